@@ -1,7 +1,7 @@
-"""Who takes part: eigenhedge, and others behind one interface.
+"""Contenders of the benchmark: eigenhedge and its peers, with one interface.
 
-Every row is charged before it is learned from, and only learning is timed; for eigenhedge, charging is timed too, because it
-does both at once.
+The loss of a row is measured before the row is learned. Only learning is timed. For eigenhedge, measuring the loss is timed too,
+because it does both in one step.
 """
 
 import json
@@ -18,20 +18,20 @@ import eigenhedge
 
 
 class Charged:
-    """Charges blocks of rows with what a model can reconstruct, and times what it learns."""
+    """Measures the reconstruction errors of blocks of rows, and times learning."""
 
     def __init__(self, k):
         self.k = k
 
     def losses(self, rows):
-        """Squared reconstruction error of each row by the present model."""
+        """Squared reconstruction error of each row for the current model."""
         raise NotImplementedError
 
     def learn(self, rows):
         raise NotImplementedError
 
     def run(self, rows, block, seconds=None, least=0):
-        """Total loss, time for each row, and rows used: fewer than given when `seconds` have passed, but at least `least`."""
+        """Total loss, time per row, and rows used. Stops after `seconds`, but not before `least` rows."""
         total, spent, used = 0.0, 0.0, 0
         for start in range(0, len(rows), block):
             part = rows[start : start + block]
@@ -46,7 +46,7 @@ class Charged:
 
 
 class Incremental(Charged):
-    """scikit-learn's IncrementalPCA; the first k rows are needed before it can begin."""
+    """scikit-learn's IncrementalPCA, which needs k rows before it can start."""
 
     def __init__(self, k):
         super().__init__(k)
@@ -66,12 +66,12 @@ class Incremental(Charged):
             if len(self.waiting) < self.k:
                 return
             rows, self.waiting = self.waiting, None
-        # As users call it. Without its checks a single row costs less, and the caller's rows are centered in place.
+        # Called as users call it. Without its checks a single row costs less, and the caller's rows are centered in place.
         self.model.partial_fit(rows)
 
 
 class Refitted(Charged):
-    """PCA fitted afresh on everything so far, every block."""
+    """PCA refitted on all rows so far after every block."""
 
     def __init__(self, k):
         super().__init__(k)
@@ -128,7 +128,7 @@ class Ccipca(Charged):
                 vector = self.vectors[i]
                 norm = np.linalg.norm(vector)
                 if norm == 0:
-                    # As in the paper for row i; later if nothing was left of that row.
+                    # As in the paper for row i, or later if the residual of that row is zero.
                     vector[:] = rest
                     break
                 amnesic = 2.0 if t > 4 else 0.0
@@ -139,7 +139,7 @@ class Ccipca(Charged):
 
 
 class Crate:
-    """CCIPCA of the Rust crate irithyll, in a program of its own that reads the rows from a file."""
+    """CCIPCA of the Rust crate irithyll, in a separate program that reads the rows from a file."""
 
     PROGRAM = os.environ.get("EIGENHEDGE_RUST_PEERS")
 
@@ -147,7 +147,7 @@ class Crate:
         self.k = k
 
     def run(self, rows, block=1, seconds=None, least=0, charged=True):
-        """As with `Charged.run`, without a loss if that is not wanted."""
+        """Same as `Charged.run`, without the loss if it is not requested."""
         with tempfile.NamedTemporaryFile(suffix=".npy") as file:
             np.save(file, np.ascontiguousarray(rows))
             file.flush()
@@ -158,7 +158,7 @@ class Crate:
 
 
 class Textbook(Charged):
-    """JMLR Algorithm 5 as published code has it: dense matrices, four eigendecompositions for each row."""
+    """JMLR Algorithm 5 as in published code: dense matrices, four eigendecompositions per row."""
 
     def __init__(self, k, n, eta=1.0):
         super().__init__(k)
@@ -189,13 +189,13 @@ class Textbook(Charged):
 
 
 class Hedged:
-    """eigenhedge, every row learned from by itself, in blocks of rows for the interpreter's sake."""
+    """eigenhedge with one trial per row. Rows are passed in blocks to reduce interpreter overhead."""
 
     def __init__(self, k, n, **options):
         self.learner = eigenhedge.Model(n, k, **options)
 
     def run(self, rows, block=100, seconds=None, least=0):
-        """Total expected loss, time for each row, and rows used, as with `Charged.run`."""
+        """Total expected loss, time per row, and rows used, as in `Charged.run`."""
         rows = np.ascontiguousarray(rows)
         total, spent, used = 0.0, 0.0, 0
         for start in range(0, len(rows), block):

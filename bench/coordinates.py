@@ -1,9 +1,9 @@
-"""How good the coordinates of rows are as features: River's logistic regression on four of them, over ELEC2.
+"""Quality of coordinates as features: River's logistic regression on four coordinates of ELEC2.
 
-`EIGENHEDGE_DATA` names the folder that holds `elec2.csv`. The first table is for the first 12,000 rows, scaled by the first 400
-of them. Every row is predicted from its coordinates before it is learned from. The last column is the share of rows before which
-a direction of the basis turned by more than 45 degrees, changes of sign included. The second table has the accuracy on columns
-and on coordinates for other scales and for the whole stream.
+`EIGENHEDGE_DATA` is the folder of `elec2.csv`. The first table is for the first 12,000 rows, standardized by the first 400. Every
+row is predicted from its coordinates before it is learned. The last column is the share of rows before which a direction of the
+basis turned by more than 45 degrees, including changes of sign. The second table has the accuracy on columns and on coordinates
+for other scales and for the whole stream.
 """
 
 import csv
@@ -21,21 +21,21 @@ ROWS, WARM_UP, K = 12_000, 400, 4
 
 
 def whole_stream(path):
-    """Rows as they are, and labels."""
+    """Unscaled rows, and labels."""
     with path.open() as file:
         table = np.array([[float(cell) for cell in line] for line in list(csv.reader(file))[1:]])
     return table[:, :-1], table[:, -1] > 0
 
 
 def by_first_rows(X):
-    """Rows in standard units of the first ones."""
+    """Rows standardized by the first ones."""
     deviation = X[:WARM_UP].std(axis=0)
     deviation[deviation < 1e-12] = 1.0
     return (X - X[:WARM_UP].mean(axis=0)) / deviation
 
 
 def by_rows_so_far(X):
-    """Rows in standard units of the rows so far, by River's StandardScaler."""
+    """Rows standardized by the rows so far, with River's StandardScaler."""
     scaler, scaled = preprocessing.StandardScaler(), []
     for x in X.tolist():
         row = dict(enumerate(x))
@@ -45,7 +45,7 @@ def by_rows_so_far(X):
 
 
 def accuracy(Z, labels):
-    """Share of the rows that are predicted rightly from what was learned before."""
+    """Share of rows predicted correctly from earlier rows."""
     model, right = linear_model.LogisticRegression(), 0
     for z, label in zip(Z, labels, strict=True):
         x = dict(enumerate(z))
@@ -55,7 +55,7 @@ def accuracy(Z, labels):
 
 
 def by_transformer(X, learner):
-    """Coordinates by `transform_one`, and the share of rows that turn the basis."""
+    """Coordinates from `transform_one`, and the share of rows that turn the basis."""
     pca, Z, turns, last = OnlinePCA(K, learner=learner), [], 0, None
     for x in X:
         row = dict(enumerate(x.tolist()))

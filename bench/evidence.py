@@ -1,10 +1,10 @@
-"""`auto` beside a field of trackers that are tuned in hindsight, beside its own members, and on corrupted rows.
+"""Comparison of `auto` with trackers tuned in hindsight and with its own members, and its loss on corrupted rows.
 
 Usage: evidence.py [--quick] [--only PART] [--data FOLDER] [--rows FILE] [--k K ...] [--processes N] [--out FOLDER]
 
-Parts: field, whole, corruption. Every row is charged before it is learned from; the first row, which fixes the center, is not
-charged. Real streams are those of FOLDER, or of EIGENHEDGE_DATA; those that are missing are skipped and named. With --rows, the
-field on the rows of one .npy file and nothing else. Ends with verdicts, and with status 1 if one fails. Writes evidence.json,
+Parts: field, whole, corruption. The loss of a row is measured before the row is learned. The first row sets the center and has
+no loss. Real streams are read from FOLDER or EIGENHEDGE_DATA; missing ones are skipped and named. With --rows, only the part
+"field" runs, on the rows of one .npy file. Ends with verdicts, and with status 1 if one fails. Writes evidence.json,
 evidence.md and evidence.svg to the folder of --out.
 """
 
@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-# Before NumPy is loaded: its libraries read these once.
+# NumPy's libraries read these variables once, when they are loaded.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
@@ -40,12 +40,12 @@ QUICK_STREAMS, QUICK_ROWS = ("COIL-20", "ELEC2", "three subspaces", "sines"), 30
 
 
 def losses(rows, k, options):
-    """What each row after the first loses on average."""
+    """Expected loss of each row after the first."""
     return np.asarray(eigenhedge.run(rows, k, **options).expected_losses)[1:]
 
 
 def beside_field(group, stream, rows, ks):
-    """`auto` and the best setting of the field, with the running mean as center and with a center of its choice."""
+    """Losses of `auto` and of the best tracker, with the running mean as center and with the best center."""
     energy = float((field.centered(rows, ()) ** 2).sum())
     lost = field.tuned(rows, ks)
     for k in ks:
@@ -57,13 +57,13 @@ def beside_field(group, stream, rows, ks):
 
 
 def account(learner):
-    """Loss of `auto` and, in order, of its members so far."""
+    """Loss of `auto` and of its members so far, in order."""
     summary = learner.summary
     return np.array([summary["expected_loss"], *(member["expected_loss"] for member in summary["members"])])
 
 
 def beside_members(stream, rows, k):
-    """`auto` and its best member on a whole stream; again without the charge for a glitch, if there is one."""
+    """Losses of `auto` and of its best member on a whole stream, with and without the loss of a glitch."""
     began = time.perf_counter()
     learner = eigenhedge.Model(rows.shape[1], k)
     glitch = evidence_streams.GLITCHES.get(stream, len(rows))
@@ -82,7 +82,7 @@ def beside_members(stream, rows, k):
 
 
 def corrupted(stream, rows, k):
-    """Loss on the rows that were left as they are, over that of the same rows when none is corrupted."""
+    """Loss on the uncorrupted rows, divided by the loss on those rows in the clean stream."""
     for name, options in VARIANTS.items():
         clean = losses(rows, k, options)
         for kind, corrupt in evidence_streams.CORRUPTIONS.items():
@@ -95,7 +95,7 @@ def corrupted(stream, rows, k):
 
 
 def load(table, stream):
-    """The rows of a stream; none if its file is missing."""
+    """Rows of a stream; None if its file is missing."""
     folder = streams.data_folder()
     if folder is None and table is not evidence_streams.MADE:
         return None
@@ -106,7 +106,7 @@ def load(table, stream):
 
 
 def own_rows(file):
-    """The rows of a file, or the first array of an archive; an error if they are no table of finite numbers."""
+    """Rows of a file, or of the first array of an archive. Raises an error unless they are a table of finite numbers."""
     rows = np.load(file)
     rows = np.ascontiguousarray(rows[rows.files[0]] if hasattr(rows, "files") else rows, dtype=float)
     if rows.ndim != 2 or len(rows) < 2 or not np.isfinite(rows).all():
@@ -115,7 +115,7 @@ def own_rows(file):
 
 
 def measure(task):
-    """Part, name and results of one task; results are none if the stream is missing."""
+    """Part, name and results of one task; results are None if the stream is missing."""
     part, (group, stream), ks, limit, file = task
     tables = {"field": evidence_streams.GROUPS.get(group), "whole": evidence_streams.WHOLE,
               "corruption": evidence_streams.IN_SIGHT}  # fmt: skip
@@ -131,7 +131,7 @@ def measure(task):
 
 
 def tasks(args):
-    """Part, group and stream, ks, number of rows and file of each measurement: those that take longest first."""
+    """Part, group and stream, ks, number of rows and file of each measurement, slowest first."""
     if args.rows:
         return [("field", ("own", args.rows.stem), args.k, None, args.rows)]
     limit = QUICK_ROWS if args.quick else None

@@ -1,4 +1,4 @@
-"""Tables, verdicts and the picture of what evidence.py measured."""
+"""Tables, verdicts and plot of the results of evidence.py."""
 
 import json
 from statistics import geometric_mean, median
@@ -28,7 +28,7 @@ GROUP_TITLES = {"in sight": "Streams in sight", "other real streams": "Other rea
 
 
 def arrange(results):
-    """Sorts results, which come in as they are done, in the order of the streams."""
+    """Sort results, which arrive as they finish, in the order of the streams."""
     short = [stream for table in evidence_streams.GROUPS.values() for stream in table]
     results["field"].sort(key=lambda case: (short.index(case["stream"]) if case["stream"] in short else 0, case["k"]))
     whole = [name for stream in evidence_streams.WHOLE for name in (stream, stream + UNCHARGED)]
@@ -41,7 +41,7 @@ def ratios(cases, variant=DEFAULT, field="best"):
 
 
 def summary(name, numbers):
-    """Geometric mean, median, worst and the share within 2 % of one, or better."""
+    """Geometric mean, median, maximum, and the share of ratios of at most 1.02."""
     within = sum(number <= 1.02 for number in numbers) / len(numbers)
     return [name, len(numbers), *(f"{f(numbers):.3f}" for f in (geometric_mean, median, max)), f"{100 * within:.0f} %"]
 
@@ -51,7 +51,7 @@ def group_of(results, group):
 
 
 def setting(best, with_center=False):
-    """The winner by name: a family, its setting and, if wanted, its center."""
+    """Name of the winner: a family, its setting and optionally its center."""
     _, family, value, center = best
     if not with_center:
         return f"{family} {value:g}"
@@ -63,13 +63,13 @@ def at_most(claim, number, most, what="times the loss"):
 
 
 def corruption_mean(results, kind, options):
-    """Geometric mean over streams, ks and draws; none if nothing was measured."""
+    """Geometric mean over streams, ks and draws; None if nothing was measured."""
     numbers = [case["ratio"] for case in results["corruption"] if (case["kind"], case["options"]) == (kind, options)]
     return geometric_mean(numbers) if numbers else None
 
 
 def judge(results):
-    """A verdict for each thing that `auto` must show, and the claims that this run says nothing about."""
+    """A verdict for each claim about `auto`, and the claims that this run does not test."""
     found, open_claims = [], []
     cases = group_of(results, "in sight")
     over = "auto over the best tuned of the field, 16 cases"
@@ -99,7 +99,7 @@ def judge(results):
 
 
 def markdown(results):
-    """All tables, as they can be pasted into the book."""
+    """All tables in Markdown, for the book."""
     parts = [f"Measured on: {results_io.about(results['machine'])}.\n"]
     if results["field"]:
         parts += ["### In short\n", short_table(results)]
@@ -132,7 +132,7 @@ def short_table(results):
 
 
 def field_table(cases, variants):
-    """Losses as shares of the energy around the running mean."""
+    """Losses relative to the energy around the running mean."""
     ratios_of = ["ratio" + variant.removeprefix(DEFAULT) for variant in variants]
     header = ["stream", "rows × n", "k", "auto", "best tuned", *ratios_of, "best with its center", "ratio"]
     rows = []
@@ -160,7 +160,7 @@ def corruption_table(results):
 
 
 def write(results, folder):
-    """Writes evidence.json, evidence.md and, if there are cases beside the field, evidence.svg."""
+    """Write evidence.json, evidence.md and, if the part "field" was run, evidence.svg."""
     (folder / "evidence.json").write_text(json.dumps(results, indent=1))
     rows = [[verdicts.WORDS[each["holds"]].strip(), verdicts.sentence(each)] for each in results["verdicts"]]
     closing = ["### Verdicts\n", results_io.rows_of(["", "claim"], rows)] if rows else []
@@ -173,7 +173,7 @@ def write(results, folder):
 
 
 def picture(results, path):
-    """A dot for each case: loss of `auto` over that of the best tuned tracker, on either kind of center."""
+    """Plot the ratio of the loss of `auto` to that of the best tuned tracker, for each case and both kinds of center."""
     import matplotlib
     from matplotlib import pyplot
 

@@ -1,6 +1,6 @@
-"""Streams on which `auto` is measured beside the field, and ways to corrupt them.
+"""Streams for comparing `auto` with other trackers, and ways to corrupt them.
 
-Rows keep their units, except where it is said. Real streams are short here: their first 2,000 rows, the last 2,000 of ELEC2.
+Rows keep their units unless stated otherwise. Real streams are truncated to their first 2,000 rows, ELEC2 to its last 2,000.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ def scaled(rows):
 
 
 def halved(images, side):
-    """Square images with half the pixels on a side, each the mean of four."""
+    """Square images at half the resolution; each pixel is the mean of four."""
     return images.reshape(-1, side // 2, 2, side // 2, 2).mean(axis=(2, 4)).reshape(len(images), -1)
 
 
@@ -36,12 +36,12 @@ def elec2(folder):
 
 
 def without_glitches(rows):
-    """The weather without the rows whose pressure is 5,503, far from all others."""
+    """Weather rows without the outliers whose pressure is 5,503."""
     return rows[rows[:, 2] < 2000]
 
 
 def sines(n=30, rows=SHORT, seed=1):
-    """Three sines with slowly growing frequency, mixed into n numbers with a phase each, under noise."""
+    """Three sines with slowly increasing frequency, mixed into n columns with random phases, plus noise."""
     rng = np.random.default_rng(seed)
     phases = rng.uniform(0, 2 * np.pi, (3, n))
     sizes = rng.uniform(0.5, 1.5, (3, n))
@@ -52,7 +52,7 @@ def sines(n=30, rows=SHORT, seed=1):
 
 
 def random_walk(n=20, rows=SHORT, seed=1):
-    """A level that wanders in every direction, most in a few of them."""
+    """A random walk in all directions, with large steps in a few of them."""
     rng = np.random.default_rng(seed)
     steps = rng.standard_normal((rows, n)) / np.arange(1, n + 1)
     return np.cumsum(steps, axis=0) @ np.linalg.qr(rng.standard_normal((n, n)))[0]
@@ -102,7 +102,7 @@ CORRUPTED = ["COIL-20", "S&P", "PeMS", "weather", "ELEC2"]
 
 
 def rows_times(rows, rng, share, factor, origin=0.0):
-    """Rows at random places, one or a share of them, with their distance from the origin multiplied."""
+    """Multiply random rows, one or a share of them, by a factor."""
     places = rng.choice(np.arange(1, len(rows)), max(1, round(share * len(rows))), replace=False)
     bad = rows.copy()
     bad[places] = origin + factor * (rows[places] - origin)
@@ -110,12 +110,12 @@ def rows_times(rows, rng, share, factor, origin=0.0):
 
 
 def sensor(rows, rng):
-    """A column that is not constant."""
+    """Index of a column that is not constant."""
     return rng.choice(np.flatnonzero(rows.std(axis=0) > 0))
 
 
 def spikes(rows, rng):
-    """One sensor off by 50 standard deviations in 1 % of the rows."""
+    """Add 50 standard deviations to one sensor in 1 % of the rows."""
     column = sensor(rows, rng)
     places = rng.choice(np.arange(1, len(rows)), max(1, len(rows) // 100), replace=False)
     bad = rows.copy()
@@ -124,7 +124,7 @@ def spikes(rows, rng):
 
 
 def sticks(rows, rng):
-    """One sensor that repeats its number for 50 rows."""
+    """Let one sensor repeat its value for 50 rows."""
     column = sensor(rows, rng)
     start = int(rng.integers(1, len(rows) - 50))
     bad = rows.copy()

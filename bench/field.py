@@ -1,13 +1,13 @@
 """A field of subspace trackers, tuned in hindsight: 52 settings of 11 families.
 
-A row is charged its squared distance from the span of k directions that were known before it, then learned from. Rows come
-centered: each minus a mean of the rows before it, so that the first row is not charged. Arrays have the axes
+The loss of a row is its squared distance from the span of k directions learned from earlier rows. Rows are
+centered by a mean of the earlier rows, so the first row has no loss. Arrays have the axes
 
     rows        time, center, number
     directions  center, setting, direction, number
 
-so that all settings of a family, on all centers, are one call of NumPy for each row. Randomness is the same for everybody:
-trackers that must begin somewhere begin with the same random directions.
+so that one NumPy call per row handles all settings of a family on all centers. All trackers with random initial directions
+use equal ones.
 """
 
 import warnings
@@ -24,7 +24,7 @@ FIRST = 20
 
 
 def centered(rows, memories=MEMORIES):
-    """Rows after the first minus a mean of the rows before: that of all of them, then one with each memory."""
+    """Rows after the first minus a mean of the earlier rows: the mean of all, then one for each memory."""
     running = np.cumsum(rows, axis=0) / np.arange(1, len(rows) + 1)[:, None]
     means = [running]
     for memory in memories:
@@ -36,7 +36,7 @@ def centered(rows, memories=MEMORIES):
 
 
 def orthonormal(directions):
-    """The rows of each matrix made orthonormal, in order and with their orientation."""
+    """Orthonormalize the rows of each matrix in order, preserving their orientation."""
     try:
         factor = np.linalg.cholesky(directions @ np.swapaxes(directions, -1, -2))
         sizes = np.diagonal(factor, axis1=-2, axis2=-1)
@@ -59,7 +59,7 @@ def leading(rows, count):
     found = np.swapaxes(vectors, -1, -2) @ rows
     norms = np.linalg.norm(found, axis=-1)
     most = norms.max(axis=-1)
-    # Rows of lower rank: any directions will do for the rest, but they must be some.
+    # For rows of lower rank, the remaining directions are arbitrary.
     lacking = norms.min(axis=-1) < 1e-9 * most
     found = found + np.where(lacking, 1e-9 * most, 0.0)[..., None, None] * np.eye(found.shape[-2], n)
     return np.swapaxes(np.linalg.qr(np.swapaxes(found, -1, -2))[0], -1, -2)
@@ -79,7 +79,7 @@ def length(vectors):
 
 
 class Tracker:
-    """All settings of one family on all centers: `directions` charge the next row, `learn` changes them."""
+    """All settings of one family on all centers. `directions` determine the loss of the next row; `learn` updates them."""
 
     name, settings = "", ()
 
@@ -93,11 +93,11 @@ class Tracker:
         return np.tile(basis.T, (self.centers, len(self.settings), 1, 1))
 
     def setting(self):
-        """The settings, to be multiplied with arrays of centers and settings."""
+        """The settings as an array that broadcasts with arrays of centers and settings."""
         return np.array(self.settings, dtype=float)[None, :]
 
     def step(self, row):
-        """Coordinates of the row, one array for each center, before it is learned from."""
+        """Coordinates of the row before it is learned, one array per center."""
         row = row[:, None, :]
         codes = self.codes(row)
         self.learn(row, codes)
@@ -112,7 +112,7 @@ class Tracker:
 
 
 class Oja(Tracker):
-    """Oja's subspace rule, orthonormal at every row; rates over the mean energy of a row."""
+    """Oja's subspace rule, orthonormalized at every row; rates are divided by the mean energy of a row."""
 
     name, settings = "Oja", (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 
@@ -199,7 +199,7 @@ class Petrels(Past):
 
 
 class Grouse(Tracker):
-    """GROUSE (Balzano, Nowak & Recht 2010): turns by a share of the angle between the row and the subspace."""
+    """GROUSE (Balzano, Nowak & Recht 2010): rotates by a share of the angle between the row and the subspace."""
 
     name, settings = "GROUSE", (0.02, 0.05, 0.1, 0.3, 0.6, 1.0)
     EVERY = 10
@@ -239,10 +239,10 @@ class Spirit(Tracker):
 
 
 class WeightedPca(Tracker):
-    """Exponentially weighted PCA, by memory: the scatter, of which the best part of rank 30 is kept.
+    """Exponentially weighted PCA, by memory, with the scatter matrix truncated to rank 30.
 
-    Directions are columns here. Until k rows are known, those that lie outside of them are whatever the decomposition makes of
-    rounding; that moves totals by up to 2 % where the first rows are much of the loss.
+    Directions are columns here. Before k rows, the remaining directions are determined by the decomposition of
+    rounding errors. This changes totals by up to 2 % where the first rows dominate the loss.
     """
 
     name, settings = "weighted PCA", (0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0)
@@ -282,7 +282,7 @@ class RecursiveSvd(WeightedPca):
 
 
 class WindowPca(Tracker):
-    """PCA of the last rows, by their number; fitted again whenever a fiftieth of them is new."""
+    """PCA of the last rows, by window length; refitted when a fiftieth of the window is new."""
 
     name, settings = "window PCA", (50, 200, 1000)
 
@@ -324,7 +324,7 @@ class FrequentDirections(Tracker):
 
 
 class Incremental(Tracker):
-    """scikit-learn's IncrementalPCA in batches of k, of two if k is one."""
+    """scikit-learn's IncrementalPCA in batches of k rows, or of two if k is one."""
 
     name, settings = "IncrementalPCA", (1,)
 
@@ -363,7 +363,7 @@ def totals(family, rows, ks):
 def tuned(rows, ks, memories=MEMORIES):
     """Total loss of every setting: for each k, a list of (loss, family, setting, center).
 
-    Losses around different centers compare, because they are all squared distances of the same rows from what was predicted.
+    Losses around different centers are comparable: all are squared distances of equal rows from their predictions.
     """
     deviations = centered(np.asarray(rows, dtype=float), memories)
     centers = [RUNNING, *memories]

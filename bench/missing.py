@@ -1,9 +1,9 @@
-"""Measures what missing cells cost: the loss of a cell that is there, over that of the complete table.
+"""Cost of missing cells: the loss per observed cell, divided by that of the complete table.
 
-Run `cargo xtask bench missing` with EIGENHEDGE_DATA (or --data) naming the folder of real data. Cells are removed at random.
-The bars are for a forgetting leader and for `auto`, each beside its own loss on the complete table; `auto` must also lose no
-more than the leader. The last line of a table is the leader with missing cells put at the running mean of their column. Row 0
-fixes the center and is not charged.
+Run `cargo xtask bench missing` with EIGENHEDGE_DATA (or --data) set to the folder of real data. Cells are removed at random.
+The limits are for a forgetting leader and for `auto`, each relative to its own loss on the complete table. `auto` must also
+lose no more than the leader. The last line of a table is the leader with missing cells set to the running mean of their column.
+Row 0 sets the center and has no loss.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ LEADER = {"learner": "forgetting-leader", "forget": 0.95}
 
 
 def tep(data: Path) -> np.ndarray:
-    """TEP in deviations of its first 400 rows, cut at ±10."""
+    """TEP, standardized by its first 400 rows and clipped at ±10."""
     rows = pd.read_csv(data / "tep.csv").drop(columns=["run", "t", "label_fault"]).to_numpy()
     return np.clip((rows - rows[:400].mean(axis=0)) / rows[:400].std(axis=0), -10.0, 10.0)
 
 
 def pems(data: Path) -> np.ndarray:
-    """PeMS as it is."""
+    """PeMS without scaling."""
     archive = np.load(data / "pems228.npz")
     return archive[archive.files[0]].astype(float)
 
 
 def at_running_mean(rows: np.ndarray) -> np.ndarray:
-    """Missing cells at the mean of the cells of their column so far."""
+    """Set missing cells to the running mean of their column."""
     is_there = ~np.isnan(rows)
     counts = np.cumsum(is_there, axis=0)
     means = np.cumsum(np.where(is_there, rows, 0.0), axis=0) / np.maximum(counts, 1)
@@ -45,7 +45,7 @@ def at_running_mean(rows: np.ndarray) -> np.ndarray:
 
 
 def filled(**options: object) -> Callable[[np.ndarray], float]:
-    """Loss of a cell that is there, for a learner that fills the others in."""
+    """Loss per observed cell, for a learner that imputes missing cells."""
 
     def loss(rows: np.ndarray) -> float:
         run = eigenhedge.run(rows, K, missing="fill", **options)
@@ -55,7 +55,7 @@ def filled(**options: object) -> Callable[[np.ndarray], float]:
 
 
 def mean_imputed(rows: np.ndarray) -> float:
-    """The same for a leader that gets the running mean in the other cells."""
+    """Loss per observed cell, for a leader with missing cells set to the running mean."""
     run = eigenhedge.run(at_running_mean(rows), K, reconstructions=True, **LEADER)
     return np.nansum((rows[1:] - run.reconstructions[1:]) ** 2) / (~np.isnan(rows[1:])).sum()
 
@@ -64,7 +64,7 @@ LEARNERS = {"forgetting-leader 0.95": filled(**LEADER), "auto": filled(), "runni
 
 
 def main() -> None:
-    """Prints a table, and which bars are missed."""
+    """Print a table and the missed limits."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("EIGENHEDGE_DATA"))
     parser.add_argument("--masks", type=int, default=3, help="masks that are drawn for each share of missing cells")

@@ -1,4 +1,4 @@
-"""Measures `eigenhedge monitor` against the bars that it must reach: real sensors with labels, planted faults, simulations.
+"""Measure `eigenhedge monitor` against its requirements: real sensors with labels, injected faults, simulations.
 
 Run `python bench/monitor.py --program target/release/eigenhedge [NAME ...]` with EIGENHEDGE_DATA (or --data) naming the folder of
 real data. Parts whose data are missing are skipped. No monitor sees labels, and one setting serves all runs of a set. The parts
@@ -74,7 +74,7 @@ def tep() -> None:
 
 
 def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: int = 10, factors: int = 3) -> np.ndarray:
-    """Rows of a factor model whose factors and noise remember."""
+    """Rows of a factor model with autocorrelated factors and noise."""
 
     def process(width: int) -> np.ndarray:
         steps = np.sqrt(1 - remembered**2) * rng.standard_normal((rows, width))
@@ -89,13 +89,13 @@ def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: i
 
 
 def rates(streams: int = 26, rows: int = 2400) -> None:
-    """False alarms on simulated rows, independent and remembering 0.9."""
+    """False alarms on simulated rows, independent and with autocorrelation 0.9."""
     rng = np.random.default_rng(1)
     for remembered in (0.0, 0.9):
         tables = [frame(simulated(rng, rows, remembered)).assign(run=f"r{i}") for i in range(streams)]
         for alpha, factor in ((0.05, 1.5), (0.01, 1.5), (0.001, 2.0)):
             out, _ = monitor(pd.concat(tables), "--group-by", "run", "--limit", f"auto:{alpha}", "--differences", "off")
-            # Every stream is another process: its first rows, scored by a reference of all streams, are not judged.
+            # Every stream is another process. Its first rows, scored by the reference of all streams, are excluded.
             is_own = out.groupby("run").cumcount() >= 400
             found, pooled = out.loc[is_own, "alarm"].mean(), out.loc[~is_own & out["score"].notna(), "alarm"].mean()
             name = f"simulated, remembering {remembered}: false alarms at {alpha} within a factor {factor}"
@@ -104,7 +104,7 @@ def rates(streams: int = 26, rows: int = 2400) -> None:
 
 
 def drift(streams: int = 12) -> None:
-    """Drift of 2 and 8 deviations in 4,000 rows, faults of 4 deviations and 100 rows in one column."""
+    """Drift of 2 and 8 standard deviations in 4,000 rows; faults of 4 standard deviations and 100 rows in one column."""
     rng = np.random.default_rng(2)
     for size in (2.0, 8.0):
         false, quiet, hit, by_alarm, late, found, faults = [], [], [], [], [], 0, 0
@@ -132,7 +132,7 @@ def drift(streams: int = 12) -> None:
 
 
 def plant(rng: np.random.Generator, rows: np.ndarray, kind: str, start: int, length: int) -> tuple[np.ndarray, int]:
-    """The rows with a fault in one column, and the column."""
+    """Rows with an injected fault in one column, and the column."""
     rows, column = rows.copy(), int(rng.integers(rows.shape[1]))
     deviation, part = rows[:, column].std(), slice(start, start + length)
     if kind == "bias":
@@ -198,13 +198,13 @@ def planted(
 
 
 def pems() -> None:
-    """Traffic speeds with planted faults."""
+    """Traffic speeds with injected faults."""
     rows = np.load(data("pems228.npz"))["rows"].astype(float)
     planted("PeMS", rows, 760, [], None, {"bias": 0.9, "spike": 0.9, "noise": 0.9, "stuck": 0.8})
 
 
 def tep_planted() -> None:
-    """The normal runs of TEP with planted faults."""
+    """The normal runs of TEP with injected faults."""
     train, table = tep_tables()
     rows = table[table["run"] == "d00_te"].drop(columns=["run", "t", "label_fault"]).to_numpy()
     named = train.set_axis([f"x{i}" for i in range(train.shape[1])], axis=1)
@@ -212,14 +212,14 @@ def tep_planted() -> None:
 
 
 def elec2() -> None:
-    """The electricity market with planted faults: in the table, whatever it is."""
+    """The electricity market with injected faults; reported without a requirement."""
     rows = pd.read_csv(data("elec2.csv")).drop(columns=["label_class", "period"]).to_numpy()[-6000:]
     rows = rows + 1e-6 * np.random.default_rng(0).standard_normal(rows.shape)
     planted("ELEC2", rows, 800, ["--lags", "auto"], None, {})
 
 
 def shifts(streams: int = 20) -> None:
-    """Level shifts of 4 deviations in one sensor, located; time between false reports."""
+    """Localization of level shifts of 4 standard deviations in one sensor; time between false reports."""
     rng = np.random.default_rng(4)
     near, found = [], 0
     for _ in range(streams):
@@ -245,7 +245,7 @@ def shifts(streams: int = 20) -> None:
 
 
 def causes(streams: int = 12) -> None:
-    """First causes of alarms: level faults of 30 rows in one of ten columns, all related, or two independent of the rest."""
+    """First causes of alarms: level faults of 30 rows in one of ten columns, all correlated, or two independent of the rest."""
     rng = np.random.default_rng(7)
     for independent in (0, 2):
         for lags in ("0", "2"):
@@ -279,7 +279,7 @@ def taught() -> None:
 
 
 def cost(rows: int = 6000) -> None:
-    """Time of a row compared with `run` with the same learner, 64 columns."""
+    """Time per row compared with `run` with the same learner, 64 columns."""
     table = frame(simulated(np.random.default_rng(6), rows, 0.0, 64, 8))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.csv"
@@ -330,7 +330,7 @@ PARTS = {
 
 
 def main() -> None:
-    """Measures the parts that are named, or all."""
+    """Measure the named parts, or all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", choices=[*PARTS, []], metavar="NAME", help=", ".join(PARTS))
     parser.add_argument("--program", default=SETUP.program)

@@ -21,7 +21,7 @@ def gauss(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
 
 
 def lognormal(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Positive numbers with a long tail on one side."""
+    """Lognormal numbers."""
     return np.exp(gauss(rng, rows, columns))
 
 
@@ -31,30 +31,30 @@ def t3(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
 
 
 def remembering(share: float) -> Callable[[np.random.Generator, int, int], np.ndarray]:
-    """An autoregression of order 1."""
+    """Autoregressive process of order 1."""
     return lambda rng, rows, columns: lfilter([1], [1, -share], gauss(rng, rows, columns), axis=0)
 
 
 def bursts(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Normal numbers whose deviation wanders, in all columns at once."""
+    """Normal numbers with a slowly varying standard deviation, common to all columns."""
     made = gauss(rng, rows, columns)
     return made * np.exp(lfilter([0.2], [1, -0.95], rng.normal(size=rows)))[:, None]
 
 
 def regimes(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Two levels, drawn anew every 250 rows."""
+    """Two levels, redrawn every 250 rows."""
     made = gauss(rng, rows, columns)
     level = np.repeat(rng.integers(0, 2, rows // 250 + 1), 250)[:rows]
     return made + 4 * level[:, None] * rng.normal(size=columns)
 
 
 def trend(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """A level that moves by 8 deviations."""
+    """A level that moves by 8 standard deviations."""
     return gauss(rng, rows, columns) + np.linspace(0, 8, rows)[:, None]
 
 
 def daily(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """A sine of 288 rows in all columns."""
+    """A sine with a period of 288 rows in all columns."""
     wave = 2 * np.sin(2 * np.pi * np.arange(rows) / 288)[:, None]
     return wave * rng.normal(size=columns) + gauss(rng, rows, columns)
 
@@ -71,7 +71,7 @@ MOVING = {"ar.99": remembering(0.99), "regimes": regimes, "drift": trend}
 
 
 def made_up(rows: int = 5000) -> dict[str, pd.DataFrame]:
-    """Streams without a fault: 9 kinds, as one column and as mixtures of 6."""
+    """Synthetic streams without a fault: 9 kinds, as one column and as mixtures of 6."""
     streams = {}
     for kind, make in (STEADY | MOVING).items():
         for columns in (1, 6):
@@ -84,7 +84,7 @@ def made_up(rows: int = 5000) -> dict[str, pd.DataFrame]:
 
 
 def without_a_fault() -> dict[str, pd.DataFrame]:
-    """Real streams that are normal, or taken as that. Those whose files are missing are left out."""
+    """Real streams that are normal or assumed to be. Missing files are skipped."""
 
     def skab() -> pd.DataFrame:
         table = pd.read_csv(data("skab.csv"))
@@ -117,7 +117,7 @@ def without_a_fault() -> dict[str, pd.DataFrame]:
 
 
 def normal() -> None:
-    """Alarms on rows without a fault, where 1 % is asked for; drift where nothing moves."""
+    """Alarm rate on rows without a fault at a nominal 1 %, and drift where nothing moves."""
     streams = made_up() | without_a_fault()
     drift = {}
     for limit in ("auto:0.01", "conformal:0.01"):
@@ -163,13 +163,13 @@ def tables() -> None:
 
 
 def rolling_z_score(values: np.ndarray) -> np.ndarray:
-    """True for values more than 3 deviations from the mean of the 400 before them."""
+    """True for values more than 3 standard deviations from the mean of the previous 400."""
     before = pd.Series(values).shift(1).rolling(400, min_periods=50)
     return (np.abs(values - before.mean()) / before.std().clip(lower=1e-9) > 3).to_numpy()
 
 
 def series() -> None:
-    """Single series with labelled windows: alarms outside them, windows with an alarm."""
+    """Single series with labelled windows: alarms outside the windows, and windows with an alarm."""
     known = [pd.read_csv(path) for path in sorted(data("monitoring/nab").glob("*.csv"))]
 
     def by_program(*options: str) -> Callable[[np.ndarray], np.ndarray]:
@@ -199,9 +199,9 @@ def series() -> None:
 
 
 def followed(units: pd.Series, report: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each engine, the share of reports in its first third, and its lead: the cycles from its finding to its end.
+    """For each engine, the share of reports in its first third, and the lead: the number of cycles from detection to failure.
 
-    An engine is found by 3 reports within 5 cycles, after its first third. Its lead is 0 if it is not found."""
+    An engine is detected by 3 reports within 5 cycles after its first third. The lead is 0 without detection."""
     false, lead = [], []
     for _, here in pd.Series(report.astype(int)).groupby(units.to_numpy()):
         third = len(here) // 3

@@ -1,4 +1,4 @@
-"""What the parts of `monitor.py` share: the program and its answers, the data, and the table of bars."""
+"""Shared by the parts of `monitor.py`: the program and its results, the data, and the table of requirements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 @dataclass
 class Setup:
-    """The program that is measured, the folder of real data, and the bars so far."""
+    """The measured program, the folder of real data, and the requirements so far."""
 
     program: str = "target/release/eigenhedge"
     data: Path | None = None
@@ -31,7 +31,7 @@ def data(name: str) -> Path:
 
 
 def lacks(names: tuple[str, ...]) -> str | None:
-    """The reason why a part that needs these files is skipped; None if all are there."""
+    """Reason for skipping a part that needs these files; None if all exist."""
     if names and SETUP.data is None:
         return "EIGENHEDGE_DATA names no folder"
     missing = [name for name in names if not data(name).exists()]
@@ -39,18 +39,18 @@ def lacks(names: tuple[str, ...]) -> str | None:
 
 
 def bar(name: str, found: str, holds: bool) -> None:
-    """Enters a line of the table."""
+    """Add a line to the table."""
     SETUP.bars.append((name, found, bool(holds)))
     print(f"{'met   ' if holds else 'MISSED'}  {name}: {found}", flush=True)
 
 
 def note(text: str) -> None:
-    """Prints a figure that no bar asks for."""
+    """Print a figure without a requirement."""
     print(f"        {text}", flush=True)
 
 
 def monitor(rows: pd.DataFrame | Path, *options: str, train: pd.DataFrame | None = None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Answers and events of the program for a table or a file."""
+    """Results and events of the program for a table or a file."""
     with tempfile.TemporaryDirectory() as folder:
         table, out, events = (Path(folder) / name for name in ("rows.csv", "out.csv", "events.csv"))
         if isinstance(rows, Path):
@@ -77,7 +77,7 @@ def alarmed(out: pd.DataFrame) -> np.ndarray:
 
 
 def drifted(out: pd.DataFrame) -> np.ndarray:
-    """True for rows in a drift. `state` is not enough: it says alarm if a row has both."""
+    """True for rows in a drift. `state` is not enough: it is "alarm" if a row has both."""
     return out["drift_since"].notna().to_numpy()
 
 

@@ -1,9 +1,10 @@
 """Compares the monitor with PCA's T²+Q, an isolation forest, River's HalfSpaceTrees and PyOD's PCA, on real sensors with labels.
 
-Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) naming the folder of real data. All are trained on the rows
-that the protocols call training, see no labels, and have one setting for all runs of a set. The limit of the peers is the 0.99
-quantile of their own training scores. The monitor has its default limit, which a hundredth of normal rows should pass, and its
-drift verdict counts as an alarm. PyOD is left out where it is not installed: `target/python/environment/bin/pip install pyod`.
+Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) set to the folder of real data. All are trained on the
+rows that the protocols define as training, see no labels, and have one setting for all runs of a set. The limit of the peers is
+the 0.99 quantile of their training scores. The monitor has its default limit, which one percent of normal rows should exceed.
+Its drift verdict counts as an alarm. PyOD is left out where it is not installed: `target/python/environment/bin/pip install
+pyod`.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ def monitor(lags: int) -> Peer:
 
 
 def by_quantile(score: Callable[[np.ndarray], np.ndarray], train: np.ndarray, rows: np.ndarray) -> Answer:
-    """Scores with the quantile of those of the training rows as their limit."""
+    """Scores, with a quantile of the training scores as the limit."""
     scores = score(rows)
     return scores, scores > np.quantile(score(train), QUANTILE)
 
 
 def t2_and_q(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """PCA that holds 0.85 of the variance: the larger of T² and Q, each over its quantile."""
+    """PCA that explains 0.85 of the variance: the larger of T² and Q, each divided by its quantile."""
     scaler = StandardScaler().fit(train)
     pca = PCA(0.85).fit(scaler.transform(train))
 
@@ -72,7 +73,7 @@ def isolation_forest(train: np.ndarray, rows: np.ndarray) -> Answer:
 
 
 def half_space_trees(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """River's HalfSpaceTrees with its defaults, which go on learning."""
+    """River's HalfSpaceTrees with its defaults, which keep learning."""
     model = preprocessing.MinMaxScaler() | anomaly.HalfSpaceTrees(seed=0)
     scores = []
     for row in np.vstack([train, rows]):
@@ -85,14 +86,14 @@ def half_space_trees(train: np.ndarray, rows: np.ndarray) -> Answer:
 
 
 def pyod_pca(train: np.ndarray, rows: np.ndarray) -> Answer:
-    """PyOD's PCA with its defaults: distances along all components, each over its eigenvalue."""
+    """PyOD's PCA with its defaults: distances along all components, each divided by its eigenvalue."""
     from pyod.models.pca import PCA as Detector
 
     return by_quantile(Detector(random_state=0).fit(train).decision_function, train, rows)
 
 
 def peers(lags: int) -> dict[str, Peer]:
-    """All of them by name."""
+    """All methods by name."""
     known = {
         f"eigenhedge monitor, lags {lags}": monitor(lags),
         "eigenhedge monitor": monitor(0),
@@ -144,7 +145,7 @@ def tep(data: Path) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Prints a table for each set."""
+    """Print a table for each set."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("EIGENHEDGE_DATA"))
     args = parser.parse_args()

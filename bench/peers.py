@@ -1,11 +1,11 @@
-"""eigenhedge beside its peers, on the same streams, in one process: speed and prequential loss.
+"""Speed and prequential loss of eigenhedge and its peers, on equal streams in one process.
 
 Usage: peers.py [--quick] [--only PART] [--out FOLDER] [--threads N]
 
-Parts: linear, table, kernel, textbook. Every row is charged before it is learned from; only learning is timed. Loss is
-total squared reconstruction error over that of the best fixed subspace in hindsight (around its best center). Contenders
-take turns, lap after lap, so that a slow phase of the machine hits all; a ratio is the median over laps. Ends with verdicts,
-and with status 1 if one fails. Writes peers.json, peers.md and pictures to FOLDER.
+Parts: linear, table, kernel, textbook. The loss of a row is measured before the row is learned; only learning is timed. Loss is
+total squared reconstruction error divided by that of the best fixed subspace in hindsight (around its best center). Contenders
+alternate, lap by lap, so that a slow phase of the machine affects all; a ratio is the median over laps. Ends with verdicts,
+and with status 1 if one fails. Writes peers.json, peers.md and plots to FOLDER.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-# Before NumPy is loaded: its libraries read these once.
+# NumPy's libraries read these variables once, when they are loaded.
 THREADS = next((b for a, b in zip(sys.argv, sys.argv[1:]) if a == "--threads"), "1")
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = THREADS
@@ -32,7 +32,7 @@ from sklearn.kernel_approximation import Nystroem, RBFSampler  # noqa: E402
 
 import eigenhedge  # noqa: E402
 
-# Peers are timed without coordinates; drawn ones cost next to nothing.
+# Peers are timed without coordinates; drawn coordinates cost almost nothing.
 QUIET = {"center": True, "norm_bound": "auto", "hindsight": False, "coordinates": "drawn"}
 OURS = {
     "eigenhedge tracking": {"learner": "tracking", "eta": 4.0, "mixing": "none"},
@@ -52,12 +52,12 @@ if Crate.PROGRAM:
 MADE = {"iid": streams.iid, "drift": streams.drift, "switch": streams.switch,
         "recurring": streams.recurring, "starvation": streams.starvation}  # fmt: skip
 ROWS = {64: 4000, 256: 3000, 1024: 1500, 4096: 600}
-# Enough for times, which is what other k are asked about first.
+# Enough for times, which matter most for other k.
 FEWER_ROWS = {64: 2000, 256: 1500, 1024: 800, 4096: 400}
 
 
 class Effort(NamedTuple):
-    """How often and how long contenders run: seconds of the first lap, which goes through the whole stream, and of others."""
+    """Number and duration of laps: seconds of the first lap, which covers the whole stream, and of the others."""
 
     laps: int
     whole: float
@@ -65,12 +65,12 @@ class Effort(NamedTuple):
 
 
 QUICK, CLAIMED, OTHERS = Effort(3, 6.0, 0.1), Effort(5, 8.0, 0.25), Effort(3, 5.0, 0.1)
-# Rows for each direction at least: some peers wait for the first k rows, which cost them nothing.
+# Minimum rows per direction: some peers only store the first k rows, which costs nothing.
 LEAST_ROWS = 5
 
 
 def cases(quick):
-    """Stream, rows, k and effort: every stream, size and k, most of all k = 10, which the claims are about; what is real."""
+    """Stream, rows, k and effort for every stream, size and k (most effort for k = 10, the k of the claims), and real streams."""
     if quick:
         sizes = [(64, 10, ROWS, QUICK), (1024, 10, ROWS, QUICK)]
     elif THREADS == "1":
@@ -80,7 +80,7 @@ def cases(quick):
         sizes = [(n, 10, ROWS, CLAIMED) for n in ROWS]
     for n, k, rows, effort in sizes:
         for name, make in MADE.items():
-            # More threads are a question of time, which depends little on the stream.
+            # More threads only change the time, which depends little on the stream.
             if THREADS == "1" or name in ("iid", "drift"):
                 yield name, make(n, k, rows[n], seed=1), k, effort
     if THREADS == "1":
@@ -88,7 +88,7 @@ def cases(quick):
 
 
 def linear(quick):
-    """Every linear contender on every stream and size, lap after lap; the first lap goes through the whole stream."""
+    """Every linear contender on every stream and size, lap by lap; the first lap covers the whole stream."""
     for name, rows, k, effort in cases(quick):
         n = rows.shape[1]
         runs = {label: (lambda o=o: Hedged(k, n, **QUIET, **o), 100) for label, o in OURS.items()}
@@ -96,29 +96,29 @@ def linear(quick):
         seconds, losses, used = {label: [] for label in runs}, {}, {}
         for lap in range(effort.laps):
             for label, (make, block) in runs.items():
-                # What learns from all rows at once is slower the more there are: part of a stream would flatter it.
+                # Contenders that refit on all rows slow down with their number, so part of a stream would favor them.
                 if lap > 0 and label.startswith("PCA refitted"):
                     continue
-                # Rows of peers cost the same; ours cost more after a change, so the part mostly runs them all.
+                # The cost per row is constant for peers. Ours is higher after a change, so this part mostly runs all rows.
                 limit = effort.whole if lap == 0 else effort.part * (4 if label in OURS else 1)
                 loss, spent, count = run_once(make(), rows, block, limit, LEAST_ROWS * k, charged=lap == 0)
                 seconds[label].append(spent)
                 if lap == 0:
                     used[label] = count
-                    # A total over part of the stream compares with nothing.
+                    # A total over part of the stream is not comparable.
                     losses[label] = loss if count == len(rows) else None
         yield {"stream": name, "rows": len(rows), "n": n, "k": k, "best": best_fixed(rows, k),
                "seconds": seconds, "losses": losses, "used": used}  # fmt: skip
 
 
 def run_once(contender, rows, block, limit, least, charged):
-    """Loss, time for each row and rows used; a program of its own need not find out a loss that nobody reads."""
+    """Loss, time per row and rows used. A separate program skips a loss that is not needed."""
     extra = {"charged": charged} if isinstance(contender, Crate) else {}
     return contender.run(rows, block=block, seconds=limit, least=least, **extra)
 
 
 def table(quick, repeats):
-    """`auto`, its members and IncrementalPCA on the six streams of the docs' table; everything is centered."""
+    """`auto`, its members and IncrementalPCA on the six streams of the table in the book; all are centered."""
     cases = [
         ("three subspaces", streams.three_subspaces(1), 2),
         ("starvation", streams.starvation(20, 2, 3000, 1), 2),
@@ -145,7 +145,7 @@ def table(quick, repeats):
 
 
 def kernel_peers(quick, repeats):
-    """Kernel tracking beside KernelPCA refitted, Nystroem and random features with IncrementalPCA."""
+    """Kernel tracking compared with refitted KernelPCA, and with Nystroem and random features with IncrementalPCA."""
     n, k, t, gamma = 16, 5, 2000, 0.5
     rows = 3 * streams.drift(n, k, t, seed=1)
     options = {"kernel": "rbf", "gamma": gamma, "center": False, "hindsight": False, "coordinates": "drawn"}
@@ -186,7 +186,7 @@ def kernel_peers(quick, repeats):
             before = time.perf_counter()
             image = features.transform(rows[i : i + 1])
             mapped = time.perf_counter() - before
-            # k(x, x) = 1: what the features do not carry is lost too.
+            # k(x, x) = 1: energy outside the features is lost too.
             losses.append(float(model.losses(image)[0] + max(1.0 - (image**2).sum(), 0.0)))
             before = time.perf_counter()
             model.learn(image)
@@ -199,9 +199,9 @@ def kernel_peers(quick, repeats):
         runs[label].append(ours())
         for peer, map_ in maps.items():
             runs[peer].append(theirs(*map_))
-    # Rows while the dictionary still grows are cheaper: they do not count.
+    # Rows are cheaper while the dictionary grows, so they are excluded.
     per_row = {peer: [float(np.mean(spent[len(spent) // 4 :])) for _, spent in parts] for peer, parts in runs.items()}
-    # Before it exists, the map of the first rows has no loss that compares.
+    # The map of the first rows has no comparable loss before it exists.
     late = next(iter(maps))
     for peer, parts in runs.items():
         ratios = sorted(theirs_ / ours_ for theirs_, ours_ in zip(per_row[peer], per_row[label]))
@@ -213,7 +213,7 @@ def kernel_peers(quick, repeats):
 
 
 def textbook(quick):
-    """The published dense algorithm at n = 512, in turns with ours."""
+    """The published dense algorithm at n = 512, alternating with ours."""
     n, k = 512, 10
     rows = streams.iid(n, k, 600, seed=1)
     options = {
@@ -241,10 +241,10 @@ def arguments():
 
 
 def with_two_threads(out):
-    """The linear part again, in a process of its own, because threads are chosen when NumPy is loaded."""
+    """The linear part in a separate process, because NumPy reads the number of threads when it is loaded."""
     print("\nagain, with two threads for the peers", flush=True)
     again = [sys.executable, __file__, "--threads", "2", "--only", "linear", "--out", str(out / "two-threads")]
-    # Its verdicts are told, but claims are about one thread each.
+    # Its verdicts are printed, but claims are about one thread each.
     subprocess.run(again, check=False)
     report = out / "two-threads" / "peers.json"
     return json.loads(report.read_text()) if report.exists() else None

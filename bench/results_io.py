@@ -1,4 +1,4 @@
-"""Results as text, tables for the book and pictures."""
+"""Results as text, tables for the book, and plots."""
 
 import json
 import os
@@ -34,13 +34,13 @@ def show_case(case):
 
 
 def loss_cell(case, label):
-    """Loss over the best, or how far the contender came in its time."""
+    """Loss divided by the best loss, or the number of rows if the time ran out."""
     loss = case["losses"][label]
     return f"- ({case['used'][label]} rows)" if loss is None else f"{loss / case['best']:.3f}"
 
 
 def write(results, folder):
-    """Writes peers.json, peers.md and the pictures."""
+    """Write peers.json, peers.md and the plots."""
     (folder / "peers.json").write_text(json.dumps(results, indent=1))
     (folder / "peers.md").write_text(markdown(results))
     names = ["peers.json", "peers.md"]
@@ -71,7 +71,7 @@ def rows_of(header, rows):
 
 
 def markdown(results):
-    """Tables that can be pasted into the book."""
+    """Tables in Markdown, for the book."""
     parts = [f"Measured on: {about(results['machine'])}.\n"]
     two_threads = results.get("two threads") or {}
     for cases, title in [(results.get("linear"), ""), (two_threads.get("linear"), ", peers with two threads")]:
@@ -102,12 +102,12 @@ def markdown(results):
 
 
 def made_up(cases):
-    """Without the real streams, whose names are in capitals."""
+    """Synthetic streams only; names of real streams are in capitals."""
     return [case for case in cases if not case["stream"][0].isupper()]
 
 
 def times_table(cases, k):
-    """Medians over laps and streams, for each n, and what tracking is faster by; rows when there was no time for all."""
+    """Medians over laps and streams for each n, and the speed-up of tracking; the number of rows if the time ran out."""
     cases = [case for case in cases if case["k"] == k]
     rows_of_size = {case["n"]: case["rows"] for case in cases}
     rows = []
@@ -124,14 +124,14 @@ def times_table(cases, k):
 
 
 def losses_table(cases):
-    """Every stream; a loss is missing where there was no time for all rows."""
+    """Losses on every stream; missing if the time ran out."""
     header = ["stream", *cases[0]["losses"]]
     rows = [[f"{c['stream']}, n = {c['n']}, k = {c['k']}", *(loss_cell(c, label) for label in c["losses"])] for c in cases]
     return rows_of(header, rows)
 
 
 def pictures(results, folder):
-    """Time against n, and losses as bars; the machine and the versions stand below."""
+    """Plot time against n and losses as bars, with the machine and the versions below."""
     try:
         import matplotlib
     except ImportError:
@@ -165,7 +165,7 @@ def pictures(results, folder):
 
 
 def plot_times(axes, cases):
-    """A line for each contender."""
+    """Plot one line per contender."""
     sizes = sorted({case["n"] for case in cases})
     for label in cases[0]["seconds"]:
         times = [median(median(c["seconds"][label]) for c in cases if c["n"] == n) for n in sizes]

@@ -31,7 +31,7 @@ NAMES = [f"x{i}" for i in range(WIDTH)]
 
 
 def table(folder: Path, rows: int) -> Path:
-    """Rows with a decaying spectrum around a mean that is not zero, as eight files of Parquet."""
+    """Write rows with a decaying spectrum around a nonzero mean to eight Parquet files."""
     rng = np.random.default_rng(0)
     scales, turn = 0.9 ** np.arange(WIDTH), np.linalg.qr(rng.normal(size=(WIDTH, WIDTH)))[0]
     place = folder / "rows"
@@ -51,7 +51,7 @@ def session(cores: int):
 
 
 def timed(work, laps: int = 2):
-    """The shortest of a few times, and the last result: the first lap also starts the workers."""
+    """Shortest of a few times, and the last result. The first lap also starts the workers."""
     seconds, found = [], None
     for _ in range(laps):
         start = time.perf_counter()
@@ -60,7 +60,7 @@ def timed(work, laps: int = 2):
     return min(seconds), found
 
 
-# Measurements that run in a process of their own; each prints one object of JSON as its last line.
+# Measurements in separate processes; the last line of output is a JSON object.
 
 
 def measure_fit(folder: str, cores: str) -> dict:
@@ -108,7 +108,7 @@ def measure_wide(width: str, cores: str) -> dict:
 
 
 def measure_keys(folder: str, cores: str) -> dict:
-    """Goes on with the query of learners by key until all files are done; it may be killed meanwhile."""
+    """Run the query of learners by key until all files are processed; it may be killed meanwhile."""
     es, spark = session(int(cores))
     schema = ", ".join(["machine string", "time long", *(f"{name} double" for name in NAMES[:8])])
     rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", "1").parquet(f"{folder}/in")
@@ -120,7 +120,7 @@ def measure_keys(folder: str, cores: str) -> dict:
 
 
 def apart(name: str, *arguments: object) -> dict:
-    """Run a measurement in a process of its own."""
+    """Run a measurement in a separate process."""
     command = [sys.executable, __file__, "--measure", name, *map(str, arguments)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -130,7 +130,7 @@ def apart(name: str, *arguments: object) -> dict:
 
 
 def fit(options: argparse.Namespace) -> None:
-    """Rows a second beside MLlib and the program."""
+    """Rows per second, compared with MLlib and the program."""
     from sklearn.decomposition import PCA
 
     with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +156,7 @@ def fit(options: argparse.Namespace) -> None:
 
 
 def wide(options: argparse.Namespace) -> None:
-    """Long rows, where MLlib's covariance does not fit or is refused."""
+    """Long rows, for which MLlib's covariance matrix is too large or rejected."""
     print("wide: 200 rows")
     for width in (1_000, 4_000, 100_000) if options.quick else (1_000, 4_000, 10_000, 65_535, 65_536, 100_000):
         found = apart("wide", width, 2)
@@ -197,7 +197,7 @@ def batches(options: argparse.Namespace) -> None:
 
 
 def keys(options: argparse.Namespace) -> None:
-    """Learners of many keys: stopped three times, the first time by killing everything; compared with single learners."""
+    """Learners of many keys, stopped three times (first by killing all processes), compared with single learners."""
     count, each, files = options.keys, 40, 4
     rng = np.random.default_rng(2)
     with tempfile.TemporaryDirectory() as folder:
@@ -220,7 +220,7 @@ def keys(options: argparse.Namespace) -> None:
 
 
 def stopped(folder: str, batch: int, how: signal.Signals) -> None:
-    """Start the query, and end it by a signal to all of its processes when it has done a micro-batch."""
+    """Start the query, and signal all of its processes after a micro-batch."""
     command = [sys.executable, __file__, "--measure", "keys", folder, "2"]
     child = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
     commit = Path(folder, "checkpoint", "commits", str(batch))

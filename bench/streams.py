@@ -1,4 +1,4 @@
-"""Streams of rows for the benchmark: made-up ones, and real ones when EIGENHEDGE_DATA names their folder.
+"""Streams of rows for the benchmark: synthetic ones, and real ones from the folder EIGENHEDGE_DATA.
 
 Every stream is a float64 array of rows whose norms are at most one.
 """
@@ -14,7 +14,7 @@ def _subspace(rng, n, rank):
 
 
 def _two_subspaces(rng, n, k):
-    """Two subspaces that are orthogonal, or as far apart as they can be in so few dimensions."""
+    """Two subspaces that are orthogonal, or as far apart as the dimension allows."""
     both = _subspace(rng, n, min(2 * k, n))
     return both[:, :k], both[:, -k:]
 
@@ -30,13 +30,13 @@ def _in_subspace(rng, basis, rows, noise):
 
 
 def iid(n, k, rows, seed, noise=0.5):
-    """One subspace of dimension k under noise in all directions."""
+    """One subspace of dimension k plus noise in all directions."""
     rng = np.random.default_rng(seed)
     return _unit(_in_subspace(rng, _subspace(rng, n, k), rows, noise))
 
 
 def drift(n, k, rows, seed, noise=0.2, turns=4.0):
-    """A subspace that turns all the time, `turns` quarter turns in all, into new directions."""
+    """A subspace that rotates continuously into new directions, by `turns` quarter turns in total."""
     rng = np.random.default_rng(seed)
     start, to = _two_subspaces(rng, n, k)
     angle = np.linspace(0.0, turns * np.pi / 2, rows)[:, None]
@@ -53,7 +53,7 @@ def switch(n, k, rows, seed, noise=0.1, segments=4):
 
 
 def recurring(n, k, rows, seed, noise=0.1, pattern=(0, 1, 0, 2, 1, 0)):
-    """A few subspaces that come back."""
+    """A few recurring subspaces."""
     rng = np.random.default_rng(seed)
     bases = [_subspace(rng, n, k) for _ in range(max(pattern) + 1)]
     parts = np.array_split(np.arange(rows), len(pattern))
@@ -62,7 +62,7 @@ def recurring(n, k, rows, seed, noise=0.1, pattern=(0, 1, 0, 2, 1, 0)):
 
 
 def starvation(n, k, rows, seed, size=0.5):
-    """k strong directions for a tenth of the time, then many weaker rows in other ones."""
+    """k strong directions for a tenth of the rows, then weaker rows in other directions."""
     rng = np.random.default_rng(seed)
     strong, weak = _two_subspaces(rng, n, k)
     first = rows // 10
@@ -81,12 +81,12 @@ def three_subspaces(seed, n=20, k=2, each=500):
 
 
 def leader_trap(n, rows):
-    """Unit vectors in turn: the next row is always where follow the leader has seen least."""
+    """Unit vectors in turn: the next row is always in the direction that follow the leader has seen least."""
     return np.eye(n)[np.arange(rows) % n]
 
 
 def data_folder():
-    """The folder of real streams, or none."""
+    """The folder of real streams, or None."""
     folder = os.environ.get("EIGENHEDGE_DATA")
     return Path(folder) if folder and Path(folder).is_dir() else None
 
@@ -142,7 +142,7 @@ def skab(folder):
 
 
 def real():
-    """Name, rows and k of each real stream that is there."""
+    """Name, rows and k of each available real stream."""
     folder = data_folder()
     if folder is None:
         return

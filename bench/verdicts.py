@@ -1,8 +1,8 @@
-"""What is claimed about speed and loss, computed from one run of the benchmark.
+"""Claims about speed and loss, computed from one run of the benchmark.
 
-A ratio of times is the median over laps of the peer's time for a row over ours in the same lap; where there are several
-streams, the median of theirs counts, and the one that is worst for us is told. Tracking with fixed share is told beside the
-claims about tracking, and not judged.
+A ratio of times is the median over laps of the peer's time per row divided by ours in that lap. For several
+streams, the median of their ratios counts, and the one least favorable to us is printed too. Tracking with fixed share is printed
+with the claims about tracking, without a verdict.
 """
 
 from statistics import median
@@ -14,7 +14,7 @@ DRIFTING = ["drift", "switch", "recurring", "starvation"]
 
 
 def ratios(case, peer, ours):
-    """The peer's time over ours, in each lap that both took part in."""
+    """The peer's time divided by ours, in each lap of both."""
     return [theirs / own for theirs, own in zip(case["seconds"][peer], case["seconds"][ours])]
 
 
@@ -23,7 +23,7 @@ def verdict(claim, number, least, what, spread=None):
 
 
 def faster(cases, peer, ours, times, n):
-    """Whether ours is that many times faster over the made-up streams of this size, k = 10."""
+    """True if ours is that many times faster on the synthetic streams of this size, k = 10."""
     here = [case for case in cases if case["n"] == n and case["k"] == 10 and case["stream"] in ["iid", *DRIFTING]]
     if not here:
         return None
@@ -35,12 +35,12 @@ def faster(cases, peer, ours, times, n):
 
 
 def told(each):
-    """The same without a judgement."""
+    """The ratio without a verdict."""
     return each and {**each, "holds": None}
 
 
 def loses_less(cases, stream, allowed):
-    """Whether `auto` loses at most `allowed` times what IncrementalPCA does."""
+    """True if the loss of `auto` is at most `allowed` times that of IncrementalPCA."""
     for case in cases:
         if (case["n"], case["k"], case["stream"]) == (64, 10, stream) and case["losses"][ROW_BY_ROW] is not None:
             ratio = case["losses"]["eigenhedge auto"] / case["losses"][ROW_BY_ROW]
@@ -51,7 +51,7 @@ def loses_less(cases, stream, allowed):
 
 
 def kernel_claims(kernel):
-    """What is claimed about kernels, by the names under which they were measured."""
+    """Claims about kernels, by the names of their measurements."""
     if not kernel:
         return []
     ours, refit = "kernel tracking, 500 atoms", "KernelPCA refit, arpack"
@@ -67,7 +67,7 @@ def kernel_claims(kernel):
 
 
 def judge(results):
-    """Every claim that this run can say something about."""
+    """Every claim that this run tests."""
     cases, found = results.get("linear", []), []
     for peer, times, n in [(BATCHES, 1, 64), (BATCHES, 1, 1024), (ROW_BY_ROW, 100, 64)]:
         found.append(faster(cases, peer, TRACKING, times, n))
@@ -89,7 +89,7 @@ def judge(results):
 
 
 def peers_that_win(results):
-    """A sentence for each stream, n and k where a peer is faster than tracking or loses less than `auto`."""
+    """A sentence for each stream, n and k for which a peer is faster than tracking or loses less than `auto`."""
     for case in results.get("linear", []):
         peers = [label for label in case["seconds"] if not label.startswith("eigenhedge")]
         quick = [f"{p} ({median(ratios(case, p, TRACKING)):.2f} times the time of tracking)" for p in peers

@@ -61,6 +61,7 @@ class SharedOptions(TypedDict, total=False):
     feature_dim: int | Literal["inf"] | None
     select: Literal["systematic", "corners", "top"] | None
     coordinates: Literal["aligned", "drawn"] | None
+    best: Literal["auto", "exact", "sketch", "none"] | None
 
 
 class KernelParameters(TypedDict, total=False):

@@ -148,8 +148,8 @@ impl PyMonitor {
         Ok(())
     }
 
-    /// Returns the scores of the rows of a table, computed without learning, and their limit; NaN for skipped rows. A first row
-    /// without lags is repeated in their place.
+    /// Returns the scores of the rows of a table, computed without learning, and their limit; NaN for skipped rows. Missing lags
+    /// of the first row are filled with copies of that row.
     fn score<'py>(
         &self,
         py: Python<'py>,

@@ -1,8 +1,8 @@
-"""What the tests share."""
+"""Shared by the tests."""
 
 import os
 
-# Before SciPy is imported: scikit-learn's check of array-API input is skipped without it.
+# Set before SciPy is imported; otherwise scikit-learn's check of array-API input is skipped.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -11,7 +11,7 @@ import pytest
 
 
 def projector(components):
-    """The projection on the span of orthonormal rows."""
+    """Projection matrix of the span of orthonormal rows."""
     return components.T @ components
 
 
@@ -21,7 +21,7 @@ def rng():
 
 
 def low_rank(rng, rows=400, length=8, rank=3, noise=0.1):
-    """Rows near a subspace, around a mean that is not zero."""
+    """Rows near a subspace, around a nonzero mean."""
     scales = np.linspace(3.0, 1.0, rank)
     directions = np.linalg.qr(rng.normal(size=(length, rank)))[0].T
     return (scales * rng.normal(size=(rows, rank))) @ directions + noise * rng.normal(size=(rows, length)) + 2.0

@@ -1,4 +1,4 @@
-"""Every block of Python in the book runs. Blocks of a page share their names, and begin with those of `names`."""
+"""Every Python block in the book runs. Blocks of a page share their variables, which start with those of `names`."""
 
 import contextlib
 import io
@@ -14,7 +14,7 @@ import eigenhedge
 
 BOOK = pathlib.Path(__file__).parents[2] / "docs" / "src"
 BLOCKS = {page: re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL) for page in BOOK.glob("*.md")}
-# Those of notebooks are run by test_notebooks.py, that of Spark by tests_spark.
+# Notebooks are run by test_notebooks.py, the page about Spark by tests_spark.
 ELSEWHERE = ("notebook-", "cluster")
 PAGES = sorted(page for page, blocks in BLOCKS.items() if blocks and not page.stem.startswith(ELSEWHERE))
 
@@ -24,7 +24,7 @@ def test_the_book_has_python():
 
 
 def names():
-    """Data under the names that the book has for it."""
+    """Data under the names used in the book."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 64)) * np.linspace(1.0, 3.0, 64)
     sensors = rng.standard_normal((700, 3)) @ rng.standard_normal((3, 6)) + 0.3 * rng.standard_normal((700, 6))

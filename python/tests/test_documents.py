@@ -1,4 +1,4 @@
-"""Docstrings and examples say what is true."""
+"""Docstrings and examples are correct."""
 
 import doctest
 import importlib
@@ -16,7 +16,7 @@ from eigenhedge import _core
 MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_experts", "_settings", "bounds", "_snapshot"]
 MODULES += ["_rows", "_online", "river", "_anomaly", "plot", "_monitor", "typing"]
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
-# Those with cells are run by test_notebooks.py.
+# Examples with cells are run by test_notebooks.py.
 EXAMPLES = [path for path in EXAMPLES if "# %%" not in path.read_text()]
 
 

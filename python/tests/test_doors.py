@@ -1,4 +1,4 @@
-"""Every learner gives the same bits through every door: command line, run, Model, Fleet, estimators and River."""
+"""Every learner gives equal bits through every interface: command line, run, Model, Fleet, estimators and River."""
 
 import json
 import os
@@ -19,7 +19,7 @@ COLUMNS, ROWS = 12, 300
 
 
 def drifting():
-    """A plane that turns all the time, away from the origin."""
+    """Rows of a rotating plane away from the origin."""
     rng = np.random.default_rng(1)
     angles = np.linspace(0.0, 2.0, ROWS)[:, None]
     first, second, third, _ = np.linalg.qr(rng.normal(size=(COLUMNS, 4)))[0].T
@@ -39,12 +39,12 @@ STREAMS = {"drifting": drifting(), "heavy tails": heavy_tailed()}
 
 
 def bits(numbers):
-    """Numbers as texts that tell all bits."""
+    """Numbers as text in full precision."""
     return [float(number).hex() for number in np.ravel(numbers)]
 
 
 def read(path):
-    """Numbers of a table with a header, to the bit."""
+    """Numbers of a table with a header, in full precision."""
     return np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2)
 
 
@@ -54,7 +54,7 @@ def timeless(summary):
 
 
 def same(found, wanted):
-    """Assert that losses and coordinates agree to the bit."""
+    """Assert that losses and coordinates are bitwise equal."""
     for name, a, b in zip(["expected losses", "losses", "coordinates"], found, wanted, strict=False):
         assert bits(a) == bits(b), name
 
@@ -128,7 +128,7 @@ def test_an_estimator(case):
     trials = [parts.model_.step(row) for row in X[200:]]
     losses = [[getattr(trial, part) for trial in trials] for part in ("expected_loss", "loss")]
     same(losses, [run.expected_losses[200:], run.losses[200:]])
-    # Rows without answers do not turn the basis of the coordinates: it is another one of the same subspace.
+    # Rows without output do not rotate the basis of the coordinates, so it is another basis of the same subspace.
     lengths = [np.linalg.norm(rows, axis=1) for rows in ([trial.coordinates for trial in trials], run.coordinates[200:])]
     np.testing.assert_allclose(*lengths, rtol=1e-6, atol=1e-9)
     for estimator in (whole, parts):

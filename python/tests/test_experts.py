@@ -18,7 +18,7 @@ def test_capping_scales_what_it_does_not_cap(rng):
         below = capped < 1 / d - 1e-12
         ratios = capped[below] / w[below]
         assert ratios.size == 0 or np.ptp(ratios) < 1e-12 * ratios.max()
-        # What is capped would have exceeded the cap.
+        # Capped entries would have exceeded the cap.
         assert (w[~below] * (ratios.max() if ratios.size else np.inf) >= 1 / d - 1e-12).all()
 
 

@@ -1,4 +1,4 @@
-"""One model or monitor for each key."""
+"""One model or monitor per key."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Hostile input: a sentence as a normal exception, never a panic, never the end of the process."""
+"""Hostile input raises a regular exception with a clear message, and never panics or ends the process."""
 
 import datetime
 import subprocess
@@ -215,7 +215,7 @@ def test_an_array_that_another_thread_changes_is_no_panic(use):
             except ValueError as error:
                 assert "entry 7 of the row must be finite, " in str(error)
                 refused += 1
-            # Neither broken nor spoilt by what it met.
+            # The learner is unchanged by the rejected input.
             learner.step(np.ones(40))
             assert np.isfinite(learner.summary["expected_loss"])
     finally:
@@ -310,7 +310,7 @@ LONG = {
 
 @pytest.mark.parametrize("call", LONG)
 def test_control_c_ends_every_long_call_at_once(call):
-    """In a process of its own, because what was interrupted may go on in the background."""
+    """Runs in a separate process, because interrupted work may continue in the background."""
     table, work = LONG[call]
     script = f"""
 import os, signal, threading, time
@@ -333,5 +333,5 @@ os._exit(0)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert done.stdout.startswith("took"), done.stdout + done.stderr
-    # It takes a tenth of a second; the rest is for a machine that is busy. Left alone, the calls take longer.
+    # It takes a tenth of a second; the limit allows for a busy machine. Uninterrupted, the calls take longer.
     assert float(done.stdout.split()[1]) < 2.0

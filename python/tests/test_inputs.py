@@ -1,4 +1,4 @@
-"""Tables of every kind mean the same rows."""
+"""Tables of every type give equal rows."""
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,7 @@ KINDS = {
 
 @pytest.fixture
 def X(rng):
-    # Whole numbers, so that every kind holds the same ones.
+    # Integers, which every type represents exactly.
     return rng.integers(-9, 9, size=(60, 4)).astype(float)
 
 

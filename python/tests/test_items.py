@@ -1,4 +1,4 @@
-"""Texts, sets, rankings and any objects as rows."""
+"""Strings, sets, rankings and arbitrary objects as rows."""
 
 import pickle
 import weakref

@@ -1,4 +1,4 @@
-"""Batch kernel methods next to scikit-learn's."""
+"""Batch kernel methods compared with scikit-learn's."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The bare learner: snapshots, threads, interrupts."""
+"""Model: snapshots, threads, interrupts."""
 
 import copy
 import os
@@ -107,7 +107,7 @@ def test_the_interpreter_lock_is_released(rng):
     Model(100, 20, learner="anchored").learn(X)
     done.set()
     watcher.join()
-    # With the lock held there would be no tick between the first and the last.
+    # If the lock were held, there would be no tick between the first and the last.
     assert len(ticks) > 20
 
 

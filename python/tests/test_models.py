@@ -1,4 +1,4 @@
-"""Models that carry names and scale of columns, through Python and through the program."""
+"""Models with column names and scale, in Python and in the program."""
 
 import json
 import os
@@ -90,20 +90,20 @@ def test_a_model_of_the_program_is_an_estimator_with_names_and_scale(tmp_path, p
     answers = pd.read_csv(tmp_path / "z.csv").to_numpy()
     assert (model.transform(frame) == answers[:, 2:]).all()
     assert (-model.score_samples(frame) == answers[:, 1]).all()
-    # Its parameters are those of the run: fitted again, it is the same model.
+    # Its parameters are those of the run, so refitting gives an equal model.
     again = clone(model).fit(frame)
     assert (again.transform(frame) == model.transform(frame)).all()
     with pytest.raises(ValueError, match="feature names"):
         model.transform(frame[NAMES[::-1]])
     with pytest.raises(ValueError, match="feature names"):
         model.transform(frame.rename(columns={"c": "C"}))
-    # It goes on as the program does.
+    # It continues like the program.
     program("run t.csv --start-from m.snap --snapshot end.snap --quiet")
     end = eigenhedge.load(tmp_path / "end.snap")
     assert (model.partial_fit(frame).transform(frame) == end.transform(frame)).all()
     assert model.summary_["rows"] == end.summary_["rows"] == 160
     model.save(tmp_path / "python.snap")
-    # Rows were learned that the program knows nothing of.
+    # The model has learned rows that the program has not seen.
     with pytest.raises(subprocess.CalledProcessError):
         program(f"run t.csv {k} {options} --out answers.csv --resume python.snap")
 

@@ -1,4 +1,4 @@
-"""Rows folded in parts, and models that are merged, are one pass over all rows."""
+"""Moments of parts and merged models are equivalent to one pass over all rows."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""The monitor: equal to the command line, exact when it is saved, and an outlier detector."""
+"""The monitor: equal to the command line, exact after saving, and an outlier detector."""
 
 import copy
 import os
@@ -19,7 +19,7 @@ NAMES = ["flow", "speed", "heat", "load", "noise"]
 
 @pytest.fixture
 def table(rng):
-    """Rows near a plane; one sensor is off in rows 500 to 539, another is stuck from row 650 to 679."""
+    """Rows near a plane; one sensor has an offset in rows 500 to 539, another is stuck in rows 650 to 679."""
     X = rng.normal(size=(800, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(800, 5)) + 10.0
     X[500:540, 2] += 1.5
     X[650:680, 4] = X[650, 4]
@@ -221,7 +221,7 @@ def test_a_bias_that_lasts_is_a_drift_until_it_is_repaired(biased):
     monitor = Monitor()
     alarms = monitor.update(biased[:1900])
     assert alarms.drift[1550:].all() and abs(alarms.drift_since[-1] - 1500) <= 20
-    # Alarms tell its beginning; the limit follows the rows that come later.
+    # Alarms mark its start; the limit adapts to later rows.
     assert alarms.alarm[1500:1550].mean() > 3 * alarms.alarm[1700:].mean()
     drift = monitor.drift_
     assert drift["since"] == alarms.drift_since[-1] and drift["since"] <= drift["reported"] < 1550
@@ -295,7 +295,7 @@ def test_every_row_of_a_table_has_a_score(table, options):
     scores = monitor.score_samples(table[400:])
     assert np.isfinite(scores).all() and np.isfinite(monitor.score_samples(table[400:401])).all()
     np.testing.assert_array_equal(monitor.predict(table[400:]), np.where(scores < monitor.offset_, -1, 1))
-    # Those that have earlier rows have the verdicts of a stream, apart from stuck sensors.
+    # Rows with enough earlier rows have the verdicts of a stream, apart from stuck sensors.
     frozen = Monitor(mode="freeze:400", **options)
     alarms = frozen.update(table)
     assert ((monitor.predict(table[400:]) == -1) == alarms.alarm[400:])[5:250].all()

@@ -1,6 +1,6 @@
-"""Scripts with cells are pages of the book: text, code, and what it prints and draws.
+"""Scripts with cells are pages of the book: text, code, output and plots.
 
-``EIGENHEDGE_WRITE=1`` writes the pages and pictures in place of comparing them.
+``EIGENHEDGE_WRITE=1`` writes the pages and plots instead of comparing them.
 """
 
 import ast
@@ -43,7 +43,7 @@ def test_the_page_shows_what_the_script_does(path):
 
 
 def rendered(path):
-    """The page of a script, and its pictures by name."""
+    """The page of a script, and its plots by name."""
     lines, pictures, names = [f"<!-- Made from python/examples/{path.name} by its test. -->"], {}, {}
     plt.close("all")
     with matplotlib.rc_context(STYLE):
@@ -66,7 +66,7 @@ def rendered(path):
 
 
 def execute(code, names):
-    """Run a cell; return what it prints, and the value of its last expression if it draws nothing."""
+    """Run a cell. Return its output, and the value of its last expression if it draws nothing."""
     tree = ast.parse(code)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -79,11 +79,11 @@ def execute(code, names):
 
 
 def svg(figure):
-    """The picture as text, with numbers of one decimal, and without what takes room only."""
+    """The plot as SVG text, with one decimal and without redundant elements."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     lines = "\n".join(line.strip() for line in text.getvalue().splitlines())
-    # Nothing refers to the names of groups, and a tick has its style already where it is defined.
+    # Group names are unused, and a tick has its style where it is defined.
     lines = re.sub(r'<g id="[^"]*"', "<g", lines)
     lines = re.sub(r'(<use [^>]*) style="stroke: #000000; stroke-width: [\d.]+"', r"\1", lines)
     return re.sub(r"<[^>]*>", lambda tag: LONG_NUMBER.sub(rounded, tag[0]), lines) + "\n"
@@ -94,7 +94,7 @@ def rounded(number):
 
 
 def same_picture(a, b):
-    """True if two pictures have the same text, and the same numbers up to half a point."""
+    """True if two plots have equal text, and equal numbers up to half a point."""
     a, b = (re.sub(r'base64,[^"]*"', '"', text) for text in (a, b))
     if NUMBER.sub("", a) != NUMBER.sub("", b):
         return False

@@ -1,4 +1,4 @@
-"""Every option of the table goes through every door of the package."""
+"""Every option of the table works in every interface of the package."""
 
 import inspect
 import typing
@@ -33,7 +33,7 @@ def test_an_option_is_a_keyword_of_everything_that_learns(name):
     keywords = example(name)
     assert name in keywords
     summary = eigenhedge.run(ROWS, 2, **keywords).summary
-    # The rate that a ceiling sets is known, the ceiling is not; neither is the seed.
+    # The model stores the rate set by a ceiling, but neither the ceiling nor the seed.
     if name not in ("ceiling", "horizon", "seed", "learner"):
         assert summary["options"][name] == keywords[name]
     assert name == "learner" or Model(5, 2, **{name: None}).rows == 0

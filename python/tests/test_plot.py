@@ -1,4 +1,4 @@
-"""Pictures show the numbers of the summary."""
+"""Plots show the numbers of the summary."""
 
 import matplotlib.pyplot as plt
 import numpy as np

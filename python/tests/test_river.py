@@ -1,4 +1,4 @@
-"""The River classes keep River's contracts."""
+"""The River classes satisfy River's contracts."""
 
 import random
 
@@ -12,7 +12,7 @@ from eigenhedge.river import OnlinePCA, SubspaceAnomaly
 
 
 class Anomalies:
-    """In place of a data set that would be downloaded: rows near a line, and some that are not."""
+    """Replacement for a downloaded data set: rows near a line, and some outliers."""
 
     def take(self, n):
         rng = np.random.default_rng(3)
@@ -93,7 +93,7 @@ def test_many_equals_one_by_one():
 
 def test_coordinates_mean_the_same_from_row_to_row():
     rng = np.random.default_rng(0)
-    # Two directions of equal energy: which of them comes first, and with which sign, is open at every row.
+    # Two directions have equal energy, so their order and signs are arbitrary at every row.
     X = rng.normal(size=(400, 4)) * [3.0, 3.0, 0.1, 0.1]
     turns = {}
     for form in ["aligned", "drawn"]:
@@ -152,7 +152,7 @@ def test_the_threshold_of_a_half_gives_the_alarms_of_the_monitor():
     classes = []
     for x in stream:
         classes.append(detector.classify(detector.score_one(x)))
-        # Rows that the filter keeps from the detector would not be seen by it.
+        # The detector does not see rows that the filter removes.
         detector.anomaly_detector.learn_one(x)
     alarms = eigenhedge.Monitor(warm_up=100, lags=1).update(pd.DataFrame(stream))
     assert (alarms.alarm == classes).all() and alarms.alarm.any()

@@ -1,4 +1,4 @@
-"""The estimators keep scikit-learn's contracts."""
+"""The estimators satisfy scikit-learn's contracts."""
 
 import inspect
 import itertools
@@ -50,7 +50,7 @@ check_set_output_transform check_set_output_transform_pandas check_global_output
 check_set_output_transform_polars check_global_set_output_transform_polars check_inplace_ensure_writeable
 check_estimators_pickle check_dict_unchanged check_methods_sample_order_invariance check_methods_subset_invariance
 check_fit_idempotent check_estimators_dtypes check_f_contiguous_array_estimator check_readonly_memmap_input""".split()
-# They call transform and fit_transform, which the others do not have.
+# They call transform and fit_transform, which the other estimators lack.
 OF_TRANSFORMERS = ["feature_names_out", "output_transform", "set_output"]
 
 
@@ -94,7 +94,7 @@ def test_partial_fit_refuses_another_number_of_features(estimator):
 def test_components_after_fit_are_those_of_pca(rng, rows):
     X = low_rank(rng, rows=rows)
     ours, theirs = OnlinePCA(3).fit(X), PCA(3).fit(X)
-    # Both are the eigenvectors of one scatter matrix: no sampling error is left, only rounding.
+    # Both are eigenvectors of one scatter matrix, so they differ by rounding only.
     assert np.abs(projector(ours.components_) - projector(theirs.components_)).max() < 1e-9
     np.testing.assert_allclose(ours.mean_, theirs.mean_, rtol=1e-12)
     np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=1e-9)
@@ -285,7 +285,7 @@ OWN = {
 
 @pytest.mark.parametrize("estimator, name", [(cls, name) for cls, names in OWN.items() for name in names.split()])
 def test_arguments_without_sense_are_refused_at_fit(estimator, name, rng):
-    # The core has other names for two of them.
+    # The core has other names for two options.
     pattern = {"center": "centered", "alpha": "float"}.get(name, name)
     X = rng.normal(size=(60, 4))
     with pytest.raises((ValueError, TypeError), match=pattern):

@@ -1,4 +1,4 @@
-"""Without PySpark, the module says what to install."""
+"""Without PySpark, the error of the module names the package to install."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""A type checker accepts right uses of the package, and finds wrong ones."""
+"""A type checker accepts correct uses of the package and rejects wrong ones."""
 
 import inspect
 import pathlib
@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).parent / "typed"
 @pytest.fixture(scope="module")
 def messages(tmp_path_factory):
     """Errors of mypy, by name of the file: pairs of line and message."""
-    # Beside the packages that it describes, so that the next time is quick.
+    # The cache is stored with the packages, so that the next run is fast.
     cache = pathlib.Path(sys.prefix, "mypy-cache")
     call = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={cache}", "right.py", "wrong.py"]
     output = subprocess.run(call, cwd=HERE, capture_output=True, text=True).stdout

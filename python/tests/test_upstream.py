@@ -1,4 +1,4 @@
-"""scikit-learn's own tests of IncrementalPCA and KernelPCA, with our classes in place of theirs."""
+"""scikit-learn's tests of IncrementalPCA and KernelPCA, applied to our classes."""
 
 import functools
 import inspect
@@ -32,7 +32,7 @@ THEIR_ARGUMENTS = {"batch_size", "eigen_solver", "fit_inverse_transform", "remov
 
 
 def ours(cls):
-    """The class, with their default kernel, and with arguments that only theirs has left aside."""
+    """Our class with scikit-learn's default kernel; arguments that only scikit-learn has are ignored."""
     defaults = {"kernel": "linear"} if cls is OnlineKernelPCA else {}
     return lambda *args, **options: cls(*args, **defaults | {k: v for k, v in options.items() if k not in THEIR_ARGUMENTS})
 

@@ -25,7 +25,7 @@ def rng():
 
 
 def near_plane(rng, rows, width=5, rank=2, noise=0.2):
-    """Rows near a plane, around a mean that is not zero."""
+    """Rows near a plane, around a nonzero mean."""
     return rng.normal(size=(rows, rank)) @ rng.normal(size=(rank, width)) + noise * rng.normal(size=(rows, width)) + 1.0
 
 
@@ -39,7 +39,7 @@ def keyed(rng, keys, rows):
 
 
 def alone(frame, k, names=FEATURES, **options):
-    """The learner of the rows of a key on one machine, and its answers."""
+    """Learner of the rows of a key on one machine, and its results."""
     learner = eigenhedge.Model(len(names), k, **options)
     learner._set_feature_names(names)
     rows = frame.sort_values("time", kind="stable")[names].to_numpy()
@@ -52,5 +52,5 @@ def message(error):
 
 
 def pytest_configure(config):
-    """Tests that `cargo xtask test` leaves out for the time they take, and `cargo xtask test spark` runs."""
+    """Register the marker of slow tests, which only `cargo xtask test spark` runs."""
     config.addinivalue_line("markers", "thorough: more cases of what other tests show; some ten seconds each")

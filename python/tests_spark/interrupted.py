@@ -1,4 +1,4 @@
-"""A query of learners by key in a process of its own, to be killed: FOLDER."""
+"""Query of learners by key in a separate process that is killed. Argument: FOLDER."""
 
 import sys
 

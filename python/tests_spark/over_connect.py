@@ -1,4 +1,4 @@
-"""The functions over Spark Connect, in a process of its own: a session is of one kind."""
+"""The functions over Spark Connect, in a separate process, because a session has one kind."""
 
 import os
 import sys

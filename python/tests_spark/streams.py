@@ -11,7 +11,7 @@ SCHEMA = "a double, b double, c double, d double, e double, machine string, time
 
 
 def write(spark, frame, folder, number):
-    """Put rows into the stream as one file; files are read in the order of their numbers."""
+    """Add rows to the stream as one file. Files are read in the order of their numbers."""
     place = pathlib.Path(folder, "in", f"{number:04}.parquet")
     place.parent.mkdir(parents=True, exist_ok=True)
     staged = place.with_suffix(".part")
@@ -21,18 +21,18 @@ def write(spark, frame, folder, number):
 
 
 def rows_of(spark, folder):
-    """The stream, one file a micro-batch."""
+    """The stream, with one file per micro-batch."""
     reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", "1").option("pathGlobFilter", "*.parquet")
     return reader.parquet(os.path.join(folder, "in"))
 
 
 def answers_of(spark, folder, **options):
-    """A learner for each machine."""
+    """Results of one learner per machine."""
     return es.stream_by_key(rows_of(spark, folder), "machine", 2, FEATURES, "time", **options)
 
 
 def start(answers, folder, **trigger):
-    """Start the query; its answers go to files exactly once."""
+    """Start the query; its results are written exactly once."""
     writer = answers.writeStream.option("checkpointLocation", os.path.join(folder, "checkpoint"))
     if trigger:
         writer = writer.trigger(**trigger)
@@ -40,6 +40,6 @@ def start(answers, folder, **trigger):
 
 
 def finish(answers, folder):
-    """Take up all that is there, and end."""
+    """Process all available files, then stop."""
     query = start(answers, folder, availableNow=True)
     query.awaitTermination()

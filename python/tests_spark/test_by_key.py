@@ -1,4 +1,4 @@
-"""One learner for each key of a table."""
+"""One learner per key of a table."""
 
 import numpy as np
 import pandas as pd

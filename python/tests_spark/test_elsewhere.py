@@ -1,4 +1,4 @@
-"""The same merge on Dask and on processes, and the same functions over Spark Connect."""
+"""Merging on Dask and on processes, and the functions over Spark Connect."""
 
 import pathlib
 import subprocess

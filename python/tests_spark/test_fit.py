@@ -1,4 +1,4 @@
-"""One model over a table is that of all rows in one pass."""
+"""A model fitted on a table equals that of one pass over all rows."""
 
 import numpy as np
 import pandas as pd

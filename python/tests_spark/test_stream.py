@@ -1,4 +1,4 @@
-"""One learner for each key of a stream: exact across restarts, and late rows by the rule."""
+"""One learner per key of a stream: exact across restarts, with the documented rule for late rows."""
 
 import os
 import pathlib
@@ -21,13 +21,13 @@ HERE = pathlib.Path(__file__).parent
 
 
 def commits(folder):
-    """Micro-batches that are done."""
+    """Number of committed micro-batches."""
     place = pathlib.Path(folder, "checkpoint", "commits")
     return len([name for name in os.listdir(place) if name.isdigit()]) if place.exists() else 0
 
 
 def wait_for(count, folder, query=None):
-    """Wait until so many micro-batches are done."""
+    """Wait until this many micro-batches are committed."""
     end = time.monotonic() + 300
     while commits(folder) < count and time.monotonic() < end:
         assert query is None or query.isActive or query.exception() is None, query.exception()
@@ -36,7 +36,7 @@ def wait_for(count, folder, query=None):
 
 
 def check_against_one_machine(spark, folder, frame, late=None, **options):
-    """Answers and models are those of single learners, bit for bit."""
+    """Assert that results and models are bitwise equal to those of single learners."""
     answers = spark.read.parquet(os.path.join(folder, "out")).toPandas()
     models = es.models(spark, os.path.join(folder, "checkpoint")).toPandas().set_index("machine")
     assert len(answers) == len(frame)
@@ -60,7 +60,7 @@ def test_a_query_that_is_stopped_and_killed_gives_the_bits_of_single_learners(sp
     try:
         wait_for(2, tmp_path)
     finally:
-        # Python, the JVM and the workers at once, in the middle of a micro-batch.
+        # Kills Python, the JVM and the workers during a micro-batch.
         os.killpg(child.pid, signal.SIGKILL)
         child.wait()
     done = commits(tmp_path)

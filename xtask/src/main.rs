@@ -20,6 +20,7 @@ cargo xtask test python    only those of the Python package
 cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask wheel          build the Python wheel into target/wheels
+cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
@@ -88,6 +89,7 @@ fn main() -> ExitCode {
         ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
+        ["bench", "doors", rest @ ..] => outcome(doors(rest)),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["bench", "evidence", rest @ ..] => outcome(python::measure(&root(), "evidence.py", rest)),
@@ -149,6 +151,15 @@ fn test() -> ExitCode {
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
+}
+
+/// Measures the doors of the program, which its build makes with it.
+fn doors(arguments: &[&str]) -> Result<(), String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    run(cargo
+        .args(["bench", "--locked", "--package", "eigenhedge-cli", "--bench", "doors", "--"])
+        .args(arguments)
+        .current_dir(root()))
 }
 
 fn outcome(result: Result<(), String>) -> ExitCode {

@@ -1,10 +1,10 @@
-//! Tips about options that a command does not have.
+//! Suggestions for unknown options.
 
 use crate::args::Cli;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of other programs and of earlier versions, and the ones to use in their place.
+/// Options of other programs and of earlier versions, with their replacements.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("--to", "--out writes the file"),
     ("--output", "--out writes answers"),
@@ -20,7 +20,7 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("--index-col", "--time names the column of times"),
 ];
 
-/// The message, with a tip if it is about an option that another command has, or that has another name.
+/// Returns the message, with a suggestion if another command has the option or if the option has another name.
 pub fn with_tip(mut message: clap::Error) -> clap::Error {
     if message.kind() != ErrorKind::UnknownArgument || message.get(ContextKind::SuggestedArg).is_some() {
         return message;
@@ -34,7 +34,7 @@ pub fn with_tip(mut message: clap::Error) -> clap::Error {
     message
 }
 
-/// The commands that have an option of this name.
+/// Returns the commands that have an option of this name.
 fn of_other_commands(option: &str) -> Option<String> {
     let long = option.strip_prefix("--")?;
     let program = Cli::command();

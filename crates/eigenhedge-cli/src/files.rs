@@ -39,7 +39,7 @@ fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Res
     from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// The command that takes a file of another kind, or the option that writes one of the wanted kind.
+/// Names the command that reads a file of this kind, or the option that writes one of the wanted kind.
 fn advice(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Kind { found: SavedKind::Model, .. } => ": eigenhedge run takes it",

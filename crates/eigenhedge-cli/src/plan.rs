@@ -131,7 +131,7 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     Ok(form)
 }
 
-/// Refuses the name of a table for a page.
+/// Returns an error if the path of a page has the extension of a table.
 pub fn is_page(path: &Path) -> Result<(), Usage> {
     const TABLES: [&str; 8] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "npy", "npz"];
     match path.extension().and_then(|end| end.to_str()) {

@@ -50,10 +50,14 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     }
     match (summary.best_loss, summary.regret) {
         (Some(best), Some(regret)) => {
-            line("best", format!("{} by the best fixed subspace in hindsight", within(best)));
+            let method = if best.exact().is_none() { ", from a sketch" } else { "" };
+            line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
             line("regret", format!("{} (expected less best)", within(regret)));
         }
         _ if summary.certificate.filled_rows > 0 => line("best", "unknown: cells of the rows are missing".into()),
+        _ if summary.options.get("best").is_some_and(|best| best.to_string() == "none") => {
+            line("best", "unknown: it was not followed (--best none)".into());
+        }
         _ => line("best", "unknown: there were more rows than can be remembered".into()),
     }
     if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {

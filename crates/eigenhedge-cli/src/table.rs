@@ -252,7 +252,7 @@ fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     }
 }
 
-/// Returns an error for names if columns have none.
+/// Returns an error if columns are selected by name but the table has no column names.
 fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<(), Usage> {
     let name = selectors.iter().find_map(|selector| match selector {
         Selector::Position(_) => None,

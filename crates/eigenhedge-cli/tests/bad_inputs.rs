@@ -1,6 +1,6 @@
-//! Files, rows and options that are wrong: each has its sentence and its status, and leaves nothing behind.
+//! Invalid files, rows and options: each gives an error message and an exit status, and leaves no file.
 //!
-//! `refusals.rs` holds the same for CSV tables and for the learners' options.
+//! `refusals.rs` has these tests for CSV tables and for the options of learners.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -11,7 +11,7 @@ use parquet::basic::Compression::UNCOMPRESSED;
 use std::sync::Arc;
 use zip::CompressionMethod;
 
-/// A file, the options after `run FILE`, and what must come of it.
+/// A file, the options after `run FILE`, and the expected result.
 struct Case {
     file: &'static str,
     content: Vec<u8>,
@@ -295,7 +295,7 @@ fn option_cases() -> Vec<Case> {
     ]
 }
 
-/// A batch with a missing cell in row 1 of column b.
+/// Returns a batch with a missing cell in row 1 of column b.
 fn with_gap() -> arrow_array::RecordBatch {
     let column = |cells: &[Option<f64>]| Arc::new(cells.iter().copied().collect::<arrow_array::Float64Array>()) as _;
     let (a, b) = (column(&[Some(1.0), Some(2.0)]), column(&[Some(1.0), None]));
@@ -357,7 +357,7 @@ fn a_file_without_rights_is_named() {
     let place = Place::new();
     place.write("t.csv", "1,2\n");
     std::fs::set_permissions(place.path("t.csv"), std::fs::Permissions::from_mode(0o000)).unwrap();
-    // Whoever may read everything reads this too.
+    // A user with all permissions can read this file too.
     if std::fs::File::open(place.path("t.csv")).is_ok() {
         return;
     }

@@ -1,7 +1,7 @@
-//! Every command of the book works and prints what the book says.
+//! Every command of the book works and prints the output shown there.
 //!
-//! A block that begins with three backticks and `console` holds commands after `$ `, and under each of them lines that its
-//! output must contain, in order; `...` stands for anything. All blocks of a page share one folder.
+//! A block that begins with three backticks and `console` holds commands after `$ `. The lines below a command must occur in
+//! its output, in order; `...` matches anything. All blocks of a page share one folder.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ struct Step {
     expected: Vec<String>,
 }
 
-/// The commands of a page.
+/// Returns the commands of a page.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
@@ -84,7 +84,7 @@ fn every_page_is_in_the_table_of_contents() {
     }
 }
 
-/// The name that a heading has in the address of its page.
+/// Returns the anchor of a heading in its page.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     kept.chars()
@@ -122,7 +122,7 @@ fn every_link_leads_somewhere() {
     assert!(followed > 60, "{followed}");
 }
 
-/// Long options that the help of a command lists, with those of its groups.
+/// Returns the long options in the help of a command, without `help` and `version`.
 fn options(program: &Path, command: &str) -> Vec<String> {
     let output = Command::new(program).args([command, "--help"]).output().unwrap();
     let help = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -148,11 +148,10 @@ fn every_command_and_option_is_in_the_reference() {
     let help = Command::new(program).arg("--help").output().unwrap();
     let help = String::from_utf8_lossy(&help.stdout).into_owned();
     let (_, list) = help.split_once("Commands:\n").unwrap();
-    let commands: Vec<&str> = list
-        .lines()
-        .take_while(|line| line.starts_with("  "))
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let names = list.lines().take_while(|line| line.starts_with("  ")).filter_map(|line| line.strip_prefix("  "));
+    // Further lines of a summary are indented more.
+    let names = names.filter(|line| !line.starts_with(' '));
+    let commands: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
     assert!(commands.len() > 15, "{commands:?}");
     for command in commands.into_iter().filter(|command| *command != "help") {
         assert!(has(&format!("`{command}")), "the reference lacks the command {command}");

@@ -1,8 +1,8 @@
-//! `demo` shows what it says it shows.
+//! The table of `demo` is correct.
 
 use crate::common::Place;
 
-/// Expected loss, mean and deviation of the realised loss, from a line of the table.
+/// Returns the expected loss, and the mean and standard deviation of the realised loss, from a line of the table.
 fn losses(text: &str, name: &str) -> (f64, f64, f64) {
     let line = text.lines().find(|line| {
         let rest = line.strip_prefix(name).map(str::trim_start);

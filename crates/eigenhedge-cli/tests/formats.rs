@@ -1,4 +1,4 @@
-//! Every format in, every form out: the same numbers.
+//! All input and output formats give equal numbers.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -81,11 +81,11 @@ fn bad_rows_are_skipped_counted_and_listed() {
     };
     let listed: String = [3, 5, 6, 7, 8].map(place_of).concat() + "eigenhedge: skipped: 2 more\n";
     assert_eq!(outcome.err, listed);
-    // Rows keep the numbers they have in the table.
+    // Row numbers refer to the table.
     let numbers: Vec<String> =
         place.read("out.csv").lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect();
     assert_eq!(numbers, ["0", "2", "9", "10", "11"]);
-    // A row that only the learner can refuse is skipped too.
+    // A row that only the learner rejects is skipped too.
     place.write("far.csv", "1,2\n3,4\n1e200,1\n5,6\n");
     let outcome = place.run("run far.csv -k 1 --on-bad-row skip --out out.csv");
     assert!(outcome.out.contains("3 rows of 2 numbers; 1 bad row passed over"), "{}", outcome.out);

@@ -1,6 +1,6 @@
-//! Files that ask for more memory than they can justify: each gives a sentence, and the process lives.
+//! Files that would need too much memory: each gives an error, and the process survives.
 //!
-//! The program runs with a limit on its address space. What it should not ask for then ends it by a signal.
+//! The program runs with a limit on its address space. An excessive allocation would end it by a signal.
 #![cfg(all(unix, feature = "parquet"))]
 #![allow(clippy::unwrap_used)]
 
@@ -13,10 +13,10 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// Address space of the program, in KiB: what it needs for small tables, and some hundred MB more.
+/// Address space of the program in KiB: enough for small tables plus some hundred MB.
 const SPACE: u32 = 1 << 20;
 
-/// Runs the program with little address space. `input` is written to standard input until the program has left.
+/// Runs the program with a limited address space. `input` is written to standard input until the program ends.
 fn within(place: &Place, arguments: &str, input: impl Iterator<Item = Vec<u8>>) -> Outcome {
     let plain = place.command(arguments);
     let mut command = Command::new("sh");
@@ -24,7 +24,7 @@ fn within(place: &Place, arguments: &str, input: impl Iterator<Item = Vec<u8>>) 
     command.args(plain.get_args()).current_dir(plain.get_current_dir().unwrap());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    // Nobody reads any more once the sentence has been said.
+    // The program stops reading after the error.
     let _ = input.into_iter().try_for_each(|piece| pipe.write_all(&piece));
     drop(pipe);
     let output = child.wait_with_output().unwrap();
@@ -38,7 +38,7 @@ fn refused(place: &Place, arguments: &str, sentence: &str) {
     assert_eq!((outcome.status, unhinted(&outcome.err)), (1, format!("eigenhedge: {sentence}\n")), "{arguments}");
 }
 
-/// Three columns that compress well.
+/// Returns three columns that compress well.
 fn batch() -> RecordBatch {
     let column = |value: f64| Arc::new(Float64Array::from(vec![value; 1000])) as ArrayRef;
     RecordBatch::try_from_iter([("a", column(1.0)), ("b", column(2.0)), ("c", column(3.0))]).unwrap()
@@ -57,10 +57,10 @@ fn arrow(compression: CompressionType, as_stream: bool) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// The file with another length of the first buffer that says it holds 8000 bytes.
+/// Returns the file with another length for the first buffer that claims 8000 bytes.
 fn forged(mut file: Vec<u8>, length: u64) -> Vec<u8> {
     let place = file.windows(8).position(|bytes| bytes == 8000u64.to_le_bytes()).expect("a compressed buffer");
-    // The first is that of the metadata: the buffer that holds it follows.
+    // The first match is in the metadata; the buffer itself follows.
     let codec =
         |at: usize| file[at + 8..].starts_with(&[4, 0x22, 0x4d, 0x18]) || file[at + 8..].starts_with(&[0x28, 0xb5]);
     let place = (place..file.len() - 12).find(|at| file[*at..*at + 8] == 8000u64.to_le_bytes() && codec(*at)).unwrap();
@@ -97,7 +97,7 @@ fn a_batch_that_really_is_too_large_is_refused_by_the_option() {
     place.write("t.arrow", arrow(CompressionType::ZSTD, false));
     let outcome = within(&place, "run t.arrow -k 1 --max-memory 20K", std::iter::empty());
     assert_eq!(outcome.status, 1);
-    // How many bytes it is depends on the compressor, too.
+    // The number of bytes also depends on the compressor.
     assert!(outcome.err.starts_with("eigenhedge: t.arrow: a batch would take 2"), "{}", outcome.err);
     assert!(outcome.err.ends_with("K of memory, and --max-memory allows 20K\n"), "{}", outcome.err);
 }
@@ -129,19 +129,19 @@ fn forged_sizes_of_parquet_pages_are_refused() {
     }
 }
 
-/// Puts a size of 2³¹ - 1 into the first header, in the place of what follows it.
+/// Overwrites the size in the first header with 2³¹ - 1.
 fn forge_header(sound: &[u8], at: usize) -> Vec<u8> {
     let end = at + sound[at..].iter().position(|byte| byte & 0x80 == 0).unwrap() + 1;
     let mut forged = sound.to_vec();
     let largest = [0xfe, 0xff, 0xff, 0xff, 0x0f];
     forged.splice(at..end, largest);
-    // What was made longer is taken from the page, so that all other offsets hold.
+    // The additional bytes are removed from the page, so that all other offsets remain valid.
     let grown = largest.len() - (end - at);
     forged.drain(40..40 + grown);
     forged
 }
 
-/// Puts 2³¹ - 1 values into the header of the dictionary page.
+/// Overwrites the number of values in the header of the dictionary page with 2³¹ - 1.
 fn forge_dictionary(sound: &[u8]) -> Vec<u8> {
     let at = sound.iter().position(|byte| *byte == 0x4c || *byte == 0x3c).expect("a dictionary's header");
     assert_eq!(sound[at + 1], 0x15);
@@ -164,7 +164,7 @@ fn wide_libsvm_rows_are_refused_before_they_are_made() {
             "t.libsvm: 1000000000000 columns would take 232.8T of memory, and --max-memory allows 500M",
         );
     }
-    // The default is half of what the process may have.
+    // The default is half of the limit of the process.
     refused(
         &place,
         "run t.libsvm -k 1 --dim 18446744073709551615",
@@ -220,7 +220,7 @@ fn arrays_that_must_be_held_as_a_whole_are_refused_when_they_are_large() {
         "t.npz: all 25000 rows, which must be held because columns are together, would take 19.1M of memory, and \
          --max-memory allows 16M",
     );
-    // A header that promises more than the member has, or can have.
+    // The header claims more bytes than the member has or could have.
     let short = npy_raw("'<f8'", "(1000000000, 100)", "True", &[0; 80]);
     place.write("short.npz", npz(&[("x", short)], zip::CompressionMethod::STORE));
     refused(&place, "run short.npz -k 1", "short.npz: must hold 1000000000 rows, as its header says, got 0");
@@ -233,7 +233,7 @@ fn arrays_that_must_be_held_as_a_whole_are_refused_when_they_are_large() {
     let wide = npy_raw("'<i1'", "(1, 100000000)", "False", &[]);
     let file = std::fs::File::create(place.path("wide.npy")).unwrap();
     (&file).write_all(&wide).unwrap();
-    // A file with a hole takes no room on the disk.
+    // A sparse file takes no space on the disk.
     file.set_len(wide.len() as u64 + 100_000_000).unwrap();
     refused(
         &place,

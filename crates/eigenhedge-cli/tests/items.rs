@@ -1,4 +1,4 @@
-//! Runs over texts, sets and rankings; experts and pairs.
+//! Runs over strings, sets and rankings; experts and pairs.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;

@@ -1,4 +1,4 @@
-//! A run that is killed at any moment and resumed comes out as if nothing had happened.
+//! A run that is killed at any time and resumed gives the results of an uninterrupted run.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -9,12 +9,12 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Killings; EIGENHEDGE_KILLS asks for more.
+/// Returns the number of kills; the variable EIGENHEDGE_KILLS overrides it.
 fn kills() -> u64 {
     std::env::var("EIGENHEDGE_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
 }
 
-/// The summary but for what a clock decides.
+/// Returns the summary without times.
 fn summary(text: &str) -> Value {
     let mut value: Value = serde_json::from_str(text).unwrap();
     let object = value.as_object_mut().unwrap();
@@ -82,7 +82,7 @@ fn a_run_killed_at_any_moment_and_resumed_gives_the_same_bytes() {
             child.kill().unwrap();
             child.wait().unwrap();
             let out = place.path(&format!("out.{form}"));
-            // Complete or absent, at any moment.
+            // The file is either complete or absent at any time.
             assert!(!out.exists() || std::fs::read(&out).unwrap() == whole.out, "kill {kill}");
         }
         let is_resumed = place.path("run.snap").exists();

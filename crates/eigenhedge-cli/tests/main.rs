@@ -1,4 +1,4 @@
-//! All tests of the program in one: what they share is compiled and linked once.
+//! All tests of the program in one crate, so that shared code is compiled and linked once.
 
 mod bad_inputs;
 mod book;

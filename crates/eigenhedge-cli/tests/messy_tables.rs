@@ -1,4 +1,4 @@
-//! Tables as people have them: each is read by the first command, from a file and through a pipe.
+//! Irregular real-world tables: each is read by the first command, from a file and from a pipe.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Outcome, Place, unhinted};
@@ -11,7 +11,7 @@ fn numbers(rows: usize) -> Vec<Vec<f64>> {
     streams::three_subspaces(1).into_iter().cycle().take(rows).map(|row| row[..4].to_vec()).collect()
 }
 
-/// Semicolons, decimal commas, days first, Windows-1252, Windows line ends, and an empty column.
+/// Returns a table with semicolons, decimal commas, day-first dates, Windows-1252, Windows line ends, and an empty column.
 fn german() -> Vec<u8> {
     let mut text = "Zeitstempel;Temp °C;Druck;x3;x4;Kommentar\r\n".to_owned();
     for (i, row) in numbers(700).iter().enumerate() {
@@ -22,7 +22,7 @@ fn german() -> Vec<u8> {
     text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect()
 }
 
-/// Months first, AM and PM, and two signs for missing numbers.
+/// Returns a table with month-first dates, AM and PM, and two codes for missing numbers.
 fn american() -> Vec<u8> {
     let mut text = "date,a,b,c,d\n".to_owned();
     for (i, row) in numbers(700).iter().enumerate() {
@@ -38,7 +38,7 @@ fn american() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Fifty machines, a thousand rows each, with a key, a time and a text.
+/// Returns a table of fifty machines with a thousand rows each, with a key, a time and a text.
 fn machines() -> Vec<u8> {
     let mut text = "machine,time,a,b,c,d,status\n".to_owned();
     for (i, row) in numbers(50_000).iter().enumerate() {
@@ -50,7 +50,7 @@ fn machines() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Runs a command on the table twice, as a file and through a pipe. Both must print the same, with this `read as` line.
+/// Runs a command on the table as a file and through a pipe. Both must print equal output with this `read as` line.
 fn both_ways(table: &[u8], command: &str, read_as: &str) -> Outcome {
     let place = Place::new();
     place.write("t.csv", table);
@@ -80,7 +80,7 @@ fn semicolons_decimal_commas_and_days_first_need_no_option() {
     let outcome = place.run("run t.csv -k 2 --quiet --out out.csv");
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
     assert!(place.read("out.csv").starts_with("row,Zeitstempel,expected_loss,loss,z0,z1\n0,01.01.2024 00:00,"));
-    // Other commands take no times: the column is left out as text.
+    // Other commands have no time option: the column is left out as text.
     let outcome = place.run("pca t.csv -k 2");
     assert_eq!(outcome.status, 0, "{}", outcome.err);
     assert!(outcome.err.contains("4 columns of numbers, 2 left out: Zeitstempel, Kommentar"), "{}", outcome.err);
@@ -117,7 +117,7 @@ fn what_was_found_is_kept_when_a_run_is_resumed() {
     let lines: Vec<&[u8]> = table.split_inclusive(|byte| *byte == b'\n').collect();
     place.write("all.csv", &table);
     assert_eq!(place.run("run all.csv -k 2 --out whole.csv --quiet").status, 0);
-    // The first part has no fraction and no comment: on its own, a longer look could find something else.
+    // The first part has no fraction and no comment, so a longer sample could lead to another result.
     place.write("t.csv", lines[..400].concat());
     assert_eq!(place.run("run t.csv -k 2 --out out.csv --quiet --snapshot run.snap").status, 0);
     let with_comments: Vec<u8> =
@@ -162,7 +162,7 @@ fn rows_of_a_live_pipe_do_not_wait_for_later_ones() {
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(first.as_bytes()).unwrap();
         pipe.flush().unwrap();
-        // The pipe is still open: an answer must come all the same.
+        // The pipe is still open; a result must be printed nevertheless.
         let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
         assert!(answers.next().unwrap().unwrap().starts_with("row,"), "{first}");
         assert!(answers.next().unwrap().unwrap().starts_with("0,"), "{first}");
@@ -237,7 +237,7 @@ fn options_settle_what_the_first_lines_do_not() {
 
 #[test]
 fn a_line_beyond_the_default_limit_is_refused_by_its_number() {
-    // Named by its line, with the default limit; `hostile_files` has limits that are given.
+    // The error names the line, with the default limit; `hostile_files` tests given limits.
     let place = Place::new();
     let endless = [b"a,b\n1,2\n".to_vec(), vec![b'x'; 70 << 20]].concat();
     let outcome = place.feed("run - -k 1 --quiet", endless);

@@ -1,11 +1,11 @@
-//! Mistakes that people make. Each must be answered with what to do next.
+//! Common mistakes. Each error message must name the next step.
 
 use crate::common::Place;
 use std::fmt::Write as _;
 
 const COLUMNS: [&str; 5] = ["temperature", "pressure", "flow", "speed", "power"];
 
-/// A table of five sensors; `edit` may change the cells of a row.
+/// Returns a table of five sensors; `edit` may change the cells of a row.
 fn table(delimiter: &str, rows: usize, edit: impl Fn(usize, &mut Vec<String>)) -> String {
     let mut text = COLUMNS.join(delimiter) + "\n";
     for t in 0..rows {
@@ -23,7 +23,7 @@ fn good() -> String {
     table(",", 600, |_, _| ())
 }
 
-/// A folder with the files that people have.
+/// Creates a folder with typical files.
 fn folder() -> Place {
     let place = Place::new();
     let at = |row: usize, column: usize, text: &'static str| {
@@ -81,7 +81,7 @@ fn folder() -> Place {
     place
 }
 
-/// Commands, their exit status, and the part of the answer that leads on.
+/// Commands, their exit status, and the part of the message that names the next step.
 const MISTAKES: &[(&str, i32, &str)] = &[
     // The file.
     ("run pump.csv -k 2", 1, "pump.csv: there is no such file; did you mean \"pumps.csv\"?"),

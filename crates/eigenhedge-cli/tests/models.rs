@@ -1,4 +1,4 @@
-//! Saved models on other tables: scale, names of columns, rows and back, new data, plain numbers.
+//! Saved models on other tables: scale, column names, rows and back, new data, plain numbers.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::Place;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const NAMES: [&str; 5] = ["flow", "temp", "p, bar", "level", "speed"];
 
-/// Rows of five columns whose units differ by factors of thousands.
+/// Returns rows of five columns whose units differ by factors of thousands.
 fn rows() -> Vec<Vec<f64>> {
     let mut rows = streams::iid(5, 2, 0.2, 120, 3).rows;
     let units = [(1.0, 0.0), (100.0, 20.0), (1e-3, 1.0), (5.0, -3.0), (3000.0, 1e4)];
@@ -16,7 +16,7 @@ fn rows() -> Vec<Vec<f64>> {
     rows
 }
 
-/// A table of these columns, each with a name and its place in the rows; without a place it holds text.
+/// Returns a table of these columns, each with a name and its index in the rows. A column without an index holds text.
 fn csv(rows: &[Vec<f64>], columns: &[(&str, Option<usize>)]) -> String {
     let quoted = |name: &str| if name.contains(',') { format!("\"{name}\"") } else { name.to_owned() };
     let line = |cells: Vec<String>| cells.join(",") + "\n";
@@ -136,7 +136,7 @@ fn a_model_goes_on_with_the_other_half_bit_for_bit() {
     ] {
         ok(&place, &format!("run t.csv -k 2 {options} --out whole.csv --snapshot whole.snap --quiet"));
         ok(&place, &format!("run a.csv -k 2 {options} --out first.csv --snapshot half.snap --quiet"));
-        // What is typed again agrees.
+        // Options that are typed again must agree.
         for typed in ["", options] {
             let arguments = format!("run b.csv {typed} --start-from half.snap --out second.csv --summary json");
             let summary: Value =

@@ -1,10 +1,10 @@
-//! Scores, alarms and events through the program.
+//! Scores, alarms and events of the program.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, unhinted};
 use eigenhedge::Random;
 
-/// A table with a time column, a fault in `b` from row 300 to 319, and `c` stuck from row 420 to 459.
+/// Returns a table with a time column, a fault in `b` from row 300 to 319, and `c` stuck from row 420 to 459.
 fn sensors(rows: usize) -> String {
     let mut random = Random::seeded(1);
     let mut table = "when,a,b,c,d\n".to_owned();
@@ -158,7 +158,7 @@ fn each_key_has_a_monitor_like_one_alone() {
             let wanted: Vec<&str> = alone.split(',').collect();
             let found = cells(&two, row + 1);
             assert_eq!((found[0].as_str(), found[1].as_str()), (row.to_string().as_str(), *key));
-            // The rows of drifts and changes are counted in the table. Before row 200, the keys together have a reference.
+            // The rows of drifts and changes are row numbers of the table. Before row 200, the keys share a reference.
             let same = (0..wanted.len()).filter(|j| ![6, 7].contains(j)).all(|j| wanted[j] == found[j + 2]);
             let same = same || i < 200;
             assert!(same, "{row}: {wanted:?} {found:?}");
@@ -173,7 +173,7 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     let table = sensors(600);
     let lines: Vec<&str> = table.lines().skip(1).map(|line| line.split_once(',').unwrap().1).collect();
     let mut fleet = "machine,a,b,c,d\n".to_owned();
-    // Six machines with 40 rows each, in turn; the fault comes later.
+    // Six machines with 40 rows each, alternating; the fault comes later.
     (0..240).for_each(|t| fleet += &format!("m{},{}\n", t % 6, lines[t]));
     place.write("fleet.csv", fleet);
     let outcome = place.run("monitor fleet.csv --group-by machine --out s.csv");
@@ -183,14 +183,14 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     let scored =
         |scores: &str| scores.lines().skip(1).filter(|line| !line.split(',').nth(2).unwrap().is_empty()).count();
     assert!(scored(&scores) > 100, "{}", scored(&scores));
-    // Ten machines, stopped before and after the pool is full.
+    // Ten machines, interrupted before and after the pool is full.
     let mut fleet = "machine,a,b,c,d\n".to_owned();
     (0..300).for_each(|t| fleet += &format!("m{},{}\n", t % 10, lines[t]));
     place.write("t.csv", &fleet);
     let command = "monitor t.csv --group-by machine --warm-up 40 --out s.csv --snapshot m.snap";
     assert_eq!(place.run(command).status, 0);
     let whole = place.read("s.csv");
-    // Each has a score from its 20th row on.
+    // Each machine has a score from its 20th row.
     assert_eq!(scored(&whole), 100);
     for stop in [20, 150, 250] {
         place.write("t.csv", fleet.lines().take(stop).map(|line| line.to_owned() + "\n").collect::<String>());
@@ -225,7 +225,7 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
     assert_eq!(whole.status, 0, "{}", whole.err);
     assert!(whole.out.contains("the last rows are the new reference"), "{}", whole.out);
     let (scores, events) = (place.read("s.csv"), place.read("e.csv"));
-    // Twenty rows of the new state are needed.
+    // The new state needs twenty rows.
     let accepted = events.lines().find(|line| line.starts_with("accepted,")).unwrap();
     let row: u64 = accepted.split(',').nth(1).unwrap().parse().unwrap();
     assert!((495..510).contains(&row), "{accepted}");
@@ -291,7 +291,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     for line in ["# TYPE eigenhedge_alarms_total counter", "eigenhedge_rows_total 600", "eigenhedge_in_drift "] {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
-    // The command has arguments, so that it is given as one.
+    // The command has spaces, so it is passed as one argument.
     let mut command = place.command(&format!("monitor t.csv {PLAIN} --quiet --events e.csv --on-alarm"));
     assert!(command.arg("cat >> told.jsonl").status().unwrap().success());
     let told: Vec<serde_json::Value> =
@@ -301,7 +301,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     let of = |kind: &str| told.iter().filter(|notice| notice["kind"] == kind).count();
     assert_eq!((of("alarm"), of("drift")), (begun("alarms") + begun("stuck") + begun("moved"), begun("drift")));
     assert!(told.iter().all(|notice| notice["causes"].is_array() && notice["row"].is_u64()));
-    // A command that fails is told of, and stops nothing.
+    // A failing command is reported and stops nothing.
     let failing = place.run(&format!("monitor t.csv {PLAIN} --quiet --on-alarm false"));
     assert!(failing.status == 0 && failing.err.contains("--on-alarm: the command failed"), "{}", failing.err);
     for (arguments, sentence) in [

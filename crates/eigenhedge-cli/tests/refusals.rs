@@ -1,8 +1,8 @@
-//! Whatever is wrong gives one sentence, the right status, and no output file.
+//! Every error gives one sentence, the right exit status, and no output file.
 
 use crate::common::{HINT, Place, unhinted};
 
-/// Status and sentence for a table and the options after `run data.csv`.
+/// A table, the options after `run data.csv`, the exit status and the message.
 type Case = (&'static str, &'static str, i32, &'static str);
 
 const DATA: &[Case] = &[

@@ -1,4 +1,4 @@
-//! Pages of runs in a real browser: quiet, drawn, and with the numbers of the summary.
+//! Pages of runs in a real browser: drawn without errors, with the numbers of the summary.
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)]
@@ -10,7 +10,7 @@ use driver::Browser;
 use eigenhedge::streams;
 use serde_json::Value;
 
-/// Cells of all rows of the tables of the account, with all their digits.
+/// Expression for all cells of the summary tables, in full precision.
 const CELLS: &str =
     "[...document.querySelectorAll('details tr')].map(r => [...r.cells].map(c => c.title || c.textContent))";
 
@@ -69,7 +69,7 @@ fn pages_open_without_a_word_and_show_the_numbers_of_the_summary() {
     }
     assert_eq!(place.run("demo --draws 2 --report demo.html").status, 0);
     assert_eq!(place.run("compare data.csv -k 2 --report compare.html --plot compare.svg").status, 0);
-    // Small pictures, charts to zoom into, and sliders.
+    // Numbers of small plots, charts with zoom, and sliders.
     for (page, shown) in [("demo.html", [11, 0, 1]), ("compare.html", [7, 1, 0])] {
         browser.open(&place.path(page));
         assert_eq!(browser.console(), Vec::<Value>::new(), "{page}");

@@ -1,4 +1,4 @@
-//! `reproduce` lists, writes, and judges.
+//! `reproduce` lists and writes reproductions and checks their claims.
 
 use crate::common::Place;
 

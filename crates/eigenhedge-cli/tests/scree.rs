@@ -4,7 +4,7 @@
 use crate::common::{Place, table, unhinted};
 use eigenhedge::streams;
 
-/// Numbers of a line of the table: k, lost online, kept, in hindsight, kept.
+/// Returns the numbers of a line of the table: k, online loss, kept, hindsight loss, kept.
 fn numbers(line: &str) -> Vec<f64> {
     line.split_whitespace().filter_map(|cell| cell.parse().ok()).collect()
 }
@@ -22,7 +22,7 @@ fn losses_are_those_of_the_leader_and_of_the_best_subspace_for_every_k() {
         let summary: serde_json::Value = serde_json::from_str(&run).unwrap();
         let near = |found: f64, key: &str| (found - summary[key].as_f64().unwrap()).abs() <= 2e-4 * found.abs();
         assert!(near(line[3], "best_loss"), "{line:?}: {summary}");
-        // Before k directions are known, the leader keeps unknown ones at random.
+        // Before k directions are known, the leader keeps random unknown ones.
         let wanted = summary["expected_loss"].as_f64().unwrap();
         assert!((line[1] - wanted).abs() <= 0.05 * wanted, "{line:?}: {wanted}");
     }

@@ -1,4 +1,4 @@
-//! Several inputs, compressed ones, and columns that go along with the rows.
+//! Several inputs, compressed inputs, and copied columns.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Outcome, Place, table, unhinted};
@@ -10,7 +10,7 @@ fn rows() -> Vec<Vec<f64>> {
     streams::three_subspaces(1).into_iter().take(90).collect()
 }
 
-/// Three files: as it is, compressed and with its columns in another order, in UTF-16 and without a header.
+/// Writes three files: plain, compressed with reordered columns, and UTF-16 without a header.
 fn split(place: &Place) {
     let rows = rows();
     place.write("all.csv", table(&rows));

@@ -1,4 +1,4 @@
-//! Signals end a run between two rows, and nothing is lost.
+//! A signal ends a run between two rows without loss of data.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +15,8 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// Sends some rows and half of another, waits for the answers, sends the signals at once; the answers, what was said, the status.
+/// Sends some rows and half of another, waits for the results, then sends the signals. Returns the results, the error output
+/// and the exit status.
 fn stopped(place: &Place, arguments: &str, names: &[&str], sent: usize) -> (String, String, i32) {
     let rows = rows();
     let mut command = place.command(arguments);
@@ -31,7 +32,7 @@ fn stopped(place: &Place, arguments: &str, names: &[&str], sent: usize) -> (Stri
         out.read_line(&mut answers).unwrap();
     }
     names.iter().for_each(|name| signal(&child, name));
-    // The pipe stays open: the program must not wait for it.
+    // The pipe stays open; the program must not wait for it.
     let status = child.wait().unwrap();
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -72,7 +73,7 @@ fn before_the_first_row_there_is_nothing_to_save() {
     let place = Place::new();
     let mut command = place.command("run - -k 2 --snapshot run.snap");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The header alone; the program listens to signals before it reads.
+    // Only the header is sent; the program handles signals before it reads.
     child.stdin.as_mut().unwrap().write_all(rows()[0].as_bytes()).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
     signal(&child, "-TERM");

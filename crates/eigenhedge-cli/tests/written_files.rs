@@ -1,4 +1,5 @@
-//! Files that the program writes: complete or absent, nobody else's, with the rights they had; and standard output.
+//! Files that the program writes: they are replaced atomically, keep their permissions, and never overwrite files of other
+//! programs; and standard output.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
@@ -15,7 +16,7 @@ fn place() -> Place {
     place
 }
 
-/// Commands and the file that each of them writes, with the name under which it is written before it is complete.
+/// Commands, the file that each writes, and the name of its staging file.
 const WRITERS: [(&str, &str, &str); 9] = [
     ("run t.csv -k 1 --quiet --out FILE", "out.csv", "part"),
     ("run t.csv -k 1 --quiet --out FILE", "out.parquet", "part"),
@@ -32,7 +33,7 @@ const WRITERS: [(&str, &str, &str); 9] = [
 fn a_planted_link_is_not_written_through() {
     let links: [fn(&Place, &str); 3] = [
         |place, name| symlink(place.path("victim"), place.path(name)).unwrap(),
-        // One that points nowhere yet.
+        // A symbolic link to a file that does not exist yet.
         |place, name| symlink(place.path("born"), place.path(name)).unwrap(),
         |place, name| fs::hard_link(place.path("victim"), place.path(name)).unwrap(),
     ];
@@ -64,7 +65,7 @@ fn a_run_is_not_resumed_through_a_link() {
     let place = place();
     let command = "run t.csv -k 1 --quiet --out out.csv --snapshot run.snap --snapshot-every 20";
     assert_eq!(place.run(command).status, 0);
-    // As if the run had been killed after its last snapshot.
+    // Simulates a run that was killed after its last snapshot.
     let answers = place.read("out.csv");
     fs::remove_file(place.path("out.csv")).unwrap();
     place.write("victim", answers.clone() + "precious\n");
@@ -120,7 +121,7 @@ fn a_second_run_with_the_same_snapshot_is_refused() {
         .unwrap();
     let mut pipe = first.stdin.take().unwrap();
     let mut out = BufReader::new(first.stdout.take().unwrap());
-    // At the start, and once there is a snapshot.
+    // Once at the start, and once after a snapshot exists.
     for rows in ["a,b\n1,2\n", "3,1\n2,5\n"] {
         pipe.write_all(rows.as_bytes()).unwrap();
         out.read_line(&mut String::new()).unwrap();
@@ -146,7 +147,7 @@ fn what_a_killed_run_has_left_does_not_stop_the_next() {
     assert_eq!(place.files(), ["out.csv", "run.snap", "t.csv"]);
 }
 
-/// Status of a command whose standard output is closed, full, or read by nobody.
+/// Returns the exit status of a command whose standard output is closed, full, or read by nobody.
 fn with_output(place: &Place, arguments: &str, redirection: &str) -> (i32, String) {
     let plain = place.command(arguments);
     let mut shell = std::process::Command::new("sh");
@@ -195,9 +196,9 @@ fn output_that_cannot_be_written_is_no_success() {
             );
         }
     }
-    // Nothing was to be written there.
+    // The command writes nothing to standard output.
     assert_eq!(with_output(&place, "run t.csv -k 1 --quiet --out out.csv", ">&-").0, 0);
-    // Whoever read it has seen enough.
+    // The reader closes the pipe early.
     let (status, err) = with_output(&place, "make iid --rows 50000", "| head -n 1 >&2");
     assert!(status == 0 && !err.contains("eigenhedge:"), "{err}");
 }

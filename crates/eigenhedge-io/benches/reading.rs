@@ -1,7 +1,7 @@
-//! What reading a row costs, beside what learning from it costs: rows of 64 numbers with all their digits, k = 10.
+//! Cost of reading a row compared with the cost of learning from it: rows of 64 numbers in full precision, k = 10.
 //!
-//! `cargo bench -p eigenhedge-io --bench reading`. Both are measured in one process, so that their ratio means something on
-//! a busy machine too.
+//! Run with `cargo bench -p eigenhedge-io --bench reading`. Both costs are measured in one process, so their ratio is
+//! meaningful on a busy machine too.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use eigenhedge::{Kind, Mixing, Model, Spec, streams};

@@ -5,7 +5,7 @@
 //! messages refer to the current table.
 
 use crate::columns::Columns;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::Layout;
@@ -97,7 +97,7 @@ impl Reader for Concatenation {
         self.reader.kept(texts);
     }
 
-    fn place(&self) -> String {
+    fn place(&self) -> RowPlace {
         self.reader.place()
     }
 
@@ -148,8 +148,8 @@ impl Reader for Nothing {
         Ok(false)
     }
 
-    fn place(&self) -> String {
-        String::new()
+    fn place(&self) -> RowPlace {
+        RowPlace { source: "".into(), unit: "", number: 0 }
     }
 
     fn position(&self) -> ReadPosition {

@@ -5,7 +5,9 @@
 use crate::recode::text_of;
 use crate::time_format::TimeFormat;
 use std::error::Error as _;
+use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 /// An error with its location.
 #[derive(Debug)]
@@ -31,6 +33,30 @@ impl std::fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.fault.source()
+    }
+}
+
+/// Where a row stands: the source, and a line from 1 or a row from 0. It becomes a text only in messages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RowPlace {
+    pub source: Arc<str>,
+    /// `line` or `row`; empty for the source as a whole.
+    pub unit: &'static str,
+    pub number: u64,
+}
+
+impl fmt::Display for RowPlace {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.unit {
+            "" => out.write_str(&self.source),
+            unit => write!(out, "{}, {unit} {}", self.source, self.number),
+        }
+    }
+}
+
+impl From<RowPlace> for String {
+    fn from(place: RowPlace) -> Self {
+        place.to_string()
     }
 }
 
@@ -228,7 +254,7 @@ pub(crate) enum Fault {
 /// Advice on the option for missing cells.
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
-/// Length of a word that may be a sign for a missing cell, at most.
+/// Maximum length of a word that may mark a missing cell.
 const LONGEST_WORD: usize = 20;
 
 impl Fault {

@@ -2,7 +2,7 @@
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
-use crate::error::{Error, Fault, hint, printable_path, quoted};
+use crate::error::{Error, Fault, RowPlace, hint, printable_path, quoted};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
@@ -59,7 +59,9 @@ pub enum Progress {
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
-    /// Size of a regular file in bytes; only such a file can be reopened.
+    /// Its name in messages.
+    name: Arc<str>,
+    /// Bytes of a regular file: only then can it be opened twice.
     file_size: Option<u64>,
     packing: Packing,
     /// True if the bytes may have to be converted to UTF-8.
@@ -76,6 +78,7 @@ impl InputSource {
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
+            name: name_of(source).into(),
             file_size: None,
             packing: Packing::Plain,
             recoded: layout.format.is_text(),
@@ -111,11 +114,17 @@ impl InputSource {
 
     /// Returns the name for messages.
     pub fn name(&self) -> String {
-        match &self.source {
-            Source::Standard => "standard input".to_owned(),
-            Source::File(path) => printable_path(path),
-            Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
-        }
+        self.name.to_string()
+    }
+
+    /// The line of this number, from 1.
+    pub fn line(&self, number: u64) -> RowPlace {
+        RowPlace { source: Arc::clone(&self.name), unit: "line", number }
+    }
+
+    /// The row of this number, from 0.
+    pub fn row(&self, number: u64) -> RowPlace {
+        RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }
 
     /// Returns an error if `what` exceeds the memory limit.
@@ -212,7 +221,7 @@ impl InputSource {
     }
 }
 
-/// The advice about an archive that a table is wanted from.
+/// Returns advice for reading a table from an archive.
 fn archive_advice(path: &Path) -> &'static str {
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_deref().and_then(|extension| extension.to_str()) {
@@ -222,7 +231,7 @@ fn archive_advice(path: &Path) -> &'static str {
     }
 }
 
-/// The name of a file beside a path that is nearest to that of the path, if one is near.
+/// Returns the most similar file name in the folder of the path, if one is similar.
 fn near_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))
@@ -233,4 +242,12 @@ fn near_file(path: &Path) -> String {
     let names: Vec<String> =
         entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     hint(wanted, &names)
+}
+
+fn name_of(source: &Source) -> String {
+    match source {
+        Source::Standard => "standard input".to_owned(),
+        Source::File(path) => printable_path(path),
+        Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
+    }
 }

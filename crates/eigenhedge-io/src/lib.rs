@@ -57,6 +57,7 @@ mod group_store;
 mod input_source;
 mod layout;
 mod memory;
+mod read_ahead;
 mod read_as;
 mod reader;
 mod reading;
@@ -70,7 +71,7 @@ mod time_format;
 mod time_order;
 mod unpack;
 
-pub use answers::{Answer, Answers, Cell, CellKind, Form, Position, Target};
+pub use answers::{Answer, Answers, Cell, CellKind, Form, Output, Position, Target};
 pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};

@@ -1,7 +1,7 @@
 //! Interface of the format readers.
 
 use crate::columns::Columns;
-use crate::error::Error;
+use crate::error::{Error, RowPlace};
 pub use crate::input_source::Progress;
 use crate::reading::Reading;
 use crate::saved::count;
@@ -32,9 +32,9 @@ pub(crate) trait Reader {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
     /// Appends the texts of the copied columns of the row read last.
     fn kept(&self, _texts: &mut Vec<String>) {}
-    /// Returns the location of the row read last, for messages.
-    fn place(&self) -> String;
-    /// Returns the position at which reading would continue.
+    /// Where the row read last stands.
+    fn place(&self) -> RowPlace;
+    /// Where reading would go on.
     fn position(&self) -> ReadPosition;
     /// Moves to a position from the start. Returns the number of rows actually before it.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;

@@ -11,10 +11,11 @@
 
 use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
-use crate::error::{Error, Fault, shown};
+use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
+use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
@@ -64,7 +65,7 @@ pub struct Delivered {
     pub kept: Vec<String>,
     /// Time in seconds since 1970.
     pub time: Option<f64>,
-    place: String,
+    place: RowPlace,
 }
 
 /// Reader of the rows of a table.
@@ -100,7 +101,7 @@ pub struct Stream {
     /// Position after the row delivered last, and number of unreadable rows before it.
     position: ReadPosition,
     unread: u64,
-    place: Option<String>,
+    place: Option<RowPlace>,
     delivered: u64,
     /// Number of unreadable rows so far, including those ahead of delivery, and number of rejected rows.
     bad: u64,
@@ -118,7 +119,7 @@ struct Waiting {
     time: Option<f64>,
     position: ReadPosition,
     bad: u64,
-    place: String,
+    place: RowPlace,
 }
 
 impl Stream {
@@ -206,7 +207,19 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Returns the names of the selected columns, if the table has names.
+    /// Has a second thread read the rows that follow before they are asked for; false if they cannot be, as those of a pipe. What
+    /// is delivered stays the same. The source and the layout are those that the stream was opened with.
+    pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
+        if !source.is_regular() || self.reader.position() != self.position {
+            return Ok(false);
+        }
+        let layout = Layout { found: Some(self.reading()), ..layout.clone() };
+        let ahead = ReadAhead::behind(&*self.reader, &self.input, source, &layout);
+        self.reader = Box::new(ahead.map_err(|error| self.input.unreadable(error))?);
+        Ok(true)
+    }
+
+    /// Names of the selected columns, if the table has names.
     pub fn own_names(&self) -> Option<Vec<String>> {
         self.selection.names.is_some().then(|| self.names.clone())
     }
@@ -334,6 +347,10 @@ impl Stream {
 
     /// Returns the location of the row delivered last: the source, and a line from 1 or a row from 0.
     pub fn place(&self) -> String {
+        self.row_place().to_string()
+    }
+
+    fn row_place(&self) -> RowPlace {
         self.place.clone().unwrap_or_else(|| self.reader.place())
     }
 
@@ -358,7 +375,7 @@ impl Stream {
             match spoiled.and_then(|()| self.standardizer.apply(&self.raw, &mut self.row)) {
                 Ok(()) => break,
                 Err(column) => {
-                    let error = self.cannot_standardize(self.place(), column);
+                    let error = self.cannot_standardize(self.row_place(), column);
                     self.remember(error, self.row_number())?;
                     self.refused += 1;
                 }
@@ -375,7 +392,7 @@ impl Stream {
 
     /// Returns the row delivered last, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
-        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.place() }
+        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
     }
 
     /// Rejects the row delivered last for this reason: returns an error, or counts the row as skipped.
@@ -485,7 +502,7 @@ impl Stream {
         name.cloned().unwrap_or_else(|| position.to_string())
     }
 
-    fn cannot_standardize(&self, place: String, column: usize) -> Error {
+    fn cannot_standardize(&self, place: RowPlace, column: usize) -> Error {
         let label = self.selection.label(self.selection.selected[column]);
         Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
     }

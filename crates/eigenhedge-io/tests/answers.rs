@@ -1,9 +1,9 @@
-//! Answers: complete or absent, and the same bytes however often a run was stopped.
+//! Result files are either complete or absent, with equal bytes after any number of interruptions.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Matrix, matrix};
-use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Position, Source, Stream, Target};
+use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Output, Position, Source, Stream, Target};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -44,7 +44,7 @@ impl Place {
 
 fn write(answers: &mut Answers, rows: &Matrix, from: usize, to: usize) {
     for (i, row) in rows.iter().enumerate().take(to).skip(from) {
-        // A row was skipped here and there.
+        // Some rows were skipped.
         let number = (i + i / 7) as u64;
         let answer = Answer { row: number, expected_loss: row[0], loss: row[1], coordinates: &row[2..], texts: &[] };
         answers.write(&answer).unwrap();
@@ -70,7 +70,7 @@ fn a_run_stopped_anywhere_and_resumed_writes_the_same_bytes() {
             let mut answers = place.open(form).unwrap();
             write(&mut answers, &rows, 0, stop);
             let position = answers.sync().unwrap();
-            // What comes after the sync may reach the disk or not, and may be cut anywhere.
+            // Bytes after the sync may or may not reach the disk, and may be truncated anywhere.
             write(&mut answers, &rows, stop, (stop + 4).min(rows.len()));
             drop(answers);
             let part = place.0.path().join(format!(".out.{}.eigenhedge-part", form.name()));
@@ -82,6 +82,37 @@ fn a_run_stopped_anywhere_and_resumed_writes_the_same_bytes() {
             assert_eq!(place.files(), [format!("out.{}", form.name())]);
             assert!(std::fs::read(place.path(form)).unwrap() == wanted, "{form:?} stopped at {stop}");
         }
+    }
+}
+
+#[test]
+fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
+    let rows = matrix(3000, KEPT + 2);
+    for form in Form::ALL {
+        let (direct, behind) = (Place::new(), Place::new());
+        let outputs = [Output::direct(direct.open(form).unwrap()), Output::behind(behind.open(form).unwrap())];
+        let positions = outputs.map(|mut output| {
+            let mut positions = Vec::new();
+            for (i, row) in rows.iter().enumerate() {
+                let (expected_loss, loss, coordinates) = (row[0], row[1], &row[2..]);
+                output.write(&Answer { row: i as u64, expected_loss, loss, coordinates, texts: &[] }).unwrap();
+                if i % 700 == 3 {
+                    positions.push(output.sync().unwrap());
+                }
+            }
+            output.finish().unwrap();
+            positions
+        });
+        assert_eq!(positions[0], positions[1], "{form:?}");
+        let bytes = |place: &Place| std::fs::read(place.path(form)).unwrap();
+        assert!(bytes(&direct) == bytes(&behind), "{form:?}");
+        // A run that fails before its first sync leaves nothing.
+        let failed = Place::new();
+        let mut output = Output::behind(failed.open(form).unwrap());
+        let coordinates = &rows[0][2..];
+        output.write(&Answer { row: 0, expected_loss: 0.0, loss: 0.0, coordinates, texts: &[] }).unwrap();
+        drop(output);
+        assert_eq!(failed.files(), Vec::<String>::new(), "{form:?}");
     }
 }
 
@@ -157,7 +188,7 @@ fn a_run_that_fails_leaves_nothing_unless_a_position_was_given_out() {
     drop(answers);
     assert_eq!(place.files(), [".out.csv.eigenhedge-part", "out.csv"]);
     assert_eq!(std::fs::read(place.path(Form::Csv)).unwrap(), b"older");
-    // A stale part is written over.
+    // A stale staging file is overwritten.
     let mut answers = place.open(Form::Csv).unwrap();
     write(&mut answers, &rows, 0, 3);
     answers.finish().unwrap();
@@ -224,7 +255,7 @@ fn answers_that_are_complete_are_cut_and_gone_on_with() {
         resumed.finish().unwrap();
         assert_eq!(std::fs::read(place.path(form)).unwrap(), whole(form, &rows), "{}", form.name());
         assert_eq!(place.files().len(), 1);
-        // What is not made of so many lines is not ours.
+        // A file with another number of lines was written by another program.
         std::fs::write(place.path(form), "x".repeat(10_000)).unwrap();
         assert!(place.resume(form, &position).is_err_and(|error| error.contains("must still hold")));
         assert_eq!(place.files().len(), 1);

@@ -1,4 +1,4 @@
-//! CSV: headers, selection, and places.
+//! CSV: headers, column selection, and error locations.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge_io::{Format, Layout, Selector, Source, Stream};

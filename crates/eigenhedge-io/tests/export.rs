@@ -1,4 +1,4 @@
-//! Models as plain numbers in files.
+//! Export of models as plain numbers.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::LinearMap;

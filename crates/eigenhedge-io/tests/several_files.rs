@@ -1,4 +1,4 @@
-//! Several files as one table; texts and times that go along with rows; sentences about what cannot be read so.
+//! Several files as one table, copied texts and times, and errors for files that do not fit.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +33,7 @@ impl Files {
         Layout { dim: (self.format == Format::Libsvm).then_some(4), ..Layout::new(self.format) }
     }
 
-    /// All rows with what goes along, or the message without the folder.
+    /// Reads all rows with their copied texts. An error is returned without the folder.
     fn read(&self, layout: &Layout) -> Result<Vec<Row>, String> {
         let message = |error: Error| format!("{error:#}").replace(&format!("{}/", self.directory.path().display()), "");
         rest(&mut Stream::open(&self.source, layout).map_err(message)?).map_err(message)
@@ -51,8 +51,7 @@ fn rest(stream: &mut Stream) -> Result<Vec<Row>, Error> {
     Ok(rows)
 }
 
-/// The state as a snapshot has it.
-/// The stream that goes on where this one is.
+/// Saves the state and resumes the stream from it.
 fn resumed(source: &Source, layout: &Layout, stream: &mut Stream) -> Stream {
     let state = serde_json::to_string(&stream.state()).unwrap();
     Stream::resume(source, layout, &serde_json::from_str(&state).unwrap(), stream.own_names().as_deref()).unwrap()
@@ -117,7 +116,7 @@ fn a_line_that_repeats_the_header_is_no_row() {
         let mut resumed = resumed(&files.source, &files.layout(), &mut stream);
         assert_eq!(rest(&mut resumed).unwrap(), rows[1..]);
     }
-    // Where columns are asked for by name a header may hold numbers only; rows that are equal to it are rows.
+    // If columns are selected by name, a header may be numeric; rows equal to the header are rows.
     let files = Files::new(&[("t.csv", b"1,2\n1,2\n")]);
     let named = Layout { columns: vec![Selector::Name("1".into())], ..files.layout() };
     assert_eq!(files.read(&named).unwrap().len(), 1);
@@ -280,7 +279,7 @@ fn what_cannot_be_read_so_is_one_sentence_with_the_name_of_the_file() {
         assert!(message.starts_with(wanted), "{message:?} for {wanted:?}");
         assert!(!message.contains('\n'), "{message:?}");
     }
-    // A bad time is a bad row like others.
+    // A row with an invalid time is a bad row.
     let case = Files::new(&[("t.csv", b"t,x\n2024-01-01,1\nlater,2\n2024-01-02,3\n")]);
     let skipping = Layout { on_bad_row: OnBadRow::Skip, time: Some(Selector::Position(0)), ..case.layout() };
     assert_eq!(case.read(&skipping).unwrap().iter().map(|row| row.0).collect::<Vec<_>>(), [0, 2]);

@@ -1,4 +1,4 @@
-//! Streams: every format gives the same bits, from the start and from anywhere; damaged files give a sentence.
+//! Streams: every format gives equal bits, from the start and from any row; damaged files give an error.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used)]
 
@@ -33,7 +33,7 @@ impl Case {
         Stream::open(&self.source(), layout)
     }
 
-    /// All rows, or the message with the file's name alone.
+    /// Reads all rows. An error is returned without the folder.
     fn read(&self, layout: &Layout) -> Result<Matrix, String> {
         let message = |error: Error| error.to_string().replace(&format!("{}/", self.directory.path().display()), "");
         rest(&mut self.open(layout).map_err(message)?).map_err(message)
@@ -76,7 +76,7 @@ fn files_of_numpy_give_the_bits_that_were_saved() {
 
 #[test]
 fn the_reason_of_the_system_is_the_source_and_is_said_once() {
-    // A file is no folder.
+    // The path continues below a file.
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml/rows.npy");
     let error = read_array(&path, None).unwrap_err();
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<std::io::Error>()).unwrap();
@@ -132,7 +132,7 @@ fn columns_come_in_the_order_asked_for_in_every_format() {
     }
 }
 
-/// The state as a snapshot would hold it.
+/// Returns the state after serialization.
 fn saved(stream: &mut Stream) -> (StreamState, Option<Vec<String>>) {
     postcard::from_bytes(&postcard::to_stdvec(&(stream.state(), stream.own_names())).unwrap()).unwrap()
 }
@@ -167,7 +167,7 @@ fn a_stream_taken_up_at_any_row_delivers_what_was_still_to_come() {
         let case = Case::new(name, bytes);
         let layout = Layout { columns: selectors(&["3", "1"]), ..case.layout() };
         let whole = case.read(&layout).unwrap();
-        // Around the ends of batches, groups and warm-up, and the rest in steps.
+        // Stops around the ends of batches, groups and warm-up, and at every fifth row.
         let stops = (0..=matrix.len()).filter(|stop| *stop < 11 || stop % 5 == 0 || *stop > 34);
         for stop in stops {
             let mut stream = case.open(&layout).unwrap();
@@ -280,7 +280,7 @@ fn files_that_were_cut_or_changed_give_a_sentence_and_never_a_panic() {
         });
         for bytes in cut.chain(changed) {
             let case = Case::new(name, bytes);
-            // Text may still be a table. What counts is that a sentence comes, not which.
+            // Truncated text may still be a valid table. Any error message is accepted.
             if let Err(message) = case.read(&case.layout()) {
                 assert!(message.starts_with(name) && !message.contains('\n'), "{message}");
             }
@@ -295,7 +295,7 @@ fn a_cut_array_or_archive_is_never_taken_for_a_whole_one() {
         if !name.ends_with(".npy") && !name.ends_with(".npz") && !name.ends_with(".parquet") {
             continue;
         }
-        // Odd, so that all places within an element are met.
+        // The step is odd, so that every position within an element occurs.
         for end in (0..bytes.len()).step_by(bytes.len() / 150 * 2 + 1) {
             let case = Case::new(name, &bytes[..end]);
             assert!(case.read(&case.layout()).is_err(), "{name} cut at {end}");
@@ -312,7 +312,7 @@ fn missing_cells_of_every_sign_are_delivered_in_place_or_passed_over() {
     let shown = |rows: &[Vec<f64>]| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
     for (name, text) in [("t.csv", csv), ("t.jsonl", jsonl), ("t.libsvm", libsvm)] {
         let case = Case::new(name, text);
-        // A column without a number would be left out.
+        // A column without numbers would be left out.
         let layout = || Layout { leave_out_text: false, ..case.layout() };
         let mut stream = case.open(&Layout { missing: Some(Missing::Fill), ..layout() }).unwrap();
         let rows = rest(&mut stream).unwrap();
@@ -355,7 +355,7 @@ fn every_format_delivers_missing_cells_in_place() {
     let shown = |rows: &Matrix| rows.iter().map(|row| format!("{row:?}")).collect::<Vec<_>>();
     for (name, mut bytes) in all_formats(&holes) {
         if name.contains(".jsonl") {
-            // JSON has no NaN. What is compressed, or in another encoding, is not changed here.
+            // JSON has no NaN. Compressed and UTF-16 files are not modified here.
             let Some(text) = String::from_utf8(bytes).ok().filter(|text| text.contains("NaN")) else { continue };
             bytes = text.replace("NaN", "null").into_bytes();
         }
@@ -388,7 +388,7 @@ fn texts_and_arrays_become_the_numbers_of_their_items() {
         stream.next_row().unwrap();
         assert_eq!(stream.columns(), [if has_id { "text" } else { "line" }], "{name}");
         assert_eq!((stream.kept().len(), stream.kept_columns().len()), (usize::from(has_id), usize::from(has_id)));
-        // Going on from the middle.
+        // Resume from the middle.
         let (state, names) = (stream.state(), stream.own_names());
         let mut again = Stream::resume(&case.source(), &layout, &state, names.as_deref()).unwrap();
         assert_eq!(rest(&mut again).unwrap(), wanted[1..], "{name}");
@@ -420,4 +420,58 @@ fn rows_that_are_no_items_are_refused_by_place() {
     );
     let message = refusal("{\"a\": \"x\"}\n{\"a\": \" \"}\n", &["a"]);
     assert_eq!(message, "a.jsonl, line 2, column 0 (\"a\"): must hold at least one item, got none");
+}
+
+/// All that a stream says about its rows, with and without a second thread.
+fn told(case: &Case, layout: &Layout, ahead: bool, from: Option<&StreamState>) -> Vec<String> {
+    let mut stream = match from {
+        None => case.open(layout).unwrap(),
+        Some(state) => Stream::resume(&case.source(), layout, state, None).unwrap(),
+    };
+    if ahead {
+        assert!(stream.read_ahead(&case.source(), layout).unwrap());
+    }
+    let mut told = Vec::new();
+    loop {
+        match stream.next_row().map(|row| row.map(<[f64]>::to_vec)) {
+            Ok(Some(row)) => {
+                let (place, kept, number) = (stream.place(), stream.kept().to_vec(), stream.row_number());
+                let state = serde_json::to_string(&stream.state()).unwrap();
+                told.push(format!("{row:?} {place} {kept:?} {number} {state}"));
+                if let (true, Err(error)) = (row[0] == 7.0, stream.refuse("seven".to_owned())) {
+                    told.push(error.to_string());
+                    break;
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                told.push(format!("{error:#}"));
+                break;
+            }
+        }
+    }
+    told.push(serde_json::to_string(&stream.state()).unwrap());
+    told.push(format!("{} {} {:?}", stream.rows(), stream.skipped(), stream.messages().collect::<Vec<_>>()));
+    told
+}
+
+#[test]
+fn rows_read_ahead_are_those_of_the_reader() {
+    let rows: String = (0..900).map(|i| format!("{i},{},{}\n", 0.1 * f64::from(i), i % 7)).collect();
+    let csv = |bad: &str| format!("a,b,c\n{rows}{bad}\n{rows}");
+    let skip = |layout: Layout| Layout { on_bad_row: OnBadRow::Skip, keep: selectors(&["c"]), ..layout };
+    for bad in ["1,x,2", "1,2", "1,,2", "", "\"open"] {
+        let case = Case::new("t.csv", csv(bad));
+        let fail = Layout { columns: selectors(&["b"]), ..case.layout() };
+        assert_eq!(told(&case, &fail, true, None), told(&case, &fail, false, None), "{bad:?}");
+        let skip = skip(case.layout());
+        assert_eq!(told(&case, &skip, true, None), told(&case, &skip, false, None), "{bad:?}");
+        let mut stream = case.open(&skip).unwrap();
+        (0..500).for_each(|_| assert!(stream.next_row().unwrap().is_some()));
+        let state = Some(stream.state());
+        let (ahead, wanted) = (told(&case, &skip, true, state.as_ref()), told(&case, &skip, false, state.as_ref()));
+        assert_eq!(ahead, wanted, "{bad:?}, from row 500");
+    }
+    let case = Case::new("short.csv", "1,2\n3,4\n");
+    assert_eq!(told(&case, &case.layout(), true, None), told(&case, &case.layout(), false, None));
 }

@@ -40,7 +40,7 @@ impl Table {
         table
     }
 
-    /// Adds a row of numbers, which read back bit for bit.
+    /// Adds a row of numbers in full precision.
     pub fn push(&mut self, cells: impl IntoIterator<Item = f64>) {
         self.rows.push(cells.into_iter().map(|cell| cell.to_string()).collect());
     }

@@ -1,4 +1,4 @@
-//! Every claim holds on a quick run, and every file is there.
+//! Every claim holds in a quick run, and every file is written.
 
 use eigenhedge_lab::{REPRODUCTIONS, Setting, Tally, run_all};
 

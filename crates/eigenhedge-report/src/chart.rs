@@ -95,7 +95,7 @@ pub enum Kind {
 /// Color of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
-    /// Color of its position in the chart.
+    /// Color given by the position of the series in the chart.
     Position,
     /// Color of a given position, e.g. for a line and its band.
     Slot(usize),

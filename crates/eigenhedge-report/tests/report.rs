@@ -99,7 +99,7 @@ fn one_outlier_flattens_no_curve_and_shares_stay_within_their_meaning() {
     assert!(chart(&report, "What was lost").log_y, "where others lose far more, the axis is logarithmic");
     assert_eq!(chart(&report, "How much was kept").focus_y, Some((0.0, 100.0)));
     assert_eq!(chart(&report, "How much they turned").focus_y, Some((0.0, 1.0)));
-    // The bound does not flatten what it bounds: on a plain axis it leaves the picture.
+    // The bound does not compress the axis: on a linear axis it is outside the plot.
     let bound = report.bound.as_mut().unwrap();
     bound.values.iter_mut().for_each(|value| *value *= 1e9);
     let total = chart(&report, "In all, and the guarantee");

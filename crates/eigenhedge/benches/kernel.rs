@@ -1,7 +1,7 @@
-//! Time per row of the learners in feature space, next to the batch methods in the same run.
+//! Time per row of the learners in feature space, compared with the batch methods in the same run.
 //!
-//! `cargo bench -p eigenhedge --bench kernel` prints all tables; with `-- tracking`, `-- anchored`,
-//! `-- budget`, `-- hebbian` or `-- digits` one. The digits are read from the folder that EIGENHEDGE_DATA names.
+//! `cargo bench -p eigenhedge --bench kernel` prints all tables. `-- tracking`, `-- anchored`, `-- budget`, `-- hebbian` or `--
+//! digits` prints one. The digits are read from the folder EIGENHEDGE_DATA.
 
 use eigenhedge::batch::{Center, KernelPca, Solver};
 use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};
@@ -17,7 +17,7 @@ fn rows(count: usize) -> Vec<Vec<f64>> {
     streams::signal_and_noise(COLUMNS, 5, 0.3, 3).take(count).collect()
 }
 
-/// Seconds of every row.
+/// Returns the seconds of every row.
 fn times(spec: &Spec, rows: &[Vec<f64>]) -> Vec<f64> {
     let mut learner = spec.kernel(RBF, COLUMNS).expect("a valid learner");
     let mut random = Random::seeded(2);
@@ -80,7 +80,7 @@ fn budget() {
     }
 }
 
-/// Time of the simultaneous Hebbian learner for T rows: one kernel row each, so T² in all.
+/// Prints the time of the simultaneous Hebbian learner for T rows: one kernel row each, so T² in total.
 fn hebbian() {
     let rows = rows(8000);
     let mut last: Option<f64> = None;
@@ -99,7 +99,7 @@ fn hebbian() {
     }
 }
 
-/// The digits of the folder that EIGENHEDGE_DATA names, 16 × 16 numbers each.
+/// Returns the digits in the folder EIGENHEDGE_DATA, 16 × 16 numbers each.
 fn digits() -> Option<Vec<Vec<f64>>> {
     let path = std::path::Path::new(&std::env::var_os("EIGENHEDGE_DATA")?).join("usps.npz");
     let arrays = ["X_train", "X_test"].map(|name| eigenhedge_io::read_array(&path, Some(name)));
@@ -107,7 +107,7 @@ fn digits() -> Option<Vec<Vec<f64>>> {
     (!all.is_empty()).then(|| all.chunks(256).map(<[f64]>::to_vec).collect())
 }
 
-/// What a budget costs in loss on real digits, and how the time per row goes on.
+/// Prints the loss of a budget on real digits, and the time per row.
 fn usps() {
     let Some(mut rows) = digits() else {
         println!("digits: skipped, because EIGENHEDGE_DATA names no folder with usps.npz");

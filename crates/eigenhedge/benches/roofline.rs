@@ -1,13 +1,12 @@
-//! How close tracking comes to the limits of the machine, up to rows of a million numbers.
+//! Time per row of tracking compared with the limits of the machine, up to rows of a million numbers.
 //!
-//! `cargo bench -p eigenhedge --bench roofline` prints all tables; with `-- limits`, `-- length` or `-- threads` one;
-//! `-- row 64` times rows of 64 numbers for ever so long, for a profiler. How every learner grows is the business of the
-//! bench `growth`.
+//! `cargo bench -p eigenhedge --bench roofline` prints all tables; `-- limits`, `-- length` or `-- threads` prints one. `-- row
+//! 64` runs rows of 64 numbers endlessly, for a profiler. The bench `growth` measures the growth of every learner.
 //!
-//! Floor: the n × u basis read twice for each row, once for the coordinates and once for what they leave over. Rows of at
-//! least 512 numbers mostly need the first pass only, and when they are at hand together one pass for sixteen of them: they
-//! may go below it. The speed of reading is measured on an array of the size of that basis, so small ones come from
-//! cache. Times are the 20th percentile of blocks of rows: what other processes do to the rest is not counted.
+//! The lower limit is the time to read the n × u basis twice per row, once for the coordinates and once for the residual. Rows
+//! of at least 512 numbers mostly need only the first pass, and blocks of sixteen such rows need one pass in total, so these
+//! can be faster than the limit. The bandwidth is measured on an array of the size of that basis, so small arrays are read from
+//! the cache. Times are the 20th percentile over blocks of rows, which other processes affect little.
 
 mod common;
 
@@ -17,17 +16,17 @@ use pulp::{Arch, Simd, WithSimd};
 use std::hint::black_box;
 use std::num::NonZeroUsize;
 
-/// Rows timed together: a few turns of the delayed combination.
+/// Rows timed together: a few periods of the delayed combination.
 const BLOCK: usize = 64;
 
-/// How rows come.
+/// Grouping of the rows.
 #[derive(Clone, Copy, PartialEq)]
 enum Rows {
     OneByOne,
     Together,
 }
 
-/// Seconds of a row of a warm learner.
+/// Returns the seconds per row of a learner after its warm-up.
 fn per_row(spec: &Spec, n: usize, warm: usize, blocks: usize, come: Rows) -> (f64, PlainLearner) {
     timed(spec, n, warm, blocks, come, Clock::seconds)
 }
@@ -62,7 +61,7 @@ fn timed(
     (low(seconds), learner)
 }
 
-/// Adds up an array as wide as the processor allows.
+/// Sums an array with the widest vectors of the processor.
 struct Sum<'a>(&'a [f64]);
 
 impl WithSimd for Sum<'_> {
@@ -79,10 +78,10 @@ impl WithSimd for Sum<'_> {
     }
 }
 
-/// Bytes a second at which one thread reads an array of so many numbers, over and over.
+/// Returns the bytes per second at which one thread repeatedly reads an array of this many numbers.
 fn bandwidth(numbers: usize) -> f64 {
     let array = vec![1.0; numbers.next_multiple_of(64)];
-    // Large arrays long enough for the scheduler's count.
+    // Large arrays are read long enough for the scheduler's count.
     let numbers_read = if array.len() < 500_000 { 4_000_000 } else { 300_000_000 };
     let passes = numbers_read / array.len() + 1;
     let sample = || {
@@ -96,7 +95,7 @@ fn bandwidth(numbers: usize) -> f64 {
     8.0 * array.len() as f64 / low((0..6).map(|_| sample()).collect())
 }
 
-/// Operations a second of one thread that multiplies square matrices.
+/// Returns the operations per second of one thread that multiplies square matrices.
 fn multiplication_rate() -> f64 {
     const SIZE: usize = 384;
     let matrix = faer::Mat::<f64>::identity(SIZE, SIZE);
@@ -111,10 +110,10 @@ fn multiplication_rate() -> f64 {
     2.0 * (SIZE as f64).powi(3) / low((0..20).map(|_| sample()).collect())
 }
 
-/// Rows from this length on take one pass over the columns, or one for a window of rows.
+/// Row length from which one pass over the columns suffices for a row, or for a block of rows.
 const ONE_PASS: f64 = 512.0;
 
-/// Passes over the columns for each row, and rows between two combinations.
+/// Returns the passes over the columns per row, and the rows between two combinations.
 fn passes(n: f64, come: Rows) -> (f64, f64) {
     match come {
         _ if n < ONE_PASS => (2.0, 8.0),
@@ -123,17 +122,17 @@ fn passes(n: f64, come: Rows) -> (f64, f64) {
     }
 }
 
-/// Multiplications and additions of a row: coordinates, remainder, the share of a combination, the turn of the
+/// Returns the multiplications and additions per row: coordinates, residual, the share of a combination, the rotation of the
 /// directions.
 fn operations(n: f64, u: f64, come: Rows) -> f64 {
     let (passes, delay) = passes(n, come);
     let columns = u + 0.5 * delay;
-    // A pass for several rows saves reading, not multiplying.
+    // A pass for several rows saves reads, not multiplications.
     2.0 * passes.max(1.0) * n * columns + 2.0 * n * (u + delay) * u / delay + 2.0 * columns * u * u
 }
 
-/// Bytes a row moves between the learner and its basis and vectors, whatever cache they are in: the passes over the
-/// columns, the share of a combination, the row and its copy, for short rows the remainder that becomes a column.
+/// Returns the bytes that a row moves between the learner and its basis and vectors, in any cache: the passes over the columns,
+/// the share of a combination, the row and its copy, and for short rows the residual that becomes a column.
 fn bytes(n: f64, u: f64, come: Rows) -> f64 {
     let (passes, delay) = passes(n, come);
     let vectors = if passes > 1.0 { 7.0 } else { 3.0 };
@@ -160,7 +159,7 @@ fn limits() {
             (100_000, 120, 8),
             (1_000_000, 80, 3),
         ];
-        // Short rows are never handled together.
+        // Short rows are never processed in blocks.
         for (n, warm, blocks) in sizes.into_iter().filter(|(n, ..)| come == Rows::OneByOne || *n as f64 >= ONE_PASS) {
             let (row, learner) = per_row(&Spec::bare(Kind::Tracking, 10), n, warm, blocks, come);
             let (length, u) = (n as f64, learner.rank() as f64);
@@ -180,7 +179,7 @@ fn limits() {
     }
 }
 
-/// Prints times and the exponents between them; the last is the one that fits all.
+/// Prints times and the exponents between them, and finally the exponent fitted to all.
 fn growth(what: &str, samples: &[(f64, f64)]) {
     println!("{what:>10} {:>12} {:>9}", "row", "exponent");
     for (i, sample) in samples.iter().enumerate() {
@@ -199,13 +198,13 @@ fn length() {
             (n as f64, row, bandwidth(n * learner.rank()))
         });
         growth("n", &rows.map(|(n, row, _)| (n, row)));
-        // What is left when the machine reads large arrays as fast as small ones.
+        // Removes the effect of slower reads of large arrays.
         println!("the same, with every time scaled to the speed at which the smallest basis is read");
         growth("n", &rows.map(|(n, row, reads)| (n, row * reads / rows[0].2)));
     }
 }
 
-/// Threads share the passes over long rows: wall-clock time, taken in turns.
+/// Compares one and two threads on long rows by alternating wall-clock measurements.
 fn shared() {
     println!("tracking, k = 10: wall-clock time of a row with one and with two threads");
     println!("{:>10} {:>20} {:>12} {:>12} {:>8}", "n", "rows", "one", "two", "ratio");

@@ -346,6 +346,9 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
 /// norm at most 1. A learner divides it by `scale`, which is Q². `None` unless `ceiling` and `divergence` are positive.
 ///
 /// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with it.
+///
+/// ```
+/// use eigenhedge::bounds::tuned_rate;
 /// assert!((tuned_rate(0.5, 1.0, 1.0).unwrap() - 2f64.ln()).abs() < 1e-15);
 /// assert_eq!(tuned_rate(0.5, 0.0, 1.0), None);
 /// ```

@@ -42,7 +42,12 @@ pub trait Learner<I: ?Sized> {
 pub struct Upcoming<'a, I>(&'a [I]);
 
 impl<'a, I> Upcoming<'a, I> {
-    /// Returns the instances. An empty slice cancels the prefetch.
+    /// Instances of which the caller answers for the order of their trials.
+    pub(crate) fn of(instances: &'a [I]) -> Self {
+        Self(instances)
+    }
+
+    /// The instances; none when what was prefetched is cancelled.
     pub fn instances(&self) -> &'a [I] {
         self.0
     }

@@ -81,6 +81,24 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # Monitor sensors
+//!
+//! ```
+//! use eigenhedge::{Monitor, MonitorOptions, streams};
+//!
+//! let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(400)), 8)?;
+//! for row in streams::faults(8, 2, 0.3, 2000, 1) {
+//!     let verdict = monitor.step(&row)?;
+//!     if let Some(event) = verdict.event {
+//!         println!("alarms from row {} to row {}", event.start, event.end);
+//!     }
+//! }
+//! assert!(monitor.totals().alarms > 0);
+//! # Ok::<(), eigenhedge::Error>(())
+//! ```
+//!
+//! [`Fleet`] has an example with one model per key, [`Fleet::of_monitors`] one with one monitor per key.
+//!
 //! # Batch PCA
 //!
 //! ```
@@ -169,6 +187,7 @@ mod state;
 pub mod streams;
 mod subspace;
 mod threads;
+mod workers;
 
 pub use cancel::cancellable;
 pub use columns::Columns;

@@ -1,4 +1,4 @@
-//! Rows with weights, and several rows against one choice.
+//! Weighted rows, and several rows in one trial.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows;
@@ -20,7 +20,7 @@ fn a_batch_is_the_matrix_that_is_the_sum_of_its_dyads() {
     let n = 5;
     let rows = streams::recurring(n, 2, &[1, 2, 1], 24, 4).rows;
     let mut random = Random::seeded(9);
-    // Fewer rows than a row has numbers, and more: those are learned as a matrix.
+    // Fewer rows than columns, and more: the latter are learned as a matrix.
     let kinds = [Kind::Tracking, Kind::Anchored, Kind::Leader, Kind::Additive];
     for (kind, size) in kinds.iter().flat_map(|kind| [(*kind, 3), (*kind, 8)]) {
         let spec = Spec::bare(kind, 2);
@@ -53,7 +53,7 @@ fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
         let spec = Spec { center, ..Spec::bare(Kind::Leader, 2) };
         let (mut once, mut twice) = (run(&spec, n), run(&spec, n));
         for (t, row) in rows.iter().enumerate() {
-            // The row that fixes the center counts like any other.
+            // The row that sets the center counts like any other.
             let times = 1 + t % 3;
             once.step_batch(&[row], Some(&[times as f64])).unwrap();
             (0..times).for_each(|_| _ = twice.step(row).unwrap());
@@ -67,7 +67,7 @@ fn a_row_of_weight_two_teaches_as_much_as_the_row_twice() {
         let (a, b) = (once_map.center().unwrap(), twice_map.center().unwrap());
         let distance: f64 = a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum();
         assert!(distance < 1e-20, "{center:?}: {distance}");
-        // The comparator of the weighted rows is that of the repeated ones, except for the copies of the first row.
+        // The comparator of the weighted rows equals that of the repeated ones, except for the copies of the first row.
         if center.is_none() {
             let best = |run: &Model| run.summary().best_loss.unwrap().exact().unwrap();
             assert!((best(&once) - best(&twice)).abs() < 1e-9);

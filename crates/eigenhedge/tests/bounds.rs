@@ -1,4 +1,4 @@
-//! Every theorem against every learner it covers, on every stream; and the learners that have none against theirs.
+//! Every theorem for every learner it covers, on every stream, and lower bounds.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows as rows;
@@ -16,7 +16,7 @@ fn spec(kind: Kind, kept: usize, eta: f64) -> Spec {
     Spec { eta, norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
-/// Total expected loss of a learner.
+/// Returns the total expected loss of a learner.
 fn expected(spec: &Spec, rows: &[Vec<f64>]) -> f64 {
     let mut learner = spec.plain(rows[0].len()).unwrap();
     let mut random = Random::seeded(1);
@@ -101,7 +101,7 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
         let mut random = Random::seeded(100 + seed);
         let middle: Vec<f64> = (0..n).map(|_| 3.0 * random.normal()).collect();
         for (name, mut rows) in rows(n, seed) {
-            // Inside a ball of radius one half around the middle.
+            // Rows in a ball of radius one half around its center.
             for row in &mut rows {
                 row.iter_mut().zip(&middle).for_each(|(x, m)| *x = m + 0.5 * *x);
             }
@@ -118,11 +118,11 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
                 let theorem_8 = |best| bounds::centered(&setting, best, prior, offset, count);
                 assert_holds(expected(&known, &rows), best, theorem_8, (name, prior));
                 if prior == 0.0 {
-                    // Nobody knows where the ball is.
+                    // The position of the ball is unknown to the learner.
                     let first_square = dot(&rows[0], &rows[0]);
                     let corollary_9 = |best| bounds::centered_on_the_mean(&setting, best, first_square, count);
                     assert_holds(expected(&centered, &rows), best, corollary_9, name);
-                    // Charged to nobody, the first row stands for its square.
+                    // The first row has no loss; its square is used instead.
                     let (first, later) = (rows[0].clone(), &rows[1..]);
                     let mean = |i: usize| later.iter().map(|row| row[i]).sum::<f64>() / (count - 1) as f64;
                     let way: f64 = (0..n).map(|i| (mean(i) - first[i]).powi(2)).sum();
@@ -137,7 +137,7 @@ fn centered_anchored_stays_within_theorem_8_and_corollary_9() {
     }
 }
 
-/// Loss sequences for experts.
+/// Returns loss sequences for experts.
 fn losses(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(seed);
     let uniform = (0..300).map(|_| (0..n).map(|_| random.uniform()).collect()).collect();
@@ -153,7 +153,7 @@ fn losses(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     ]
 }
 
-/// Loss of the best set of dropped experts.
+/// Returns the loss of the best set of dropped experts.
 fn best_set(losses: &[Vec<f64>], kept: usize) -> f64 {
     let n = losses[0].len();
     let mut totals: Vec<f64> = (0..n).map(|i| losses.iter().map(|row| row[i]).sum()).collect();
@@ -270,7 +270,7 @@ fn the_trap_forces_the_leader_to_n_over_d_times_the_best_and_no_learner_with_a_t
     }
 }
 
-/// Total expected loss of a subspace learner on diagonal instances.
+/// Returns the total expected loss of a subspace learner on diagonal instances.
 fn on_diagonals(spec: &Spec, losses: &[Vec<f64>]) -> f64 {
     let n = losses[0].len();
     let units: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();

@@ -1,4 +1,4 @@
-//! Bounds in infinite dimension, beside comparators that change, and for gradient descent.
+//! Bounds in infinite dimension, against changing comparators, and for gradient descent.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::bounded_rows;
@@ -22,7 +22,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>], segments: usize) -> Summary {
     run.summary()
 }
 
-/// The bound of Theorem 6 with this constant, written out.
+/// Computes the bound of Theorem 6 with this constant.
 fn theorem_6(eta: f64, best: f64, constant: f64) -> f64 {
     (eta * best + constant) / (1.0 - (-eta).exp())
 }
@@ -103,14 +103,14 @@ fn fixed_share_costs_alpha_of_the_explicit_probability_in_infinite_dimension() {
     let (mut random, mut price) = (Random::seeded(1), 0.0);
     for row in rows {
         trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
-        // After the mixing, a share 1 - α of what there was before is left.
+        // Mixing multiplies the previous weights by 1 - α.
         price += alpha * learner.directions().1.iter().sum::<f64>() / (1.0 - alpha);
     }
     let told = learner.rule().price();
     assert!((told - price).abs() < 1e-9 * price, "{told} against {price}");
 }
 
-/// Loss of the best partition into so many segments, by the comparator itself.
+/// Returns the loss of the best partition into this many segments, from the comparator itself.
 fn partition_loss(rows: &[Vec<f64>], kept: usize, segments: usize) -> f64 {
     let mut partitions = Partitions::new(rows[0].len(), false);
     rows.iter().for_each(|row| partitions.add(row));
@@ -228,7 +228,7 @@ fn partitions_of_features_and_of_long_rows_are_compared_with() {
 
 #[test]
 fn choices_that_are_not_drawn_have_no_verdict() {
-    // Each row is the direction of least loss so far that the surest choice drops.
+    // Each row is the direction of least loss so far among those that the most likely choice drops.
     let (n, kept, count) = (4, 2, 300);
     let spec = Spec { select: Select::Top, ..given(Kind::Tracking, kept, 0.1) };
     let mut run = Model::new(spec, n, 1).unwrap();

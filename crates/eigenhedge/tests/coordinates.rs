@@ -1,4 +1,4 @@
-//! Laws of the coordinates of rows: aligned from row to row, plain and through kernels.
+//! Laws of the coordinates of rows: aligned from row to row, without and with kernels.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{infinite_specs, specs};
@@ -19,7 +19,7 @@ fn begin(spec: &Spec, asked: bool) -> Model {
     run
 }
 
-/// Rows of a plane that turns, on a level that drifts, with noise.
+/// Returns rows of a rotating plane with a drifting mean and noise.
 fn rows(count: usize) -> Vec<Vec<f64>> {
     let noise = streams::signal_and_noise(N, N, 0.0, 3).take(count);
     let row = |(t, noise): (usize, Vec<f64>)| {
@@ -61,7 +61,7 @@ fn losses_and_what_is_learned_are_the_same_bits_with_and_without_coordinates() {
     }
 }
 
-/// The basis that the next row will have coordinates in, one column for each coordinate, from rows that are tried on copies.
+/// Returns the basis of the next row's coordinates, one column per coordinate, by stepping copies.
 fn probed(run: &Model) -> Matrix {
     let at = |row: &[f64]| {
         let mut copy = run.clone();
@@ -78,7 +78,7 @@ fn probed(run: &Model) -> Matrix {
     basis
 }
 
-/// `B W` with W the orthogonal factor of `BᵀP`, by an eigendecomposition.
+/// Computes `B W` with W the orthogonal factor of `BᵀP`, by an eigendecomposition.
 fn procrustes(directions: &Matrix, before: &Matrix) -> Matrix {
     let product = |i: usize, j: usize| dot(directions.column(i), before.column(j));
     let mut gram = Matrix::zeros(K, K);
@@ -114,7 +114,7 @@ fn aligned_bases_are_orthonormal_and_those_of_dense_procrustes_rotations() {
         for (t, row) in rows.iter().enumerate() {
             let basis = probed(&run);
             let embedding = run.embedding();
-            // Before all are known, the open ones are not determined.
+            // Before all directions are known, the unknown ones are not determined.
             if embedding.inclusion().iter().all(|p| *p > 0.0) {
                 assert!(basis.drift() < 1e-11, "{spec:?}, row {t}: {}", basis.drift());
                 if last.drift() < 0.5 {
@@ -143,7 +143,7 @@ fn coordinates_through_the_linear_kernel_are_those_of_plain_rows() {
         }
         let (mut plain, mut kernel) =
             (begin(&spec, true), begin(&Spec { kernel: Some(VectorKernel::Linear), ..spec.clone() }, true));
-        // The sign of a direction that is new is open.
+        // The sign of a new direction is arbitrary.
         let mut signs = [0.0; K];
         for (t, row) in rows.iter().enumerate() {
             plain.step(row).unwrap();
@@ -230,7 +230,7 @@ fn before_anything_is_known_projections_average_to_the_share_of_directions_kept(
         run.step(&row).unwrap();
         mean.iter_mut().zip(run.reconstruction()).for_each(|(m, x)| *m += x / draws as f64);
     }
-    // Each entry has a deviation of at most half the length of the row: five standard errors.
+    // Each entry has a standard deviation of at most half the norm of the row: five standard errors.
     let slack = 5.0 * 0.5 * dot(&row, &row).sqrt() / (draws as f64).sqrt();
     for (m, x) in mean.iter().zip(row) {
         assert!((m - x * K as f64 / N as f64).abs() < slack, "{mean:?}");

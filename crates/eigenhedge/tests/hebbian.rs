@@ -15,7 +15,7 @@ const RBF: VectorKernel = VectorKernel::Rbf { gamma: 1.5 };
 type Plain = Hebbian<AmbientWeights>;
 type Feature = Hebbian<FeatureWeights<Vectors>>;
 
-/// Every rule with every kind of rate, `components` vectors where the rule allows them.
+/// Returns every rule with every kind of rate, with `components` vectors if the rule allows them.
 fn all_params(components: usize, eta: f64) -> Vec<Params> {
     let mut all = Vec::new();
     for rate in [Rate::Constant { eta }, Rate::Decreasing { eta, half: 50.0 }] {
@@ -102,7 +102,7 @@ fn kernel_simultaneous_agrees_with_the_fixture() {
     });
 }
 
-/// Centers, and whether long rows are shortened.
+/// Returns centers, and bounds for shortening long rows.
 fn treatments() -> Vec<(Option<RunningCenter>, Option<f64>)> {
     let centers = [RunningCenter::MEAN, RunningCenter::forgetting(0.6), RunningCenter { prior: 2.0, forget: 1.0 }];
     let mut all: Vec<_> = centers.map(|center| (Some(center), None)).to_vec();
@@ -110,7 +110,7 @@ fn treatments() -> Vec<(Option<RunningCenter>, Option<f64>)> {
     all
 }
 
-/// Rows seen from the center before them, and the factors by which they are shortened, by the definitions.
+/// Returns centered rows and their shortening factors, computed by the definitions.
 fn by_definition(rows: &[Vec<f64>], center: Option<RunningCenter>, clip: Option<f64>) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut mean = vec![0.0; rows[0].len()];
     let mut weight = center.map_or(0.0, |center| center.prior);
@@ -167,7 +167,7 @@ fn a_centered_learner_learns_from_what_the_center_leaves_shortened_if_too_long()
                 }
                 let coordinates = twin.embed(&seen[t]).unwrap();
                 let wanted = whole - dot(coordinates, coordinates);
-                // The frame knows vectors that are nearly dependent to 1e-7.
+                // The accuracy for nearly dependent vectors is 1e-7.
                 assert!((loss - wanted).abs() <= 1e-6 * whole, "{center:?} {clip:?} row {t}: {loss} {wanted}");
                 let taught: Vec<f64> = seen[t].iter().map(|x| factors[t] * x).collect();
                 step(&mut twin, &taught);
@@ -191,7 +191,7 @@ fn a_linear_kernel_is_the_plain_learner_around_a_center() {
             let (mut a, mut b) = (plain(params, 6), feature(params, VectorKernel::Linear, 6, None));
             for (t, row) in rows.iter().enumerate() {
                 let (loss, other) = (step(&mut a, row), step(&mut b, row));
-                // Squared distances from the center are differences, and the frame knows nearly dependent vectors to 1e-7.
+                // Squared distances from the center are differences, and the accuracy for nearly dependent vectors is 1e-7.
                 let gap = gap(a.outputs(), b.outputs()).max((loss - other).abs());
                 assert!(gap <= 1e-6, "{params:?}, row {t}: {gap:e}");
             }
@@ -237,7 +237,7 @@ fn a_vector_that_is_shrunk_to_nothing_starts_again_from_the_row() {
     assert_eq!(learner.outputs(), [2.0]);
 }
 
-/// What the span of the vectors loses on the row: Gram–Schmidt on the vectors as they are.
+/// Returns the loss of a row for the span of the vectors, by Gram–Schmidt.
 fn loss_of_vectors(vectors: &Matrix, row: &[f64]) -> f64 {
     let mut basis: Vec<Vec<f64>> = Vec::new();
     for j in 0..vectors.columns() {
@@ -328,7 +328,7 @@ fn quadratic(mut g: Vec<Vec<f64>>, y: &[f64]) -> f64 {
     (0..n).map(|i| y[i] * x[i] / g[i][i]).sum()
 }
 
-/// Gram matrix and outputs of the weight vectors, from every pair of atoms.
+/// Computes the Gram matrix and the outputs of the weight vectors from all pairs of atoms.
 fn brute_force(weights: &FeatureWeights<Vectors>, row: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let (atoms, p) = (weights.dictionary(), weights.count());
     let alpha: Vec<Vec<f64>> = (0..p).map(|i| weights.coefficients(i).collect()).collect();
@@ -367,7 +367,7 @@ fn kernel_losses_and_outputs_are_those_of_the_expansions() {
     }
 }
 
-/// Two clusters of points, the larger first, far from each other.
+/// Returns two distant clusters of points, the larger first.
 fn clusters(points: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let center = |i: usize| if 5 * i < 3 * points { 1.0 } else { -1.0 };
@@ -376,7 +376,7 @@ fn clusters(points: usize, seed: u64) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// A stationary stream: epochs over the points, each in an order of its own.
+/// Returns a stationary stream: epochs over the points, each in random order.
 fn epochs(points: &[Vec<f64>], rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut order: Vec<usize> = (0..points.len()).collect();
@@ -388,7 +388,7 @@ fn epochs(points: &[Vec<f64>], rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// Inner products of the weight vectors with the first components of batch kernel PCA (uncentered).
+/// Returns inner products of the weight vectors with the first components of uncentered batch kernel PCA.
 fn alignment(learner: &mut Feature, kernel: &VectorKernel, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = points.len();
     let mut gram = Matrix::zeros(n, n);
@@ -410,7 +410,7 @@ fn alignment(learner: &mut Feature, kernel: &VectorKernel, points: &[Vec<f64>]) 
     alignment
 }
 
-/// Every vector is within one degree of its component and as long as one, to a twentieth.
+/// Asserts that every vector is within one degree of its component and has norm one within a twentieth.
 fn assert_converges(params: Params, rows: usize) {
     let points = clusters(25, 7);
     let kernel = VectorKernel::Rbf { gamma: 0.8 };
@@ -452,7 +452,7 @@ fn a_budget_for_every_distinct_point_changes_nothing() {
             let gap = gap(free.outputs(), tight.outputs()).max(loss_gap);
             assert!(gap <= 1e-9, "{params:?}, row {t}: {gap:e}");
         }
-        // Distances of copies are square roots of rounding.
+        // Distances of copies are square roots of rounding errors.
         assert!(tight.weights().forgotten() <= 1e-5, "{}", tight.weights().forgotten());
     }
 }
@@ -484,7 +484,7 @@ fn a_budget_loses_little_on_a_stationary_stream() {
     assert!(tight <= 1.1 * free, "{free} {tight}");
 }
 
-/// Counts kernel evaluations.
+/// A kernel that counts its evaluations.
 struct Counting {
     vectors: Vectors,
     evaluations: Rc<Cell<u64>>,

@@ -1,5 +1,5 @@
-//! Laws of scale and of place for every learner of the registry, plain and through kernels, with the whole account: rows in
-//! other units have the same losses in other units, and where rows lie does not matter to a learner that centers.
+//! Scale and translation invariance of every learner of the registry, without and with kernels, including the summary: rows in
+//! other units have equal losses in those units, and a translation does not affect a centered learner.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::dot;
@@ -10,13 +10,13 @@ use eigenhedge::{
     Comparators, Error, Kind, Loss, Mixing, Model, NormBound, Random, RunningCenter, Spec, Summary, streams,
 };
 
-/// Every learner over this kernel, with the variants that have rules of their own.
+/// Returns every learner over this kernel, with its variants.
 fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in REGISTRY {
         let kept = if entry.kind == Kind::Oja { 1 } else { 2 };
         let eta = if entry.family == Family::Hebbian { 0.1 } else { 3.0 };
-        // Product sets keep nothing seen in a space without end.
+        // Product sets keep no seen direction in an infinite-dimensional space.
         let dimension = (entry.kind == Kind::ProductSets && kernel.is_some()).then_some(Multiplicity::Finite(60));
         let spec = Spec { eta, kernel: kernel.clone(), dimension, ..Spec::bare(entry.kind, kept) };
         for center in centers.iter().filter(|center| center.is_none() || entry.kind.reads("center")) {
@@ -38,13 +38,13 @@ fn specs(kernel: Option<VectorKernel>, centers: &[Option<RunningCenter>]) -> Vec
     specs
 }
 
-/// Centers that the first row fixes.
+/// Centers that the first row sets.
 const CENTERS: [Option<RunningCenter>; 2] = [Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.7))];
 
-/// Rows of this length are stored as they come.
+/// Length of rows that are stored as given.
 const LONG: usize = 520;
 
-/// Rows of norm about one around a place at distance about one.
+/// Returns rows with deviations of norm about one around a point of norm about one.
 fn rows(n: usize, count: usize) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = streams::recurring(n, 2, &[1, 2, 1], count.div_ceil(3), 4).rows;
     let mut random = Random::seeded(9);
@@ -59,7 +59,7 @@ fn scaled(rows: &[Vec<f64>], factor: f64) -> Vec<Vec<f64>> {
     rows.iter().map(|row| row.iter().map(|x| x * factor).collect()).collect()
 }
 
-/// Everything that a run says about its rows.
+/// Results of a run over its rows.
 struct Outcome {
     losses: Vec<Loss>,
     coordinates: Vec<Vec<f64>>,
@@ -67,7 +67,7 @@ struct Outcome {
 }
 
 fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
-    // The account of long rows is that of short ones.
+    // The hindsight of long rows is computed as for short ones.
     let hindsight = rows[0].len() < LONG;
     let segments = if spec.kernel.is_none() && hindsight { 2 } else { 0 };
     let mut run =
@@ -80,7 +80,7 @@ fn run(spec: &Spec, rows: &[Vec<f64>]) -> Outcome {
     Outcome { losses, coordinates, account: run.summary() }
 }
 
-/// The numbers of an account that are squares.
+/// Returns the quadratic numbers of a summary.
 fn squares(account: &Summary) -> Vec<(&'static str, f64)> {
     let mut numbers = vec![
         ("expected_loss", account.expected_loss),
@@ -96,8 +96,8 @@ fn squares(account: &Summary) -> Vec<(&'static str, f64)> {
     numbers
 }
 
-/// Rows from `from` on have the same losses, and the accounts agree; the second is in units whose squares are `unit` times
-/// the squares of the first.
+/// Asserts equal losses from row `from` on and equal summaries. The squares of the second run are `unit` times those of the
+/// first.
 fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usize, what: impl std::fmt::Debug) {
     let near = |a: f64, b: f64, size: f64| (a - b / unit).abs() <= 1e-9 * size;
     for (t, (a, b)) in one.losses.iter().zip(&other.losses).enumerate().skip(from) {
@@ -106,7 +106,7 @@ fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usi
         let same = near(a.expected, b.expected, size) && near(a.realised, b.realised, size);
         assert!(same, "{what:?}, {spec:?}, row {t}: {a:?} against {b:?}");
         for (x, y) in one.coordinates[t].iter().zip(&other.coordinates[t]) {
-            // Eigenvectors have no sign.
+            // The sign of an eigenvector is arbitrary.
             let gap = (x.abs() - y.abs() / unit.sqrt()).abs();
             assert!(gap <= 1e-6 * size.sqrt(), "{what:?}, {spec:?}, row {t}: coordinates {x} against {y}");
         }
@@ -160,7 +160,7 @@ fn long_rows_in_any_unit_have_the_same_losses_in_that_unit() {
 
 #[test]
 fn features_in_any_unit_have_the_same_losses_in_that_unit() {
-    // Fewer rows than dimensions: the last rows that span a space of features are known to few digits.
+    // Fewer rows than dimensions: the last directions in a feature space have few accurate digits.
     let rows = rows(8, 30);
     let square = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
     let kernels =
@@ -225,7 +225,7 @@ fn rows_whose_squares_no_longer_add_up_are_refused() {
     }
 }
 
-/// Rows whose entries are multiples of 2^-20, so that a shift by whole numbers is exact.
+/// Rounds entries to multiples of 2^-20, so that a shift by integers is exact.
 fn on_a_grid(rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let grid = 2f64.powi(20);
     rows.iter().map(|row| row.iter().map(|x| (x * grid).round() / grid).collect()).collect()

@@ -15,7 +15,7 @@ fn step(learner: &mut KernelLearner, row: &[f64], random: &mut Random) -> Loss {
     trial(learner, &Instance::from(row), random).unwrap()
 }
 
-/// Full-rank rows, rows of rank 3, and few rows that come again and again.
+/// Returns streams of full-rank rows, rows of rank 3, and a few repeated rows.
 fn row_streams(n: usize) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let full: Vec<Vec<f64>> = streams::signal_and_noise(n, 2, 0.3, 21).take(70).collect();
     let repeated = (0..70).map(|t| full[(t * t) % 5].clone()).collect();
@@ -40,7 +40,7 @@ fn the_linear_kernel_equals_the_plain_learner() {
     }
 }
 
-/// The features of the degree-2 polynomial kernel without constant.
+/// Returns the features of the degree-2 polynomial kernel without a constant.
 fn products(row: &[f64]) -> Vec<f64> {
     let mut features = Vec::new();
     for i in 0..row.len() {
@@ -69,7 +69,7 @@ fn the_quadratic_kernel_equals_the_plain_learner_on_explicit_features() {
     }
 }
 
-/// Rows near a cone in R^n, of norm at most one.
+/// Returns rows near a cone in R^n, of norm at most one.
 fn cone(n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     (0..rows)
@@ -117,8 +117,8 @@ fn capping_as_printed_agrees_with_all_directions_exactly_from_the_trial_at_which
     }
 }
 
-/// Recomputes the expected loss of a row from the committed directions and true kernel values, and checks that the
-/// directions are orthonormal to this tolerance.
+/// Recomputes the expected loss of a row from the committed directions and exact kernel values. Asserts that the directions are
+/// orthonormal to this tolerance.
 fn recomputed(learner: &mut KernelLearner, row: &[f64], tolerance: f64) -> f64 {
     let (directions, probabilities) = learner.directions();
     let span = learner.span();
@@ -164,8 +164,8 @@ fn losses_in_feature_space_are_true_with_and_without_a_budget() {
             let spec = Spec { budget, ..spec.clone() };
             let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 2.0 }, 5).unwrap();
             let mut random = Random::seeded(52);
-            // Noise falls on every column alike, also on those that stand for a small residual and have large
-            // coefficients; the products that measure orthonormality cancel there.
+            // Noise affects every column equally, including those of small residuals with large coefficients; the products that
+            // measure orthonormality cancel there.
             let tolerance = if spec.learner == Kind::PerturbedLeader { 1e-6 } else { 1e-9 };
             for (t, row) in rows.iter().enumerate() {
                 let instance = Instance::from(&row[..]);
@@ -258,7 +258,7 @@ fn a_budget_over_nearly_dependent_atoms_keeps_columns_orthonormal_and_losses_pos
     }
 }
 
-/// Total expected loss, and after the rows the number of atoms and the error of the budget.
+/// Returns the total expected loss, and the final number of atoms and error of the budget.
 fn lost(spec: &Spec, rows: &[Vec<f64>]) -> (f64, usize, f64) {
     let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, rows[0].len()).unwrap();
     let mut random = Random::seeded(3);
@@ -279,7 +279,7 @@ fn a_budget_that_holds_all_that_is_not_forgotten_costs_nothing() {
     let (total, _, error) = lost(&Spec { budget: Some(250), ..spec.clone() }, &rows);
     assert!((total / whole - 1.0).abs() < 1e-9, "{total} against {whole}");
     assert!(error < 1e-10, "{error}");
-    // A small budget has a price, and says so.
+    // A small budget has a cost, which is reported.
     let (.., error) = lost(&Spec { budget: Some(10), ..spec }, &rows);
     assert!(error > 1e-3, "{error}");
 }

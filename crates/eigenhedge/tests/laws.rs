@@ -136,7 +136,7 @@ fn bad_parameters_are_named() {
     }
 }
 
-/// Orthonormal columns in random position.
+/// Returns a random rotation.
 fn random_rotation(n: usize, seed: u64) -> Matrix {
     let mut random = Random::seeded(seed);
     let mut rotation = Matrix::zeros(n, n);
@@ -268,7 +268,7 @@ fn mixing_rate_zero_is_no_mixing() {
     }
 }
 
-/// Streams with rows of norm at most one, kind by kind.
+/// Returns streams of several kinds with rows of norm at most one.
 fn bounded_streams(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(seed);
     let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
@@ -330,7 +330,7 @@ fn a_symmetric_matrix_is_charged_and_learned_like_the_sum_of_its_dyads() {
             assert!((loss.expected - 2.0).abs() <= 1e-12, "{}", loss.expected);
             assert!((loss.realised - 2.0).abs() <= 1e-12, "{}", loss.realised);
         }
-        // A matrix of rank one is the same as its vector.
+        // A matrix of rank one is equivalent to its vector.
         let vector = [0.6, 0.0, 0.0, 0.8, 0.0, 0.0];
         let mut dyad = Matrix::zeros(n, n);
         for j in 0..n {
@@ -375,7 +375,7 @@ fn the_average_of_the_losses_is_the_loss_of_the_average() {
         let (mut random, mut average) = (Random::seeded(20), Average::new(n).unwrap());
         let mut sums = vec![0.0; probes.len()];
         for row in &rows {
-            // After the choice: the perturbed leader draws there what the others hold all the time.
+            // After the choice, because the perturbed leader draws its directions there.
             let instance = Instance::from(&row[..]);
             learner.check(&instance).unwrap();
             learner.choose(&mut random);

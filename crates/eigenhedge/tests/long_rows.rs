@@ -1,4 +1,4 @@
-//! Long rows: one pass where the residual is certain, and the same losses as the coordinates alone would have.
+//! Long rows: one pass where the residual is certain, and losses equal to those of the coordinates alone.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::dot;
@@ -8,7 +8,7 @@ use eigenhedge::{Error, Instance, Kind, Loss, Mixing, PlainLearner, Random, Runn
 const LENGTH: usize = 700;
 const SHORT: usize = 12;
 
-/// Orthonormal vectors of the long space.
+/// Returns orthonormal vectors of the long space.
 fn frame(random: &mut Random) -> Vec<Vec<f64>> {
     let mut frame: Vec<Vec<f64>> = Vec::new();
     while frame.len() < SHORT {
@@ -26,7 +26,7 @@ fn frame(random: &mut Random) -> Vec<Vec<f64>> {
     frame
 }
 
-/// Rows with strong, weak and vanishing residuals, repeated rows and zeros among them.
+/// Returns rows with strong, weak and vanishing residuals, including repeated rows and zeros.
 fn short_rows(count: usize, random: &mut Random) -> Vec<Vec<f64>> {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     for t in 0..count {
@@ -98,7 +98,7 @@ fn columns_of_long_rows_stay_orthonormal() {
             let row: Vec<f64> = (0..LENGTH).map(|i| random.normal() * if i < 3 { 1.0 } else { noise / 26.0 }).collect();
             step(&mut learner, &row, &mut random);
             let drift = if t % 7 == 0 { learner.span().vectors().drift() } else { 0.0 };
-            // It is removed past 1e-12, but looked at every 32 combinations only.
+            // Drift above 1e-12 is removed, but only checked every 32 combinations.
             assert!(drift <= 3e-12, "{}, row {t}: {drift:e}", spec.label());
         }
     }
@@ -119,7 +119,7 @@ fn a_restored_learner_goes_on_bit_for_bit_between_two_combinations() {
     }
 }
 
-/// Losses of all rows up to the first that is refused, in blocks of this size.
+/// Returns the losses of all rows up to the first rejected one, in blocks of this size.
 fn in_lots(
     learner: &mut PlainLearner,
     rows: &[Vec<f64>],

@@ -1,4 +1,4 @@
-//! All tests over the public interface in one program: what they instantiate is compiled once.
+//! All tests of the public interface in one crate, so that generic code is compiled once.
 
 mod batch;
 mod batch_trials;

@@ -1,4 +1,4 @@
-//! Rows with missing cells: filled in as by dense equations, charged for what was seen, and never a NaN out.
+//! Rows with missing cells: imputed as by dense equations, with losses of the observed cells, and without NaN in the output.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::subspace_learners;
@@ -9,13 +9,13 @@ fn spec(learner: Kind, kept: usize) -> Spec {
     Spec { missing: Missing::Fill, center: Some(RunningCenter::MEAN), ..Spec::bare(learner, kept) }
 }
 
-/// Every subspace learner, and the portfolio.
+/// Returns every subspace learner and the portfolio.
 fn specs(kept: usize) -> Vec<Spec> {
     let kinds = subspace_learners().map(|entry| entry.kind).chain([Kind::Auto]);
     kinds.flat_map(|kind| [spec(kind, kept), Spec { center: None, ..spec(kind, kept) }]).collect()
 }
 
-/// The rows with each cell missing with this probability.
+/// Returns the rows with each cell missing with this probability.
 fn with_holes(rows: &[Vec<f64>], probability: f64, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut cell = |x: &f64| if random.uniform() < probability { f64::NAN } else { *x };
@@ -46,7 +46,7 @@ fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     b
 }
 
-/// The forgetting leader over the dense scatter matrix, with the normal equations written out.
+/// Computes losses of the forgetting leader from the dense scatter matrix and the normal equations.
 fn dense_losses(rows: &[Vec<f64>], kept: usize, forget: f64) -> Vec<f64> {
     let n = rows[0].len();
     let (mut center, mut scatter) = (rows[0].clone(), Matrix::zeros(n, n));
@@ -95,7 +95,7 @@ fn dense_losses(rows: &[Vec<f64>], kept: usize, forget: f64) -> Vec<f64> {
 fn the_fast_path_equals_dense_normal_equations() {
     let mut rows = with_holes(&rows(6, 120, 0.3), 0.25, 1);
     rows[0] = vec![1.0; 6];
-    // Until the directions are known, rows are complete: choices among unknown ones are not independent.
+    // Rows are complete until the directions are known, because choices among unknown directions are not independent.
     rows[1..8].iter_mut().for_each(|row| row.iter_mut().for_each(|x| *x = if x.is_nan() { 0.5 } else { *x }));
     let mut run = Model::new(Spec { forget: 0.9, ..spec(Kind::ForgettingLeader, 2) }, 6, 0).unwrap();
     let found = losses(&mut run, &rows);
@@ -132,7 +132,7 @@ fn complete_rows_give_the_same_bits_as_without_the_option() {
     }
 }
 
-/// Patterns of missing cells: at random, whole columns, the first rows, cells of the row that fixes the center.
+/// Returns patterns of missing cells: random cells, whole columns, the first rows, cells of the row that sets the center.
 fn patterns(length: usize) -> Vec<Vec<Vec<f64>>> {
     let whole = rows(length, 80, 0.3);
     let mut patterns: Vec<Vec<Vec<f64>>> = [0.05, 0.5, 0.9].iter().map(|p| with_holes(&whole, *p, 7)).collect();

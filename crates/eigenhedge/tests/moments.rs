@@ -1,4 +1,4 @@
-//! Rows that are folded in parts finish into the learner of one pass over all of them.
+//! Moments computed in parts give the learner of one pass over all rows.
 #![allow(clippy::unwrap_used)]
 
 use crate::merge::{assert_alike, in_a_tree, learned, mergeable, offset_of, rows, split};
@@ -31,7 +31,7 @@ fn weights_are_merged_like_rows() {
     }
 }
 
-/// The setup of a spec's options.
+/// Returns the setup for a spec.
 fn setup(spec: &Spec) -> Setup {
     let mut setup = Options::new(spec.learner, spec.kept).resolve(str::to_owned).unwrap();
     setup.spec = spec.clone();
@@ -153,13 +153,13 @@ fn the_bracket_of_merged_sketches_holds_the_best_loss_and_that_of_the_model() {
     }
 }
 
-/// A row as the model measures it: less its center, in its units.
+/// Returns a row in the model's units: minus its center, divided by its scale.
 fn in_units(row: &[f64], model: &Embedding, length: usize) -> Vec<f64> {
     let (mean, scale) = (model.mean().unwrap(), model.scale(length));
     (0..length).map(|i| (row[i] - mean[i]) / scale[i]).collect()
 }
 
-/// Loss of the best k-dimensional subspace through zero, from the Gram matrix of the rows.
+/// Returns the loss of the best k-dimensional subspace through zero, from the Gram matrix of the rows.
 fn best_of(rows: &[Vec<f64>], kept: usize) -> f64 {
     let mut gram = Matrix::zeros(rows.len(), rows.len());
     for (j, row) in rows.iter().enumerate() {

@@ -3,7 +3,7 @@
 
 use eigenhedge::{Choose, Error, Kept, Limit, Missing, Monitor, MonitorOptions, Random, Rebaseline, State, Verdict};
 
-/// Rows of a factor model whose factors and noise remember this much of the row before.
+/// Returns rows of a factor model whose factors and noise are autoregressive with this coefficient.
 fn rows(count: usize, width: usize, remembered: f64, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let loadings: Vec<f64> = (0..3 * width).map(|_| random.normal()).collect();
@@ -28,7 +28,7 @@ fn verdicts(monitor: &mut Monitor, rows: &[Vec<f64>]) -> Vec<Verdict> {
     rows.iter().map(|row| monitor.step(row).unwrap()).collect()
 }
 
-/// Verdicts as text: NaN is equal to NaN, and every bit shows.
+/// Formats verdicts: NaN equals NaN, and all bits are shown.
 fn shown(verdicts: &[Verdict]) -> Vec<String> {
     verdicts.iter().map(|verdict| format!("{verdict:?}")).collect()
 }
@@ -49,7 +49,7 @@ fn contributions_sum_to_q_and_t2() {
             assert_eq!((of_q.len(), of_t2.len()), (6 * (lags + 1), 6 * (lags + 1)));
             let near =
                 |parts: Vec<f64>, whole: f64| (parts.iter().sum::<f64>() - whole).abs() <= 1e-10 * whole.max(1.0);
-            // Shares of a huge row cancel; they are exact beside its energy.
+            // Contributions of a huge row cancel; they are accurate relative to its energy.
             if t <= 350 {
                 assert!(near(of_q, verdict.q) && near(of_t2, verdict.t2), "row {t}");
             }
@@ -57,7 +57,7 @@ fn contributions_sum_to_q_and_t2() {
     }
 }
 
-/// Share of the rows in this state, or in drift or alarm.
+/// Returns the share of verdicts that satisfy a condition.
 fn share(part: &[Verdict], is: impl Fn(&Verdict) -> bool) -> f64 {
     part.iter().filter(|verdict| is(verdict)).count() as f64 / part.len() as f64
 }
@@ -74,7 +74,7 @@ fn a_long_fault_teaches_nothing_and_its_repair_is_quiet() {
     let run = |all: &[Vec<f64>]| verdicts(&mut Monitor::new(options(), 8).unwrap(), all);
     let (clean, found) = (run(&normal), run(&faulty));
     assert!(share(&found[600..3000], is_reported) > 0.99);
-    // The score compares with the reference alone, which no row changes.
+    // The score depends on the reference alone, which rows do not change.
     for (a, b) in clean[3000..].iter().zip(&found[3000..]) {
         assert_eq!((a.score, a.q, a.t2), (b.score, b.q, b.t2));
     }
@@ -100,7 +100,7 @@ fn a_slow_ramp_is_a_drift_before_it_is_half_way() {
 
 #[test]
 fn rows_that_stay_are_seldom_in_drift() {
-    // The limit comes from 200 rows; a report raises it, so that a stream whose limit is too low is quiet soon.
+    // The limit is estimated from 200 rows. A report raises it, so that a stream with too low a limit becomes quiet soon.
     for remembered in [0.0, 0.9] {
         for seed in 0..6 {
             let mut monitor = Monitor::new(options(), 6).unwrap();
@@ -119,14 +119,14 @@ fn an_accepted_state_is_the_reference_from_then_on() {
     verdicts(&mut monitor, &all[..500]);
     let before = monitor.clone();
     verdicts(&mut monitor, &all[500..510]);
-    // Ten rows since it began are too few.
+    // Ten rows since the drift began are too few.
     assert!(matches!(monitor.accept(), Err(Error::TooFewRows { least: 20, .. })));
     verdicts(&mut monitor, &all[510..800]);
     assert!(monitor.open_drift().is_some());
     monitor.accept().unwrap();
     let after = verdicts(&mut monitor, &all[800..]);
     assert!(share(&after, is_reported) < 0.03 && monitor.totals().accepted == 1);
-    // Without a drift the last rows are the reference, as many as the warm-up had.
+    // Without a drift the last rows become the reference, as many as the warm-up had.
     let mut calm = before;
     calm.accept().unwrap();
     assert!(share(&verdicts(&mut calm, &all[500..]), is_reported) > 0.99);
@@ -201,7 +201,7 @@ fn a_constant_column_that_moves_is_an_alarm_and_is_named() {
     assert!(found[500].alarm && found[500].moved == Some(4) && found[500].causes[0].unwrap().column == 4);
     let event = found.iter().filter_map(|verdict| verdict.event).find(|event| event.start == 500).unwrap();
     assert!(event.is_moved() && event.causes[0].unwrap().column == 4, "{event:?}");
-    // It stays moved: a drift, not an alarm for ever.
+    // The level stays changed: a drift, not a permanent alarm.
     assert!(share(&found[600..], |verdict| verdict.drift_since.is_some()) > 0.99);
     assert!(share(&found[600..], |verdict| verdict.alarm) < 0.05);
 }
@@ -232,7 +232,7 @@ fn a_borrowed_reference_scores_until_there_are_rows_enough() {
     assert!(own.is_ready() && own.is_borrowed());
     let found = verdicts(&mut own, &all[250..400]);
     assert!(found.iter().all(|verdict| verdict.score.is_finite()) && share(&found, is_reported) < 0.1);
-    // Another level, and another constant, are not a drift; leaving them is.
+    // Another level and another constant are not a drift; leaving them is.
     let moved = |row: &Vec<f64>| row.iter().map(|x| x + 30.0).collect::<Vec<f64>>();
     let elsewhere: Vec<Vec<f64>> = all[200..400].iter().map(moved).collect();
     let mut other = Monitor::new(options(), 5).unwrap();
@@ -264,7 +264,7 @@ fn normal_rows_pass_the_limit_as_often_as_was_asked_for() {
                 all += 1200;
             }
             let rate = alarms as f64 / f64::from(all);
-            // Twice, because runs of alarms make few independent ones of 7,200 rows.
+            // A factor of two, because runs of alarms leave few independent ones among 7,200 rows.
             assert!((alpha / 2.0..=2.0 * alpha).contains(&rate), "{remembered} {alpha}: {rate}");
         }
     }
@@ -300,7 +300,7 @@ fn a_monitor_that_is_saved_and_restored_goes_on_bit_for_bit() {
         let mut monitor = Monitor::new(wanted.clone(), 4).unwrap();
         let mut found = shown(&verdicts(&mut monitor, &all[..stop]));
         let mut restored = Monitor::from_bytes(&monitor.to_bytes()).unwrap();
-        // Bytes, because rows that are kept may hold NaN.
+        // Bytes are compared, because stored rows may contain NaN.
         assert!(restored.to_bytes() == monitor.to_bytes(), "{stop}");
         found.extend(shown(&verdicts(&mut restored, &all[stop..])));
         assert_eq!(found, whole, "{stop}");
@@ -314,7 +314,7 @@ fn damaged_monitors_are_refused() {
     let bytes = monitor.to_bytes();
     assert!(Monitor::from_bytes(&bytes[..bytes.len() - 1]).is_err());
     assert!(eigenhedge::Model::from_bytes(&bytes).is_err());
-    // Any byte of the body may be anything, with a checksum that fits: no panic, and what is accepted works.
+    // Any bytes of the body with a valid checksum: no panic, and an accepted monitor works.
     let mut random = Random::seeded(1);
     for _ in 0..300 {
         let mut changed = bytes.clone();
@@ -352,7 +352,7 @@ fn a_large_fault_in_any_column_is_named_first() {
     for lags in [0, 2] {
         let mut all = rows(400, 7, 0.0, 12);
         let mut random = Random::seeded(13);
-        // Two columns that go with no other one.
+        // Two columns that are uncorrelated with the others.
         all.iter_mut().for_each(|row| row[5..].iter_mut().for_each(|cell| *cell = random.normal()));
         let monitor = Monitor::new(options().with_lags(Choose::Fixed(lags)), 7).unwrap();
         for column in 0..7 {

@@ -1,4 +1,4 @@
-//! A trial of a warm learner allocates nothing.
+//! A trial of a learner allocates nothing after the warm-up.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::comparators::Sketch;
@@ -18,10 +18,10 @@ thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts the allocations of each thread.
+/// An allocator that counts the allocations of each thread.
 struct Counting;
 
-// SAFETY: every call is passed on to the system's allocator as it is.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.with(|count| count.set(count.get() + 1));
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static GLOBAL: Counting = Counting;
 
-/// Allocations in the last 1,000 of so many rows.
+/// Returns the number of allocations in the last 1,000 of `count` rows.
 fn when_warm(learner: &mut impl for<'a> Learner<Instance<'a, [f64]>>, n: usize, count: usize) -> usize {
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 4, 0.3, 1).take(count).collect();
     let mut random = Random::seeded(2);
@@ -89,7 +89,8 @@ fn warm_tracking_allocates_nothing() {
         for center in [None, Some(RunningCenter::MEAN)] {
             let spec = Spec { mixing, center, ..Spec::bare(Kind::Tracking, 4) };
             assert_eq!(allocations(&spec, 60), 0, "{spec:?}");
-            // Long enough for columns that wait to be written out. Mixing without merging goes on to gather directions.
+            // Long enough for pending columns to be written. With mixing but without merging, the number of directions keeps
+            // growing.
             if mixing == Mixing::None {
                 assert_eq!(allocations(&spec, 600), 0, "{spec:?}, long rows");
             }
@@ -207,12 +208,12 @@ fn warm_hebbian_learners_allocate_nothing() {
 
 #[test]
 fn evictions_of_a_warm_budget_hardly_ever_allocate() {
-    // With much to forget, atoms go for free; with a mean, and with little room, they are chosen.
+    // With many negligible atoms, removal is free; with a mean or a small budget, atoms are selected.
     for (budget, center) in [(400, None), (100, Some(RunningCenter::MEAN)), (40, None)] {
         let mixing = Mixing::FixedShare { alpha: 1e-2 };
         let spec = Spec { budget: Some(budget), center, eta: 4.0, mixing, ..Spec::bare(Kind::Tracking, 3) };
         let mut learner = spec.kernel(VectorKernel::Rbf { gamma: 1.0 }, 20).unwrap();
-        // Dozens of evictions and more; one that finds more columns than any before it makes the list for a direction longer.
+        // Dozens of evictions or more. An eviction with more columns than any before it extends the list of a direction.
         let found = when_warm(&mut learner, 20, 3000);
         assert!(found <= 1, "budget {budget}, center {center:?}: {found} allocations");
         assert!(learner.span().dictionary().len() <= budget && learner.span().budget_error() > 0.0);

@@ -1,4 +1,4 @@
-//! Laws of the table of options, and the texts that are made from it.
+//! Laws of the table of options, and the generated texts.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::options::{Misuse, OPTIONS, OptionEntry, Options, Readers, Type, Value, fill};
@@ -11,7 +11,7 @@ fn plain(name: &str) -> String {
     name.to_owned()
 }
 
-/// Options as they are typed.
+/// Parses options as typed on the command line.
 fn typed(text: &str) -> Vec<(&'static str, Value)> {
     let mut given = Vec::new();
     let mut words = text.split_whitespace();
@@ -23,7 +23,7 @@ fn typed(text: &str) -> Vec<(&'static str, Value)> {
     given
 }
 
-/// The value of an option in its example.
+/// Returns the value of an option in its example.
 fn example(option: &OptionEntry) -> Value {
     let given = typed(option.example).into_iter().find(|(name, _)| *name == option.name);
     given.unwrap_or_else(|| panic!("no {} in its example", option.name)).1
@@ -38,7 +38,7 @@ fn every_learner_has_defaults_that_build() {
     for entry in REGISTRY {
         let setup = Options::new(entry.kind, 1).resolve(plain).unwrap().for_rows(5).unwrap();
         assert!(AnyLearner::new(&setup.spec, 5).is_ok(), "{}", entry.name);
-        // The library has the defaults that users type nothing for.
+        // The library's defaults equal those of the command line.
         assert_eq!(setup.spec, Spec::new(entry.kind, 1), "{}", entry.name);
     }
 }
@@ -142,7 +142,7 @@ fn misuse_is_one_sentence() {
     assert_eq!(unknown.to_string(), "there is no option etta");
 }
 
-/// The table of the book.
+/// Generates the table of the book.
 fn book() -> String {
     let mut text = String::from("| option | default | read by | meaning | example |\n|---|---|---|---|---|\n");
     for option in OPTIONS {
@@ -167,8 +167,8 @@ fn book() -> String {
     text
 }
 
-/// The types of the keyword arguments of Python: names of learners and kernels, and options in the groups in which signatures
-/// take them, because a signature cannot name an option that is part of its group.
+/// Generates the types of Python's keyword arguments: names of learners and kernels, and options grouped by signature, because
+/// a signature cannot name an option that is part of its group.
 fn python() -> String {
     let mut text = String::new();
     for (alias, option) in [("LearnerName", "learner"), ("KernelName", "kernel")] {
@@ -203,7 +203,7 @@ fn python() -> String {
 
 const KERNEL_PARAMETERS: [&str; 5] = ["degree", "coef0", "length-scale", "items", "substring"];
 
-/// The words that an option takes, short ones too.
+/// Returns the words that an option accepts, including aliases.
 fn words(option: &str) -> Vec<&'static str> {
     match OptionEntry::find(option).map(|option| option.values) {
         Some(Type::Choice(list)) => {
@@ -221,7 +221,7 @@ fn python_type(option: &OptionEntry) -> String {
         Type::Numbers => "ArrayLike".to_owned(),
         Type::Choice(_) if option.name == "learner" => "LearnerName".to_owned(),
         Type::Choice(_) if option.name == "kernel" => "KernelName | Callable[[Any, Any], float]".to_owned(),
-        // Words with a number behind a colon have no type of their own.
+        // Words with a number after a colon have no separate type.
         Type::Choice(list) if list().iter().any(|choice| choice.number.is_some()) => "str | bool".to_owned(),
         Type::Choice(_) => format!("Literal[\"{}\"]", words(option.name).join("\", \"")),
     };
@@ -241,7 +241,7 @@ fn texts_made_from_the_table_are_up_to_date() {
     ];
     for (file, begin, end, wanted) in files {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
-        // A package that was taken out of the repository has no book.
+        // A package outside the repository has no book.
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let (before, rest) = text.split_once(begin).unwrap_or_else(|| panic!("{file} has no {begin}"));
         let (found, after) = rest.split_once(end).unwrap_or_else(|| panic!("{file} has no {end}"));

@@ -1,4 +1,4 @@
-//! The learners against slow dense oracles, on many random and degenerate streams.
+//! Learners compared with slow dense oracles, on many random and degenerate streams.
 
 #![allow(clippy::unwrap_used)]
 
@@ -8,10 +8,10 @@ use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Learner, Matrix, Mixing, NormBound, Random, Spec, trial};
 
-/// Agreement asked for in each trial, for rows of norm at most one.
+/// Tolerance per trial, for rows of norm at most one.
 const TOLERANCE: f64 = 1e-10;
 
-/// Rows of norm at most one: full rank, rank-deficient, repeated, zero, axis-parallel, or all of these in turn.
+/// Returns rows of norm at most one: full rank, rank-deficient, repeated, zero, axis-parallel, or all of these in turn.
 fn stream(n: usize, kind: usize, rows: usize, random: &mut Random) -> Vec<Vec<f64>> {
     let rank = 1 + random.below(n);
     let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
@@ -60,7 +60,7 @@ fn case(index: usize, random: &mut Random) -> Case {
     Case { n, kept, eta, extra, rows }
 }
 
-/// Runs learner and oracle side by side and returns the largest gap in one trial.
+/// Runs learner and oracle in parallel and returns the largest difference in one trial.
 fn largest_gap(case: &Case, spec: Spec, mut oracle: impl FnMut(&[f64]) -> f64) -> f64 {
     let dimension = Some(Multiplicity::Finite((case.n + case.extra) as u64));
     let spec = Spec { eta: case.eta, norm_bound: NormBound::Given(1.0), dimension, ..spec };
@@ -95,7 +95,7 @@ fn tracking_with_mixing_equals_the_dense_oracle() {
         let case = case(index, &mut random);
         let alpha = 10f64.powf(-4.0 * random.uniform()) * 0.5;
         let mixing = if index.is_multiple_of(2) { Mixing::FixedShare { alpha } } else { Mixing::PastAverage { alpha } };
-        // The past average leaves the log domain on both sides, and with it digits of the smallest weights.
+        // The past average leaves the log domain, which costs digits of the smallest weights on both sides.
         let tolerance = if index.is_multiple_of(2) { TOLERANCE } else { 1e-8 };
         let mut oracle = DenseTracking::new(case.n + case.extra, case.kept, mixing);
         let spec = Spec { mixing, ..Spec::bare(Kind::Tracking, case.kept) };
@@ -148,8 +148,8 @@ fn product_sets_equal_the_enumeration_of_all_sets_of_eigenvectors() {
     assert!(tried > 50, "{tried}");
 }
 
-/// Loss of `z` for the top k eigenvectors of `C + scale Π G Π`: noise in all coordinates, projected on the span Π of
-/// the rows.
+/// Returns the loss of `z` for the top k eigenvectors of `C + scale Π G Π`: noise in all coordinates, projected on the span Π
+/// of the rows.
 fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random: &mut Random) -> f64 {
     let n = z.len();
     let mut scatter = Matrix::zeros(n, n);
@@ -168,7 +168,7 @@ fn perturbed_loss(rows: &[Vec<f64>], z: &[f64], kept: usize, scale: f64, random:
     let mut noise = Matrix::zeros(n, n);
     for j in 0..n {
         for i in 0..n {
-            // The symmetric part of independent entries: variance 2 on the diagonal, 1 beside it.
+            // The symmetric part of independent entries: variance 2 on the diagonal, 1 off the diagonal.
             let entry = random.normal() / 2f64.sqrt();
             noise.column_mut(j)[i] += entry;
             noise.column_mut(i)[j] += entry;
@@ -229,7 +229,7 @@ fn the_perturbed_leader_has_the_mean_loss_of_dense_noise() {
     }
 }
 
-/// Mean and standard error of the expected loss of the perturbed leader on `probe`, after these rows.
+/// Returns mean and standard error of the expected loss of the perturbed leader on `probe`, after these rows.
 fn mean_loss(spec: &Spec, rows: &[Vec<f64>], probe: &[f64], random: &mut Random) -> (f64, f64) {
     const DRAWS: usize = 20_000;
     let mut learner = spec.plain(probe.len()).unwrap();

@@ -12,7 +12,8 @@ fn bounded(n: usize, m: usize, kept: usize, eta: f64, mixing: Mixing) -> Pair {
     Pair::new(n, m, kept, eta, mixing).unwrap().with_norm_bound(NormBound::Given(1.0)).unwrap()
 }
 
-/// Pairs with `|x| |y| ≤ 1`: a common signal of the given rank, noise, zeros, and norms that differ by this factor.
+/// Returns pairs with `|x| |y| ≤ 1`: a common signal of the given rank, noise, zeros, and norms that differ by a factor
+/// `unbalance`.
 fn stream(n: usize, m: usize, rank: usize, unbalance: f64, rows: usize, random: &mut Random) -> Vec<[Vec<f64>; 2]> {
     let mut gaussian = |length: usize| (0..length).map(|_| random.normal()).collect::<Vec<f64>>();
     let factors: Vec<[Vec<f64>; 2]> = (0..rank).map(|_| [gaussian(n), gaussian(m)]).collect();
@@ -58,7 +59,7 @@ fn pair_agrees_with_the_dense_implementation() {
     assert!((best - wanted).abs() <= tolerance * wanted, "{best} against {wanted}");
 }
 
-/// The dense dilation of `x yᵀ`.
+/// Returns the dense dilation of `x yᵀ`.
 fn dilation(x: &[f64], y: &[f64]) -> Matrix {
     let mut matrix = Matrix::zeros(x.len() + y.len(), x.len() + y.len());
     for (i, x_i) in x.iter().enumerate() {
@@ -70,7 +71,7 @@ fn dilation(x: &[f64], y: &[f64]) -> Matrix {
     matrix
 }
 
-/// `log V` as a dense matrix, decomposed afresh in each trial.
+/// `log V` as a dense matrix, decomposed in each trial.
 struct Dense {
     kept: usize,
     eta: f64,
@@ -117,7 +118,7 @@ fn pair_equals_tracking_on_dense_dilations() {
         let eta = [0.3, 2.0, 6.0][index % 3];
         let alpha = if index % 2 == 0 { 0.0 } else { 0.02 };
         let mixing = if index % 2 == 0 { Mixing::None } else { Mixing::FixedShare { alpha } };
-        // A dense solver loses digits of weights near one as the others sink: few rows without mixing.
+        // A dense solver loses digits of weights near one as the others decrease, so runs without mixing are short.
         let rows = stream(n, m, 2, [1.0, 1e4][index % 2], if alpha > 0.0 { 60 } else { 25 }, &mut random);
         let log_weights = vec![(-(kept as f64) / (n + m) as f64).ln_1p(); n + m];
         let mut oracle = Dense { kept, eta, alpha, basis: Matrix::identity(n + m), log_weights };

@@ -1,12 +1,12 @@
-//! The portfolio: trust in members against recorded results and against adversaries, centers and shortened rows against
-//! slow oracles.
+//! The portfolio: weights of members compared with recorded results and tested against adversaries; centers and shortened rows
+//! compared with slow oracles.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::{Ambient, Portfolio, Trust, auto, symmetric_eigen};
 use eigenhedge::{Instance, Kind, Matrix, Model, Random, RunningCenter, Spec, streams, trial};
 use serde_json::Value;
 
-/// Weights of the next row.
+/// Returns the loss of the current weights.
 fn played(trust: &Trust, losses: &[f64]) -> f64 {
     trust.present_weights().iter().zip(losses).map(|(weight, loss)| weight * loss).sum()
 }
@@ -40,7 +40,7 @@ fn trust_agrees_with_the_reference() {
     assert!(guarded > 0, "no case reaches the guard");
 }
 
-/// Losses of a row of one kind of sequence, made to hurt those who trust.
+/// Returns the losses of a row of one kind of adversarial sequence.
 fn hurtful(kind: usize, t: usize, trust: &Trust, members: usize, random: &mut Random) -> Vec<f64> {
     let weights = trust.present_weights();
     let order =
@@ -96,7 +96,7 @@ fn no_sequence_of_losses_breaks_the_certificate() {
             let charged = played(&trust, &losses);
             own += charged;
             totals.iter_mut().zip(&losses).for_each(|(total, loss)| *total += loss);
-            // With every other case, rounding is left out: up to a tenth of a typical loss.
+            // In every other case rounding is ignored: up to a tenth of a typical loss.
             let energy = if case / 20 % 2 == 0 { 0.0 } else { 1e9 * losses.iter().sum::<f64>() / members as f64 };
             trust.learn(&losses, energy);
             let rounding = 1e-12 * (own + totals.iter().sum::<f64>());
@@ -119,7 +119,7 @@ fn differences_within_rounding_decide_nothing() {
         assert_eq!(trust.present_weights(), vec![1.0 / 3.0; 3]);
     }
     assert!(trust.regret().abs() < 1e-12);
-    // Yet they are owed: the certificate is about losses as they are.
+    // The certificate still includes them: it is about exact losses.
     let mut off = Trust::new(2);
     off.learn(&[0.0, 1e-12], 1.0);
     assert_eq!(off.regret(), 0.5e-12);
@@ -127,7 +127,7 @@ fn differences_within_rounding_decide_nothing() {
 
 #[test]
 fn one_huge_row_does_not_blind_the_quick_rules() {
-    // A leader by a little, a row that is 1e10 times as long and hits it, then a change of leaders.
+    // A member leads slightly, a row 1e10 times as long hits it, then the leader changes.
     let (mut trust, mut lost) = (Trust::new(3), 0.0);
     for t in 0..400 {
         let losses = match t {
@@ -140,12 +140,12 @@ fn one_huge_row_does_not_blind_the_quick_rules() {
         lost += if t == 100 { 0.0 } else { played(&trust, &losses) };
         trust.learn(&losses, energy);
     }
-    // 40 is the least; each change costs some rows, and no rule may stay with the wrong member.
+    // 40 is the minimum; each change costs some rows, and no rule may stay with the wrong member.
     assert!(lost < 44.0, "{lost}");
 }
 
-/// Losses of the leader with forgetting around a center, from dense matrices; rows are learned at most `clip` times as long
-/// as the median of up to 101 rows before.
+/// Returns the losses of the forgetting leader around a center, from dense matrices. Rows are shortened to at most `clip` times
+/// the median norm of up to 101 earlier rows.
 fn oracle(rows: &[Vec<f64>], kept: usize, forget: f64, center: RunningCenter, clip: Option<f64>) -> Vec<f64> {
     let n = rows[0].len();
     let (mut origin, mut weight) = (rows[0].clone(), 1.0);
@@ -157,7 +157,7 @@ fn oracle(rows: &[Vec<f64>], kept: usize, forget: f64, center: RunningCenter, cl
         let explicit = eigen.values.iter().filter(|value| **value > 1e-10 * eigen.values[n - 1]).count();
         let coordinate = |j: usize| eigen.vectors.column(j).iter().zip(&z).map(|(v, x)| v * x).sum::<f64>();
         let inside: f64 = (n - explicit.min(kept)..n).map(|j| coordinate(j).powi(2)).sum();
-        // Directions never seen share what is left of k.
+        // Unseen directions share the rest of k.
         let spread = kept.saturating_sub(explicit) as f64 / (n - explicit).max(1) as f64;
         losses.push((square - inside) * (1.0 - spread));
         let mut last: Vec<f64> = norms.iter().rev().take(101).copied().collect();

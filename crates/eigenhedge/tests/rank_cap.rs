@@ -1,4 +1,4 @@
-//! The rank cap: fewer directions, a bound that still holds, and losses that stay true.
+//! The rank cap: fewer directions, a bound that still holds, and exact losses.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::product;
@@ -9,7 +9,7 @@ use eigenhedge::kernel::VectorKernel;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Mixing, NormBound, PlainLearner, Random, Spec, streams, trial};
 
-/// Streams of unit rows of many kinds, one for each seed.
+/// Returns a stream of unit rows; the seed determines its kind.
 fn stream(n: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let unit = |i: usize| (0..n).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
@@ -30,7 +30,7 @@ fn stream(n: usize, seed: u64) -> Vec<Vec<f64>> {
     }
 }
 
-/// The expected loss of a row, dense, from the directions and probabilities that the learner is committed to.
+/// Computes the expected loss of a row from the learner's directions and probabilities, in dense form.
 fn recomputed(learner: &mut PlainLearner, row: &[f64], n: usize) -> f64 {
     let (directions, probabilities) = learner.directions();
     let vectors = product(&learner.span().vectors(), &directions);
@@ -65,7 +65,7 @@ fn regret_with_merging_is_within_the_certified_bound_and_losses_are_true() {
     }
 }
 
-/// Runs it for rates of many sizes, asserts that the losses are true and the bound holds, and returns the price.
+/// Runs the learner with several rates, asserts that the losses are exact and the bound holds, and returns the price.
 fn price_of_a_certified_run(spec: &Spec, n: usize, most: usize, seed: u64) -> f64 {
     let (kind, kept, eta) = (spec.learner, spec.kept, [0.2, 1.0, 5.0][(seed / 5 % 3) as usize]);
     let rows = stream(n, seed);
@@ -125,7 +125,7 @@ fn a_cap_below_k_is_refused() {
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
 
-/// Rows that span this many of the dimensions, of norm at most one.
+/// Returns rows of this rank and of norm at most one.
 fn of_rank(rank: usize, n: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let directions: Vec<Vec<f64>> = (0..rank).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
@@ -200,7 +200,7 @@ fn a_capped_kernel_learner_with_a_budget_keeps_its_trace_and_its_cap() {
 
 #[test]
 fn what_is_forgotten_is_dropped_before_it_is_denormal() {
-    // Twenty directions, each seen once, then one for ever: the others fade by twenty per cent for each row.
+    // Twenty directions, each seen once, then one repeatedly: the others decay by twenty per cent per row.
     let unit = |i: usize| (0..24).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
     let spec = Spec { forget: 0.8, max_rank: Some(20), ..Spec::bare(Kind::ForgettingLeader, 1) };
     let mut learner = spec.plain(24).unwrap();
@@ -222,13 +222,13 @@ fn scatter_learners_that_count_all_directions_refuse_the_cap() {
     assert_eq!(error.to_string(), "max-rank must be at least k, got 1");
 }
 
-/// A strong signal in few directions and weak noise in all.
+/// Returns rows with a strong signal in few directions and weak noise in all.
 fn signal_and_noise(n: usize, kept: usize, count: usize) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(8);
     (0..count).map(|_| (0..n).map(|i| random.normal() * if i < kept { 1.0 } else { 0.005 }).collect()).collect()
 }
 
-/// Total loss, price and most directions of a run.
+/// Returns the total loss, the price and the maximum number of directions of a run.
 fn merged(spec: &Spec, rows: &[Vec<f64>]) -> (f64, f64, usize) {
     let mut learner = spec.plain(rows[0].len()).unwrap();
     let mut random = Random::seeded(1);

@@ -1,4 +1,4 @@
-//! What holds for every learner of the registry when it is run, plain or through a kernel.
+//! Laws of every learner of the registry in a run, without and with a kernel.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{bounded_rows, subspace_learners};
@@ -9,7 +9,7 @@ use eigenhedge::registry::{Family, REGISTRY};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Comparators, Kind, Matrix, Mixing, Model, NormBound, RunningCenter, Spec, Summary, streams};
 
-/// Every learner: plain and through two kernels, centered where it can be.
+/// Returns every learner, plain and with two kernels, centered where possible.
 fn specs() -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in REGISTRY {
@@ -18,7 +18,7 @@ fn specs() -> Vec<Spec> {
         let rbf = VectorKernel::Rbf { gamma: 0.5 };
         let polynomial = VectorKernel::Polynomial { gamma: 0.5, degree: 2, coef0: 1.0 };
         for kernel in [None, Some(rbf), Some(polynomial)] {
-            // Product sets keep nothing seen in a space without end.
+            // Product sets keep no seen direction in an infinite-dimensional space.
             let dimension = match (&kernel, entry.kind) {
                 (Some(_), Kind::ProductSets) => Some(Multiplicity::Finite(60)),
                 _ => None,
@@ -215,7 +215,7 @@ fn a_portfolio_loses_at_most_the_best_member_and_the_hedge_term() {
     for seed in 0..20u64 {
         let center = (seed % 2 == 1).then_some(RunningCenter::MEAN);
         for (name, rows) in bounded_rows(6, seed) {
-            // The term must hold whatever the scale, and whether or not it is known.
+            // The term must hold at any scale, known or unknown.
             let scale = [1.0, 1e-4, 300.0][seed as usize % 3];
             let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.iter().map(|x| x * scale).collect()).collect();
             let summary = run(Spec { center, ..Spec::bare(Kind::Auto, 2) }, &rows).summary();
@@ -265,7 +265,7 @@ fn an_embedding_is_an_orthogonal_projection() {
                 assert!((direct - distance).abs() < 1e-12);
             }
         }
-        // No embedding can lose less than the best one for its center; a bad one would lose nearly everything.
+        // No embedding can lose less than the best one for its center; a bad one would lose nearly all energy.
         let energy: f64 = rows.iter().map(|row| dot(row, row)).sum();
         assert!(residual >= 0.0 && (spec.kernel.is_some() || residual < 0.9 * energy), "{spec:?}: {residual} {energy}");
         if let Some(components) = embedding.components() {

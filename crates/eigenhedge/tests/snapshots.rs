@@ -1,11 +1,11 @@
-//! Every state that a run comes to can be saved and read again. What else may be read, `cargo xtask fuzz` tries.
+//! Every state of a run can be saved and loaded. `cargo xtask fuzz` tests other inputs.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{bounded_rows, infinite_specs, specs};
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::{Comparators, Kind, Mixing, Model, NormBound, RunningCenter, Spec, streams};
 
-/// Runs over the rows and reads what was saved of it on the way, more and more rarely.
+/// Runs over the rows, and loads saved states at increasing intervals.
 fn assert_readable(mut run: Model, rows: &[Vec<f64>], name: &str) {
     let mut next = 0;
     for (t, row) in rows.iter().enumerate() {
@@ -75,7 +75,7 @@ fn every_run_over_features_can_be_read_at_every_row() {
 #[test]
 fn runs_over_long_rows_can_be_read_at_every_row() {
     let cases = [
-        // Columns that wait, chains of factors, a sketch.
+        // Covers pending columns, chains of factors, and a sketch.
         (Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, 600, 120),
         (Spec { forget: 0.9, ..Spec::bare(Kind::ForgettingLeader, 2) }, 160, 200),
         (Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Tracking, 2) }, 5000, 80),

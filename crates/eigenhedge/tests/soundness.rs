@@ -1,7 +1,6 @@
-//! Laws of every row: on streams of every kind each learner charges what a row has lost, and its columns stay
-//! orthonormal.
+//! Laws of every row: on streams of every kind, each learner reports the true loss, and its columns stay orthonormal.
 //!
-//! Smooth and repeated streams are the hard ones: each row lies nearly in the span of the rows before it.
+//! Smooth and repeated streams are the hard ones: each row is nearly in the span of the rows before it.
 #![allow(clippy::unwrap_used)]
 
 use crate::common::dense::{DenseAdditive, DenseScatter, DenseTracking, Function, Oracle};
@@ -13,7 +12,7 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::HARD;
 use eigenhedge::{Instance, Kind, Mixing, PlainLearner, Random, RunningCenter, Spec, streams, trial, trials};
 
-/// Every subspace learner at these rates and memories, with every mixing and rank cap that it reads, centered and not.
+/// Returns every subspace learner with these rates and memories, every supported mixing and rank cap, centered and not.
 fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
@@ -40,14 +39,14 @@ fn specs(kept: usize, rates: &[f64], memories: &[f64]) -> Vec<Spec> {
     specs
 }
 
-/// The rows of a stream, with its name.
+/// The name of a stream and its rows.
 type Named = (&'static str, Vec<Vec<f64>>);
 
 fn label(spec: &Spec) -> String {
     format!("{}{}", spec.label(), if spec.center.is_some() { ", centered" } else { "" })
 }
 
-/// Cases that broke a law, with the worst of each.
+/// Cases that violated a law, with the worst of each.
 #[derive(Default)]
 struct Broken(Vec<String>);
 
@@ -68,7 +67,7 @@ impl Broken {
     }
 }
 
-/// Every spec over every stream, one row after another.
+/// Checks every spec on every stream.
 fn judge_plain(streams: &[Named], specs: &[Spec], drift_every: usize) {
     let mut broken = Broken::default();
     for (name, rows) in streams {
@@ -105,7 +104,7 @@ fn rows_of_middle_length_are_charged_what_they_lose() {
     judge_plain(&hard(64, 160), &specs, 1);
 }
 
-/// Learners that can be asked for long rows without waiting, and smooth streams of those.
+/// Returns learners that are fast on long rows, and smooth streams of long rows.
 fn long() -> (Vec<Spec>, Vec<Named>) {
     let mut specs = specs(5, &[64.0], &[0.5]);
     specs.retain(|spec| spec.learner != Kind::PerturbedLeader && !matches!(spec.mixing, Mixing::PastAverage { .. }));
@@ -143,7 +142,7 @@ fn long_smooth_rows_that_are_all_at_hand_are_charged_what_they_lose() {
     broken.assert_none(streams.len() * specs.len());
 }
 
-/// Streams through a kernel: linear, polynomial, and Gaussian at the median distance of rows and at a tenth of its width.
+/// Returns kernels: linear, polynomial, and Gaussian at the median distance of rows and at a tenth of that width.
 fn kernels(rows: &[Vec<f64>]) -> Vec<VectorKernel> {
     let distance = |i: usize, j: usize| rows[i].iter().zip(&rows[j]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>();
     let mut distances: Vec<f64> =
@@ -192,7 +191,7 @@ fn rows_in_feature_space_under_a_budget_are_charged_what_they_lose() {
     judge_kernels(Some(20), 120);
 }
 
-/// The oracle for a learner, where there is one.
+/// Returns the oracle for a learner, if there is one.
 fn oracle(spec: &Spec, n: usize) -> Option<Box<dyn Oracle>> {
     let scatter = |function| {
         let max_rank = spec.max_rank.unwrap_or(n);
@@ -200,7 +199,7 @@ fn oracle(spec: &Spec, n: usize) -> Option<Box<dyn Oracle>> {
         Box::new(DenseScatter::new(n, spec.kept, function).forgetting(forget).capped(max_rank))
     };
     Some(match spec.learner {
-        // What a rank cap folds away depends on which directions are explicit: there is no dense form of that.
+        // The effect of a rank cap depends on the explicit directions, so it has no dense form.
         Kind::Tracking if spec.max_rank.is_some() => return None,
         Kind::Tracking => Box::new(DenseTracking::new(n, spec.kept, spec.mixing)),
         Kind::Anchored => scatter(Function::Exponential),
@@ -211,15 +210,15 @@ fn oracle(spec: &Spec, n: usize) -> Option<Box<dyn Oracle>> {
     })
 }
 
-/// Gap to the oracle that is allowed, as a share of the energy of the row.
+/// Maximum difference from the oracle, relative to the energy of the row.
 const GAP: f64 = 1e-8;
-/// A second oracle sees rows with this relative change: its gap to the first tells how far rows determine losses at all.
+/// Relative change of the rows of a second oracle. Its difference from the first shows how well rows determine losses.
 const CHANGE: f64 = 1e-14;
-/// Gaps of the second oracle that are allowed besides.
+/// Additional tolerance, in differences of the second oracle.
 const CHANGES: f64 = 1e3;
 
-/// A learner beside its oracle: the first row whose loss differs, or how many rows determine their losses too badly for a
-/// comparison.
+/// Compares a learner with its oracle. Returns an error for the first row whose loss differs, otherwise the number of rows
+/// whose losses are too badly determined for a comparison.
 fn compare(
     spec: &Spec,
     rows: &[Vec<f64>],
@@ -277,21 +276,21 @@ fn losses_equal_those_of_a_dense_oracle_over_a_thousand_rows() {
 #[test]
 fn losses_equal_those_of_a_dense_oracle_over_a_thousand_smooth_rows() {
     let mut specs = specs(2, &[64.0], &[0.5]);
-    // The oracle of product sets walks through all of them.
+    // The oracle of product sets enumerates all sets.
     specs.retain(|spec| spec.center.is_none() && spec.learner != Kind::ProductSets);
     let mut streams = hard(14, 1000);
     streams.retain(|(name, _)| ["oscillations", "turning images"].contains(name));
     compare_all(&specs, &streams);
 }
 
-/// Rows of a file in the folder that the environment names; none without it.
+/// Reads rows of a file in the folder EIGENHEDGE_DATA; `None` without that variable.
 fn real(name: &str) -> Option<Vec<Vec<f64>>> {
     let path = std::path::PathBuf::from(std::env::var_os("EIGENHEDGE_DATA")?).join(name);
     let array = eigenhedge_io::read_array(&path, Some("rows")).unwrap();
     Some(array.numbers.chunks(array.shape[1] as usize).map(<[f64]>::to_vec).collect())
 }
 
-/// Judges a file of real rows; the perturbed leader costs too much for many.
+/// Checks a file of real rows. The perturbed leader is too slow for many rows.
 fn judge_real(name: &'static str, kept: usize) {
     let Some(rows) = real(name) else {
         return println!("skipped: EIGENHEDGE_DATA does not name the folder of {name}");

@@ -1,4 +1,4 @@
-"""Mistakes that mypy finds: each of them on its line, and nothing else."""
+"""Mistakes that mypy must report, each on its line, and nothing else."""
 
 import numpy as np
 

@@ -1,15 +1,15 @@
 //! Numbers of the README, computed from the tables of the evidence pages and from results files.
 //!
-//! Each fragment below is built from its source and must occur in the README. A digit of its prose that no fragment holds is an
-//! error too, so that a number cannot be changed by hand. The losses of the demo are compared by `tests/demo.rs` of the program.
+//! Each fragment below is built from its source and must occur in the README. A digit of its prose outside all fragments is
+//! an error too, so that a number cannot be changed by hand. The losses of the demo are checked by `tests/demo.rs` of the program.
 
 use super::read;
 use std::path::Path;
 
-/// Fragments that hold digits and no measurement.
+/// Fragments with digits that are not measurements.
 const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 20 numbers", "ELEC2"];
 
-/// Numbers of the README that its sources do not have.
+/// Returns the numbers of the README that are missing in its sources.
 pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
     let readme = read(root, "README.md")?;
     Ok(compare(&readme, &fragments(root)?))
@@ -32,7 +32,7 @@ fn compare(readme: &str, fragments: &[String]) -> Vec<String> {
     problems
 }
 
-/// Text outside code and the targets of links, with single spaces.
+/// Returns the text without code and link targets, with single spaces.
 fn prose(text: &str) -> String {
     let outside: String = text.split("```").step_by(2).collect();
     let mut parts = outside.split("](");
@@ -45,7 +45,8 @@ fn prose(text: &str) -> String {
 
 fn fragments(root: &Path) -> Result<Vec<String>, String> {
     let mut all = evidence(&read(root, "docs/src/evidence.md")?)?;
-    all.extend(monitor(&read(root, "docs/src/monitor-evidence.md")?)?);
+    let (ours, peers) = (read(root, "bench/results/monitor.txt")?, read(root, "bench/results/monitor-peers.txt")?);
+    all.extend(monitor(&ours, &peers, &read(root, "docs/src/monitor-evidence.md")?)?);
     all.extend(benchmarks(&read(root, "docs/src/benchmarks.md")?)?);
     all.extend(recording(&read(root, "bench/results/skab-valve1-6.txt")?)?);
     let notebook = read(root, "docs/src/notebook-sensor-drift.md")?;
@@ -59,7 +60,7 @@ fn fragments(root: &Path) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Ratios of the default learner to tuned trackers, from the tables of cases.
+/// Returns fragments about the loss ratios of the default learner to tuned trackers, from the tables of cases.
 fn evidence(page: &str) -> Result<Vec<String>, String> {
     let mut cases = table(page, "<details><summary>Streams in sight")?;
     cases.extend(table(page, "<details><summary>Other real streams")?);
@@ -88,36 +89,44 @@ fn evidence(page: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// Numbers that a cell of settings lists; one if it lists none.
+/// Returns the number of settings listed in a cell; one if none is listed.
 fn settings(cell: &str) -> usize {
     let listed = cell.split_whitespace().filter(|word| number(word.trim_end_matches(',')).is_ok()).count();
     listed.max(1) * if cell.ends_with("each") { 2 } else { 1 }
 }
 
-fn monitor(page: &str) -> Result<Vec<String>, String> {
-    let rows = table(page, "## Results")?;
-    let row = |start: &str| {
-        rows.iter()
-            .find(|row| row[0].starts_with(start))
-            .ok_or(format!("docs/src/monitor-evidence.md has no row {start}"))
+/// Alarms on streams without a fault, and the results on SKAB.
+fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
+    let start = "normal, auto:0.01, ";
+    let lines = ours.lines().map(str::trim).filter(|line| line.starts_with(start));
+    let shares: Vec<f64> = lines
+        .map(|line| number(&after(line, ": alarms ")?).map(|share| 100.0 * share))
+        .collect::<Result<_, String>>()?;
+    let drifts: Vec<f64> = ours
+        .lines()
+        .filter(|line| line.trim().starts_with(start))
+        .map(|line| number(&after(line, ", drift ")?).map(|share| 100.0 * share))
+        .collect::<Result<_, String>>()?;
+    let f1 = number(&after(ours, "SKAB, lags 5: F1 of alarm or drift >= 0.78: ")?)?;
+    let false_reports = number(&after(ours, "SKAB, lags 5: false alarm or drift <= 0.15: ")?)?;
+    let theirs = numbers(peers.split_once("PCA T²+Q").map_or("", |(_, rest)| rest.lines().next().unwrap_or_default()));
+    let [their_f1, their_false, ..] = &theirs[..] else {
+        return Err("bench/results/monitor-peers.txt has no PCA T²+Q".to_owned());
     };
-    let (quiet, lags, plain) = (row("23 streams")?, row("SKAB, `--lags 5`")?, row("SKAB, alarm or drift")?);
-    let (asked, shares) = (numbers(quiet[0]), numbers(quiet[1]));
-    let (ours, theirs, always) = (numbers(lags[1]), numbers(lags[2]), numbers(plain[2]));
-    // The first number of a result of SKAB is the one of F1's name.
-    let enough = asked.len() > 1 && shares.len() > 1 && ours.len() > 2 && theirs.len() > 2 && always.len() > 1;
-    if !enough {
-        return Err("docs/src/monitor-evidence.md: its table has another form".to_owned());
-    }
+    let always = after(page, "always alarming: F1 ")?;
     Ok(vec![
         format!(
-            "On {} streams without a fault, `monitor` raised alarms on {} to {} % of the rows, where {} % was requested.",
-            asked[0], shares[0], shares[1], asked[1]
+            "On {} streams without a fault, `monitor` raised alarms on {:.2} to {:.1} % of the rows, where 1 % was requested.",
+            shares.len(),
+            shares.iter().copied().fold(f64::INFINITY, f64::min),
+            largest(&shares)
         ),
-        format!("`monitor --lags 5` has F1 {} with {} % false reports.", ours[1], ours[2]),
+        format!("up to {:.0} % of the rows", largest(&drifts)),
+        format!("`monitor --lags 5` has F1 {f1:.2} with {:.0} % false reports.", 100.0 * false_reports),
         format!(
-            "PCA with T² and Q has F1 {} with {} % false reports, and a monitor that always alarms has F1 {}.",
-            theirs[1], theirs[2], always[1]
+            "PCA with T² and Q has F1 {:.2} with {:.0} % false reports, and a monitor that always alarms has F1 {always}.",
+            number(their_f1)?,
+            100.0 * number(their_false)?
         ),
     ])
 }
@@ -136,7 +145,7 @@ fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     )])
 }
 
-/// The recording that the picture of the README shows.
+/// Returns fragments about the recording shown in the README.
 fn recording(text: &str) -> Result<Vec<String>, String> {
     let clock = |line: &str| line.split_whitespace().nth(1).map(str::to_owned).ok_or(format!("no time in {line:?}"));
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("$ awk")).skip(1).take(2).collect();
@@ -150,20 +159,20 @@ fn recording(text: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// Rows of the first table after a text, as cells, without its head.
+/// Returns the cells of the first table after a text, without its header.
 fn table<'a>(page: &'a str, start: &str) -> Result<Vec<Vec<&'a str>>, String> {
     let (_, rest) = page.split_once(start).ok_or(format!("no {start:?} in a page"))?;
     let lines = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
     Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect())
 }
 
-/// The number that follows a text: digits, points, commas and colons.
+/// Returns the number that follows a text: digits, points, commas and colons.
 fn after(text: &str, start: &str) -> Result<String, String> {
     let (_, rest) = text.split_once(start).ok_or(format!("no {start:?} in a source of the README"))?;
     numbers(rest.lines().next().unwrap_or_default()).into_iter().next().ok_or(format!("no number after {start:?}"))
 }
 
-/// The numbers of a text, as it writes them.
+/// Returns the numbers of a text as written.
 fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
@@ -191,7 +200,7 @@ fn in_words(number: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Replaces each digit of the prose of the README in turn, and expects a complaint.
+    /// Replaces each digit of the prose of the README in turn, and expects an error.
     #[test]
     fn every_digit_that_is_changed_by_hand_is_found() {
         let root = crate::root();

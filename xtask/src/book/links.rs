@@ -4,7 +4,7 @@ use super::page::Page;
 use std::fs;
 use std::path::Path;
 
-/// Links of the pages that lead to no file or to no heading, and pages that the table of contents lacks.
+/// Returns broken links to files or headings, and pages missing in the table of contents.
 pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     let contents = super::read(root, "docs/src/SUMMARY.md")?;
@@ -32,7 +32,7 @@ fn leads_somewhere(page: &Page, target: &str) -> bool {
     text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line.trim_start_matches('#')) == heading)
 }
 
-/// The name that a heading has in the address of its page.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -12,7 +12,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The README and every page of the book, by name.
+    /// Returns the README and every page of the book, ordered by name.
     pub fn all(root: &Path) -> Result<Vec<Self>, String> {
         let folder = root.join("docs/src");
         let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -29,12 +29,12 @@ impl Page {
         Ok(Self { name, path, text })
     }
 
-    /// Name of the file alone.
+    /// Returns the file name without its folder.
     pub fn file(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// Lines outside fenced code, comments and folded details.
+    /// Returns the lines outside fenced code, comments and folded details.
     pub fn lines(&self) -> Vec<&str> {
         let (mut fenced, mut folded) = (false, false);
         let mut lines = Vec::new();
@@ -50,7 +50,7 @@ impl Page {
         lines
     }
 
-    /// Paragraphs of prose: no headings, tables, pictures or HTML; links as their words, inline code removed.
+    /// Returns the paragraphs of prose without headings, tables, images, HTML, inline code and link targets.
     pub fn paragraphs(&self) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
         for line in self.lines() {
@@ -75,7 +75,7 @@ impl Page {
     }
 }
 
-/// Text without inline code, emphasis and the targets of links.
+/// Returns the text without inline code, emphasis and link targets.
 pub fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -88,7 +88,7 @@ pub fn plain(text: &str) -> String {
             b']' if rest.starts_with('(') => rest.find(')').map(|end| end + 1),
             _ => Some(0),
         };
-        // A word in place of code, so that sentences keep their length.
+        // A word replaces the code, so that sentences keep their length.
         if sign == b'`' {
             out += "code";
         }

@@ -1,4 +1,4 @@
-//! Public names of the Python package in the reference. Options of the program are compared by its own tests, which can run it.
+//! Checks that the reference has all public names of the Python package. Options of the program are checked by its tests.
 
 use super::read;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// Modules whose `__all__` must occur in the reference.
 const MODULES: [&str; 4] = ["__init__.py", "river.py", "plot.py", "spark/__init__.py"];
 
-/// Public names that the page of Python lacks.
+/// Returns public names that are missing in the page about Python.
 pub fn missing_names(root: &Path) -> Result<Vec<String>, String> {
     let page = read(root, "docs/src/python.md")?;
     let mut missing = Vec::new();
@@ -27,7 +27,7 @@ fn public_names(source: &str) -> Vec<&str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// True if the text has the name as a word of its own.
+/// Returns true if the text contains the name as a whole word.
 fn occurs(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }

@@ -1,4 +1,4 @@
-//! Spelling of README and book, by hunspell with its American dictionary and the words of the project.
+//! Spelling of README and book, checked by hunspell with its American dictionary and a word list of the project.
 
 use super::page::Page;
 use std::collections::BTreeMap;
@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Words that neither the dictionary nor `docs/words.txt` has, with the first page that holds each; none without hunspell.
+/// Returns words in neither the dictionary nor `docs/words.txt`, each with its first page; none without hunspell.
 pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
-    // Names of authors and titles are no words of a dictionary.
+    // Names of authors and titles are not in a dictionary.
     for page in pages.iter().filter(|page| page.file() != "references.md") {
         for word in page.paragraphs().iter().flat_map(|paragraph| words(paragraph)) {
             places.entry(word).or_insert(&page.name);
@@ -23,7 +23,7 @@ pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>,
     Ok(Some(unknown.lines().map(say).collect()))
 }
 
-/// Words of Latin letters; what holds digits, Greek letters or signs is no word.
+/// Returns the words of Latin letters. Words with digits, Greek letters or symbols are ignored.
 fn words(paragraph: &str) -> impl Iterator<Item = String> {
     paragraph
         .split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '/' | '×' | '(' | ')' | '…'))
@@ -33,7 +33,7 @@ fn words(paragraph: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// The words that hunspell does not know; none if it is not installed.
+/// Returns the words unknown to hunspell; `None` if it is not installed.
 fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
     let mut command = Command::new("hunspell");
     command.args(["-i", "utf-8", "-d", "en_US", "-l", "-p"]).arg(known);
@@ -46,7 +46,7 @@ fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
     let output = child.wait_with_output().map_err(|error| format!("hunspell: {error}"))?;
     let written = writer.join().is_ok_and(|result| result.is_ok());
     if !output.status.success() || !written {
-        // Installed without a dictionary.
+        // Hunspell is installed without a dictionary.
         println!("skipped: spelling, {}", String::from_utf8_lossy(&output.stderr).trim());
         return Ok(Some(String::new()));
     }

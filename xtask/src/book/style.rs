@@ -1,17 +1,17 @@
-//! Length of pages, and how easy README and tutorials are to read.
+//! Length of pages, and reading ease of README and tutorials.
 
 use super::page::Page;
 
-/// Words that a page may have; code and folded parts do not count.
+/// Maximum number of words of a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
 /// Pages that may be longer.
 const LONG: [&str; 3] = ["references.md", "evidence.md", "benchmarks.md"];
-/// Least Flesch reading ease of README and tutorials; 50 to 60 is "fairly difficult", the usual range of technical texts.
+/// Minimum Flesch reading ease of README and tutorials; 50 to 60 is "fairly difficult", the usual range of technical texts.
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
 
-/// Pages with too many words.
+/// Returns the pages with too many words.
 pub fn lengths(pages: &[Page]) -> Vec<String> {
     let too_long = |page: &&Page| !LONG.contains(&page.file()) && words(page) > MOST_WORDS;
     let say = |page: &Page| format!("{} has {} words, at most {MOST_WORDS} are allowed", page.name, words(page));
@@ -25,7 +25,7 @@ fn words(page: &Page) -> usize {
         .sum()
 }
 
-/// README and tutorials that are too hard to read.
+/// Returns README and tutorials with a low reading ease.
 pub fn reading_ease(pages: &[Page]) -> Vec<String> {
     let tutorials = pages.iter().filter(|page| TUTORIALS.contains(&page.file()));
     let eases = tutorials.map(|page| (page, ease(&page.paragraphs())));
@@ -37,7 +37,7 @@ pub fn reading_ease(pages: &[Page]) -> Vec<String> {
         .collect()
 }
 
-/// Flesch reading ease of paragraphs.
+/// Computes the Flesch reading ease of paragraphs.
 fn ease(paragraphs: &[String]) -> f64 {
     let (mut sentences, mut words, mut syllables) = (0usize, 0usize, 0usize);
     for paragraph in paragraphs {
@@ -60,7 +60,7 @@ fn ease(paragraphs: &[String]) -> f64 {
     206.835 - 1.015 * words / sentences as f64 - 84.6 * syllables as f64 / words
 }
 
-/// Groups of vowels, without a silent e at the end.
+/// Counts syllables: groups of vowels, without a silent e at the end.
 fn count_syllables(word: &str) -> usize {
     let vowel = |c: char| "aeiouyäöü".contains(c);
     let groups = word

@@ -73,7 +73,7 @@ pub enum Command {
     KernelRidge(KernelRidgeArgs),
     /// Denoise rows by batch kernel PCA: pre-images of their projections
     Preimage(KernelPcaArgs),
-    /// Test whether the rows of two tables come from one distribution (maximum mean discrepancy)
+    /// Test whether two tables have one distribution (maximum mean discrepancy)
     Mmd(MmdArgs),
     /// Print completions for a shell
     Completions {

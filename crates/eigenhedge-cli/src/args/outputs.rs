@@ -28,7 +28,8 @@ pub struct KeepArgs {
     /// continue. Given options must match the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Threads for passes over long rows (30,000 numbers or more); results do not depend on it [default: 1]
+    /// Threads for the members of `auto` and for passes over long rows (some 30,000 numbers and more) [default: 1]; reading and
+    /// writing have threads of their own unless it is 1. No result depends on it
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }

@@ -119,7 +119,9 @@ impl Recorder {
         self.totals.push(number, &[totals.expected_loss, totals.loss + totals.kept_energy]);
         self.losses.push(number, &[loss.realised]);
         let z = run.coordinates();
-        self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
+        if self.wants_coordinates(number) {
+            self.plane.push(number, &[z.first().copied().unwrap_or(0.0), z.get(1).copied().unwrap_or(0.0)]);
+        }
         self.largest.offer(number, loss.realised, || moment.map_or(String::new(), |(_, text)| text.to_owned()));
         if let (Some(times), Some((time, _))) = (&mut self.times, moment) {
             times.push(number, &[time]);
@@ -137,6 +139,11 @@ impl Recorder {
         if self.look_stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
             self.look(number, run);
         }
+    }
+
+    /// True if the coordinates of the row of this number are drawn.
+    pub fn wants_coordinates(&self, number: u64) -> bool {
+        self.plane.would_keep(number)
     }
 
     fn sample(&mut self, number: u64, learner: &AnyLearner) {

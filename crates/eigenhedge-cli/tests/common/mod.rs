@@ -1,4 +1,4 @@
-//! Runs the real program in a directory of its own.
+//! Runs the built program in a temporary directory.
 #![allow(dead_code)]
 
 use std::io::Write;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A directory to run in.
+/// A temporary directory.
 pub struct Place(TempDir);
 
-/// What a run left behind.
+/// Result of a run.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
     pub status: i32,
@@ -34,7 +34,7 @@ impl Place {
         std::fs::read_to_string(self.path(name)).expect("a file the program wrote")
     }
 
-    /// Names of all files, sorted.
+    /// Returns the sorted names of all files.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).expect("the test's directory");
         let mut names: Vec<String> =
@@ -53,7 +53,7 @@ impl Place {
         self.feed(arguments, "")
     }
 
-    /// Runs with this on standard input.
+    /// Runs the program with this standard input.
     pub fn feed(&self, arguments: &str, input: impl AsRef<[u8]>) -> Outcome {
         let mut child = self
             .command(arguments)
@@ -73,15 +73,15 @@ impl Place {
     }
 }
 
-/// The advice behind the message about a bad row.
+/// Advice that follows a message about a bad row.
 pub const HINT: &str = "; --on-bad-row skip passes over bad rows";
 
-/// Complaints without [`HINT`].
+/// Returns the error output without [`HINT`].
 pub fn unhinted(err: &str) -> String {
     err.replace(HINT, "")
 }
 
-/// A table with a header.
+/// Returns a CSV table with a header.
 pub fn table(rows: &[Vec<f64>]) -> String {
     let names: Vec<String> = (0..rows[0].len()).map(|i| format!("x{i}")).collect();
     let lines = rows.iter().map(|row| row.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(","));

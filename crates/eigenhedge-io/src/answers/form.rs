@@ -1,5 +1,6 @@
 //! Output formats.
 
+use super::number::write_number;
 use super::{Answer, Cell, CellKind};
 use crate::error::Fault;
 use crate::format::Format;
@@ -72,17 +73,25 @@ impl Form {
                 let comma = self.comma().unwrap_or(',');
                 write!(out, "{row}")?;
                 texts.iter().try_for_each(|text| write!(out, "{comma}{}", quoted_cell(text, comma)))?;
-                write!(out, "{comma}{expected_loss:?}{comma}{loss:?}")?;
-                coordinates.iter().try_for_each(|z| write!(out, "{comma}{z:?}"))?;
-                writeln!(out)
+                for number in [expected_loss, loss].iter().chain(coordinates) {
+                    out.write_all(&[comma as u8])?;
+                    write_number(*number, out)?;
+                }
+                out.write_all(b"\n")
             }
             Self::Jsonl => {
                 write!(out, "{{\"row\":{row}")?;
                 for (name, text) in names.iter().zip(texts) {
                     write!(out, ",{}:{}", serde_json::to_string(name)?, serde_json::to_string(text)?)?;
                 }
-                write!(out, ",\"expected_loss\":{expected_loss:?},\"loss\":{loss:?}")?;
-                (0..).zip(coordinates).try_for_each(|(i, z): (usize, _)| write!(out, ",\"z{i}\":{z:?}"))?;
+                out.write_all(b",\"expected_loss\":")?;
+                write_number(expected_loss, out)?;
+                out.write_all(b",\"loss\":")?;
+                write_number(loss, out)?;
+                for (i, z) in (0usize..).zip(coordinates) {
+                    write!(out, ",\"z{i}\":")?;
+                    write_number(*z, out)?;
+                }
                 writeln!(out, "}}")
             }
             Self::Parquet => {
@@ -105,9 +114,14 @@ impl Form {
     pub(crate) fn row(self, names: &[String], row: &[f64], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
-                let comma = self.comma().unwrap_or(',').to_string();
-                let cells: Vec<String> = row.iter().map(|x| format!("{x:?}")).collect();
-                writeln!(out, "{}", cells.join(&comma))
+                let comma = self.comma().unwrap_or(',');
+                for (i, x) in row.iter().enumerate() {
+                    if i > 0 {
+                        out.write_all(&[comma as u8])?;
+                    }
+                    write_number(*x, out)?;
+                }
+                out.write_all(b"\n")
             }
             Self::Jsonl => {
                 let cell = |(name, x): (&String, &f64)| Ok(format!("{}:{x:?}", serde_json::to_string(name)?));
@@ -129,7 +143,7 @@ impl Form {
                     }
                     match *cell {
                         Cell::Whole(Some(number)) => write!(out, "{number}")?,
-                        Cell::Number(number) if !number.is_nan() => write!(out, "{number:?}")?,
+                        Cell::Number(number) if !number.is_nan() => write_number(number, out)?,
                         Cell::Text(text) => write!(out, "{}", quoted_cell(text, comma))?,
                         Cell::Whole(None) | Cell::Number(_) => {}
                     }
@@ -141,7 +155,7 @@ impl Form {
                     write!(out, "{}{}:", if i == 0 { '{' } else { ',' }, serde_json::to_string(name)?)?;
                     match *cell {
                         Cell::Whole(Some(number)) => write!(out, "{number}")?,
-                        Cell::Number(number) if number.is_finite() => write!(out, "{number:?}")?,
+                        Cell::Number(number) if number.is_finite() => write_number(number, out)?,
                         Cell::Text(text) => write!(out, "{}", serde_json::to_string(text)?)?,
                         Cell::Whole(None) | Cell::Number(_) => write!(out, "null")?,
                     }

@@ -12,9 +12,12 @@
 //! Answers to standard output or to a device are flushed after each row on request and cannot be withdrawn. A resumed run
 //! continues after the last synced row.
 
+mod behind;
 mod form;
+mod number;
 mod parquet;
 
+pub use behind::Output;
 pub use form::Form;
 
 use crate::error::{Error, Fault};
@@ -22,7 +25,7 @@ use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 /// Destination of answers.
@@ -104,8 +107,8 @@ type Columns = Vec<(String, CellKind)>;
 
 enum Sink {
     Nowhere,
-    Standard(BufWriter<StdoutLock<'static>>),
-    /// A device or other special file, which must not be replaced by a regular file.
+    Standard(BufWriter<Stdout>),
+    /// Something that is not a regular file, such as a device, and must not be replaced by one.
     Device(BufWriter<File>, PathBuf),
     File(Staging),
 }
@@ -131,7 +134,7 @@ impl Answers {
         form.judge().map_err(|fault| Error::at(form.name(), fault))?;
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
-            Target::Standard => Sink::Standard(BufWriter::new(io::stdout().lock())),
+            Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
             Target::File(path) => {
                 let lines = |position: &Position| form.lines(position.rows);
                 open_file(path, position.map(|position| (position.bytes, lines(position))))?
@@ -306,6 +309,11 @@ impl Answers {
             Sink::File(staging) => staging.finish(),
             _ => Ok(()),
         }
+    }
+
+    /// True if answers are not wanted.
+    fn is_nowhere(&self) -> bool {
+        matches!(self.sink, Sink::Nowhere)
     }
 
     fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {

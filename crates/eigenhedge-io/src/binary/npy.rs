@@ -11,7 +11,7 @@
 use super::npy_header::{Element, Header};
 use super::npz_member::Member;
 use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
@@ -242,8 +242,8 @@ impl Reader for Npy {
         }
     }
 
-    fn place(&self) -> String {
-        format!("{}, row {}", self.input.name(), self.next.saturating_sub(1))
+    fn place(&self) -> RowPlace {
+        self.input.row(self.next.saturating_sub(1))
     }
 
     fn position(&self) -> ReadPosition {

@@ -4,7 +4,7 @@ use super::catch_panics::guarded;
 use super::cell_text::{can_be_text, text_of};
 use super::{BATCH_CELLS, unsound};
 use crate::columns::Columns;
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Progress, ReadPosition, Reader};
@@ -223,8 +223,8 @@ impl Reader for Table {
         texts.extend(self.kept.iter().map(|place| column(place).map_or(String::new(), |a| text_of(a, self.at - 1))));
     }
 
-    fn place(&self) -> String {
-        format!("{}, row {}", self.input.name(), self.rows.saturating_sub(1))
+    fn place(&self) -> RowPlace {
+        self.input.row(self.rows.saturating_sub(1))
     }
 
     fn position(&self) -> ReadPosition {

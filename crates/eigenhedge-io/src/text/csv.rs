@@ -14,7 +14,7 @@ use super::line_ends::Lines;
 use super::peek::Peeked;
 use super::sniff::Look;
 use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, shown};
+use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
@@ -165,7 +165,7 @@ impl Csv {
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
-            return self.columns.not_numeric(&self.place(), &bad, doubtful, time);
+            return self.columns.not_numeric(&self.place().to_string(), &bad, doubtful, time);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {
@@ -205,11 +205,11 @@ impl Reader for Csv {
         texts.extend(self.columns.kept.iter().map(text));
     }
 
-    fn place(&self) -> String {
-        // The reader knows the end of a record. Its start position may include blank lines.
+    fn place(&self) -> RowPlace {
+        // The reader knows where a record ends; where it says a record starts there may be blank lines.
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = self.lines_before + self.records.position().line().saturating_sub(inside + 1);
-        format!("{}, line {line}", self.input.name())
+        self.input.line(line)
     }
 
     fn position(&self) -> ReadPosition {

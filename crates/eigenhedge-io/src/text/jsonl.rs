@@ -70,7 +70,7 @@ impl Cell {
     }
 }
 
-/// True if a line begins an array of rows, or an array or object that goes on in the next line.
+/// Returns true if a line begins an array of rows, or an array or object that continues on the next line.
 fn is_part_of_one(line: &[u8]) -> bool {
     let mut signs = line.iter().filter(|byte| !byte.is_ascii_whitespace());
     match (signs.next(), signs.next()) {
@@ -137,7 +137,7 @@ impl Jsonl {
         if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
-            return self.columns.not_numeric(&lines.place(), &bad, false, None);
+            return self.columns.not_numeric(&lines.place().to_string(), &bad, false, None);
         }
         let place = format!("{}, {}", lines.place(), self.columns.label(column));
         Error::at(place, Fault::cell(cells[column].describe(), cells[column].is_missing()))

@@ -76,7 +76,7 @@ impl LineParser for Libsvm {
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
         self.fill(lines.line()).map_err(|(column, fault)| {
             let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
-            Error::at(lines.place() + &column, fault)
+            Error::at(lines.place().to_string() + &column, fault)
         })?;
         row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
         Ok(())
@@ -103,8 +103,8 @@ fn largest_index(input: &InputSource) -> Result<usize, Error> {
         // Indices increase, but the last word may not be a pair.
         let indices = words.skip(1).filter_map(|word| pair(word).ok()).map(|(index, _)| index);
         largest = indices.fold(largest, u64::max);
-        // A typing error must not create rows that fill the memory.
-        allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place()))?;
+        // A slip of the keyboard must not become a row that fills the memory.
+        allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place().to_string()))?;
     }
     match (lines.rows(), largest) {
         (0, _) => Err(input.fault(Fault::Empty)),

@@ -1,6 +1,6 @@
 //! Numbered lines without blank ones.
 
-use crate::error::{Error, Fault};
+use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::reader::{Progress, ReadPosition, Reader};
 use std::io::{BufRead, BufReader, Read};
@@ -67,9 +67,9 @@ impl LineReader {
         self.rows
     }
 
-    /// Returns the location of the line read last.
-    pub fn place(&self) -> String {
-        format!("{}, line {}", self.input.name(), self.lines)
+    /// Place of the line read last.
+    pub fn place(&self) -> RowPlace {
+        self.input.line(self.lines)
     }
 }
 
@@ -96,7 +96,7 @@ impl<P: LineParser> Reader for LineTable<P> {
         self.parser.kept(texts);
     }
 
-    fn place(&self) -> String {
+    fn place(&self) -> RowPlace {
         self.lines.place()
     }
 

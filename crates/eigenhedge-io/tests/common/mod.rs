@@ -1,4 +1,4 @@
-//! One matrix written down in every format, by other libraries than the one under test where there are any.
+//! One matrix in every format, written by other libraries than the tested one where possible.
 #![allow(dead_code, clippy::unwrap_used)]
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
@@ -9,14 +9,14 @@ use zip::CompressionMethod;
 
 pub type Matrix = Vec<Vec<f64>>;
 
-/// Order of an array's numbers in a file.
+/// Storage order of an array.
 #[derive(Clone, Copy)]
 pub enum Order {
     C,
     Fortran,
 }
 
-/// Numbers that are hard to read or write: no short decimals, subnormal, signed zeros, whole, large.
+/// Returns numbers that are hard to read or write: long decimals, subnormals, signed zeros, integers, large numbers.
 pub fn matrix(rows: usize, columns: usize) -> Matrix {
     let mut seed = 42u64;
     let mut next = || {
@@ -35,7 +35,7 @@ pub fn names(columns: usize) -> Vec<String> {
     (0..columns).map(|i| format!("x{i}")).collect()
 }
 
-/// The file's name and its bytes, for every format and its variants.
+/// Returns the name and the bytes of a file for every format and its variants.
 pub fn all_formats(matrix: &Matrix) -> Vec<(&'static str, Vec<u8>)> {
     vec![
         ("plain.csv", table(matrix, ",", "\n").into_bytes()),
@@ -85,13 +85,13 @@ pub fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::stream::encode_all(bytes, 1).unwrap()
 }
 
-/// Two archives, one behind the other.
+/// Compresses the bytes as two concatenated archives.
 pub fn in_two(bytes: &[u8], pack: fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     let (start, end) = bytes.split_at(bytes.len() / 3);
     [pack(start), pack(end)].concat()
 }
 
-/// Text in UTF-16, behind its byte-order mark.
+/// Encodes text in UTF-16 with a byte-order mark.
 pub fn utf16(text: &str, bytes: fn(u16) -> [u8; 2]) -> Vec<u8> {
     std::iter::once(0xfeff).chain(text.encode_utf16()).flat_map(bytes).collect()
 }
@@ -108,7 +108,7 @@ pub fn json_arrays(matrix: &Matrix) -> String {
     matrix.iter().map(|row| serde_json::to_string(row).unwrap() + "\n").collect()
 }
 
-/// Later rows have their keys in another order.
+/// Writes JSON objects; later rows have their keys in another order.
 pub fn json_objects(matrix: &Matrix) -> String {
     let line = |(i, row): (usize, &Vec<f64>)| {
         let mut cells: Vec<String> =
@@ -156,12 +156,12 @@ pub fn npz(arrays: &[(&str, Vec<u8>)], method: CompressionMethod) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// Zeros in Fortran order, in an archive that is a thousandth of their size.
+/// Returns zeros in Fortran order, in an archive of a thousandth of their size.
 pub fn zeros_npz(rows: usize, width: usize) -> Vec<u8> {
     zipped(&npy_raw("'<f8'", &format!("({rows}, {width})"), "True", &vec![0; 8 * rows * width]), true)
 }
 
-/// An archive of one array, as the specification of the format has it.
+/// Returns an archive of one array, written by the specification of the format.
 pub fn zipped(content: &[u8], deflated: bool) -> Vec<u8> {
     let stored = if deflated {
         let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -230,7 +230,7 @@ pub fn arrow_stream(batches: &[RecordBatch]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Zeros are left out, as they are; but not negative ones, and not all of the last column.
+/// Writes LIBSVM rows without positive zeros. Negative zeros are written, and the last column is not always zero.
 pub fn libsvm(matrix: &Matrix) -> String {
     let line = |row: &Vec<f64>| {
         let cells = (1..).zip(row).filter(|(_, x)| x.to_bits() != 0);

@@ -1,4 +1,4 @@
-//! A browser driven over HTTP by the WebDriver protocol: as much of a client as the tests need.
+//! A minimal WebDriver client over HTTP.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -21,14 +21,14 @@ const FLAGS: &[&str] = &[
     "--window-size=1000,900",
 ];
 
-/// The programs that are needed, where they are installed.
+/// Paths of the required programs.
 struct Programs {
     driver: PathBuf,
     browser: PathBuf,
 }
 
 impl Programs {
-    /// Looks along the search path.
+    /// Searches the programs in `PATH`.
     fn find() -> Option<Self> {
         let path = std::env::var_os("PATH")?;
         let first = |names: &[&str]| {
@@ -43,7 +43,7 @@ impl Programs {
     }
 }
 
-/// One browser window. Closed when dropped.
+/// A browser window, closed when dropped.
 pub struct Browser {
     agent: ureq::Agent,
     session: String,
@@ -52,12 +52,12 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// A browser, unless there is none here.
+    /// Starts a browser; `None` if none is installed.
     pub fn installed() -> Option<Self> {
         let Some(programs) = Programs::find() else {
             let wish = std::env::var("EIGENHEDGE_BROWSER");
             assert_ne!(wish.as_deref(), Ok("required"), "chromium and chromedriver are required");
-            // Not a print macro: those are not seen when a test passes.
+            // Print macros would be hidden when a test passes.
             let skipped = b"SKIPPED: a browser test, because chromium and chromedriver were not found\n";
             let _ = std::io::stderr().write_all(skipped);
             return None;
@@ -67,7 +67,7 @@ impl Browser {
 
     fn start(programs: &Programs) -> Self {
         let profile = tempfile::tempdir().unwrap();
-        // The driver picks a free port and says which.
+        // The driver picks a free port and prints it.
         let mut driver = Command::new(&programs.driver)
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -121,13 +121,13 @@ impl Browser {
         self.settle();
     }
 
-    /// Waits until the page was painted twice.
+    /// Waits until the page has been painted twice.
     pub fn settle(&self) {
         let script = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(0)));";
         self.post("/execute/async", &json!({"script": script, "args": []}));
     }
 
-    /// The value of an expression in the page.
+    /// Evaluates an expression in the page.
     pub fn value(&self, expression: &str) -> Value {
         self.post("/execute/sync", &json!({"script": format!("return {expression};"), "args": []}))
     }
@@ -143,7 +143,7 @@ impl Browser {
         began.elapsed()
     }
 
-    /// What was written to the console since last asked.
+    /// Returns the console messages since the last call.
     pub fn console(&self) -> Vec<Value> {
         self.post("/se/log", &json!({"type": "browser"})).as_array().unwrap().clone()
     }
@@ -154,25 +154,25 @@ impl Browser {
         self.settle();
     }
 
-    /// `medium` is "screen" or "print", `scheme` is "light" or "dark".
+    /// Emulates a medium ("screen" or "print") and a color scheme ("light" or "dark").
     pub fn show_as(&self, medium: &str, scheme: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.command("Emulation.setEmulatedMedia", json!({"media": medium, "features": features}));
         self.settle();
     }
 
-    /// The printed page, in base64.
+    /// Returns the printed page in base64.
     pub fn print(&self) -> String {
         self.command("Page.printToPDF", json!({"printBackground": true}))["data"].as_str().unwrap().into()
     }
 
-    /// A picture of the whole page, in base64.
+    /// Returns a screenshot of the whole page in base64.
     pub fn picture(&self) -> String {
         let picture = self.command("Page.captureScreenshot", json!({"captureBeyondViewport": true}));
         picture["data"].as_str().unwrap().into()
     }
 
-    /// Moves the mouse through places of the window; `pressed` with the button down from the first to the last.
+    /// Moves the mouse through these points of the window; with `pressed`, the button is down from the first to the last.
     pub fn mouse(&self, places: &[(i64, i64)], pressed: bool) {
         let step = |&(x, y): &(i64, i64)| json!({"type": "pointerMove", "duration": 30, "x": x, "y": y});
         let mut steps: Vec<Value> = places.iter().map(step).collect();
@@ -200,7 +200,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // The driver closes the browser; without an answer there is nothing more to do than to end the driver.
+        // The driver closes the browser. If it does not respond, it is killed.
         let _ = self.agent.delete(&self.session).call();
         let _ = self.driver.kill();
         let _ = self.driver.wait();

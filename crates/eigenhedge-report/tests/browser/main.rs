@@ -1,7 +1,8 @@
-//! Pages and pictures in a real browser: drawn, readable, quiet, at any width, in light, dark, print and without scripts.
+//! Pages and plots in a real browser: drawn and readable without errors, at any width, in light and dark mode, in print and
+//! without scripts.
 //!
-//! Needs `chromium` and `chromedriver` on the search path. Without them the tests say that they were skipped, or fail if
-//! the variable EIGENHEDGE_BROWSER is `required`. With EIGENHEDGE_SCREENSHOTS=FOLDER each view is saved there, in base64.
+//! Requires `chromium` and `chromedriver` in `PATH`. Without them the tests report that they were skipped, or fail if the
+//! variable EIGENHEDGE_BROWSER is `required`. With EIGENHEDGE_SCREENSHOTS=FOLDER each view is saved there in base64.
 
 #![allow(clippy::unwrap_used)]
 
@@ -19,7 +20,7 @@ use std::path::PathBuf;
 
 type Step = fn(&Browser);
 
-/// One browser for all, because starting it takes longer than what is asked of it.
+/// Uses one browser for all steps, because starting it takes longer than the steps.
 #[test]
 fn pages_and_pictures_in_a_browser() {
     let Some(browser) = Browser::installed() else { return };
@@ -57,7 +58,7 @@ impl Files {
     }
 }
 
-/// The made-up run with hostile names in every place that takes one.
+/// Returns the synthetic run with hostile names in all text fields.
 fn hostile_report() -> RunReport {
     let mut report = example::made_up(3_000);
     let mut names = HOSTILE.iter().cycle();
@@ -84,8 +85,8 @@ fn save(browser: &Browser, name: &str) {
     }
 }
 
-/// For each chart, how many values each of the given series shows, and how many pixels have a colour. The pixels are read
-/// from a copy: the browser warns when a canvas that is drawn on is read again and again.
+/// Expression for the number of values in each series of each chart, and the number of colored pixels. The pixels are read from
+/// a copy, because the browser warns if a canvas is read repeatedly.
 const DRAWN: &str = "(() => {
     const coloured = u => {
         const copy = new OffscreenCanvas(u.bbox.width, u.bbox.height).getContext('2d', { willReadFrequently: true });
@@ -134,7 +135,7 @@ fn displays(browser: &Browser, selector: &str) -> Value {
     ))
 }
 
-/// With the fonts that are really there, no text of a picture covers another or leaves the picture.
+/// Checks with the installed fonts that texts of a plot neither overlap nor leave the plot.
 fn check_texts_apart(browser: &Browser, pictures: usize) {
     let found = browser.value(
         "(() => {
@@ -155,7 +156,7 @@ fn check_texts_apart(browser: &Browser, pictures: usize) {
     assert_eq!(found, json!([pictures, []]));
 }
 
-/// A colour as browsers write it.
+/// Returns a color as browsers print it.
 fn rgb(hex: &str) -> String {
     let part = |start: usize| u8::from_str_radix(&hex[start..start + 2], 16).unwrap();
     format!("rgb({}, {}, {})", part(1), part(3), part(5))
@@ -188,7 +189,7 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     assert!(letters > 9.0, "letters of pictures of cells are {letters} pixels high on a phone");
     save(browser, "phone");
 
-    // Printed from a dark screen, the page is light and holds the pictures.
+    // Printed from a dark screen, the page is light and contains the plots.
     browser.show_as("print", "dark");
     assert_eq!((displays(browser, ".live"), displays(browser, ".static")), (json!(["none"]), json!(["block"])));
     assert_eq!(browser.value(BACKGROUND), json!(rgb(palette::PAPER.light)));
@@ -205,7 +206,7 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
 /// Position of the chart of totals.
 const TOTALS: usize = 4;
 
-/// Left, top, width and height of the plotting area of a chart, which is brought into view.
+/// Scrolls to a chart and returns left, top, width and height of its plotting area.
 fn place(browser: &Browser, chart: usize) -> Vec<i64> {
     let over = format!("eigenhedge.charts[{chart}].over");
     let place = browser.value(&format!(
@@ -269,7 +270,7 @@ fn without_scripts_the_pictures_are_there(browser: &Browser) {
     save(browser, "without-scripts");
 }
 
-/// Every kind of series, error bars, logarithmic axes, gaps, places that go back, many marks.
+/// Returns charts with every kind of series, error bars, logarithmic axes, gaps, decreasing positions and many marks.
 fn every_kind() -> Vec<Chart> {
     let x: Vec<f64> = (1..=40).map(f64::from).collect();
     let of = |f: fn(f64) -> f64| x.iter().map(|&x| f(x)).collect::<Vec<f64>>();
@@ -309,7 +310,7 @@ fn every_kind_of_series_is_drawn(browser: &Browser) {
     assert_eq!(browser.console(), Vec::<Value>::new());
 }
 
-/// Clicks the button of a chart that has this name.
+/// Clicks the button of a chart with this name.
 fn press(browser: &Browser, chart: usize, name: &str) {
     let button = format!(
         "[...document.querySelector('[data-chart=\"{chart}\"]').closest('figure').querySelectorAll('button')].find(b => b.textContent === '{name}')"
@@ -330,7 +331,7 @@ fn switches_change_scale_and_range(browser: &Browser) {
     };
     let usual = range();
     assert!(usual.1 < 5.0 && usual.2 == 1, "{usual:?}");
-    // Zoomed into and back again, the axis is what it was.
+    // After zooming in and out, the axis is unchanged.
     let place = place(browser, index);
     let at = |x: i64, y: i64| (place[0] + place[2] * x / 100, place[1] + place[3] * y / 100);
     browser.mouse(&[at(20, 20), at(40, 60), at(60, 90)], true);
@@ -344,7 +345,7 @@ fn switches_change_scale_and_range(browser: &Browser) {
     press(browser, index, "usual range");
     press(browser, index, "plain scale");
     assert_eq!(range(), usual);
-    // On a plain axis, a bound far above the losses leaves the picture.
+    // On a linear axis, a bound far above the losses is outside the plot.
     press(browser, TOTALS, "plain scale");
     let top = browser.value(&format!("eigenhedge.charts[{TOTALS}].scales.y.max")).as_f64().unwrap();
     let energy = report.no_learning.as_ref().unwrap().values.last().unwrap();
@@ -414,7 +415,7 @@ fn pointing_at_a_cell_tells_its_value(browser: &Browser) {
     let (head, value) = told.rsplit_once(": ").unwrap();
     let (name, row) = head.rsplit_once(", row ").unwrap();
     assert_eq!(data["names"][0], name);
-    // The pointer is at a whole pixel: the cell may be the next one.
+    // The pointer is at an integer pixel, so the cell may be the next one.
     let found = places.iter().position(|place| place.as_f64() == row.parse().ok()).unwrap();
     assert!(found.abs_diff(cell) <= 1, "{told}: cell {found} instead of {cell}");
     assert_eq!(values[found].as_f64(), value.parse().ok());

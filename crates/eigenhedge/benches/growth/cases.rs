@@ -1,4 +1,4 @@
-//! Every learner, with the sizes at which its growth shows and what is promised about it.
+//! Every learner, with sizes at which its growth is visible and the documented exponent.
 
 use eigenhedge::experts::{CappedHedge, Leader, PerturbedLeader, ProductSets};
 use eigenhedge::options::Options;
@@ -6,10 +6,10 @@ use eigenhedge::{Kind, Learner, Mixing, Model, Pair, Random, trial};
 
 /// Learns from one row.
 pub type Step = Box<dyn FnMut(&[f64])>;
-/// Builds a learner for rows of a length and a number of directions.
+/// Builds a learner for rows of length n and k directions.
 pub type Make = Box<dyn Fn(usize, usize) -> Step>;
 
-/// Sizes in ascending order, and the largest exponent that is promised.
+/// Sizes in ascending order, and the largest documented exponent.
 pub struct Axis {
     pub sizes: &'static [usize],
     pub most: f64,
@@ -19,16 +19,16 @@ const fn axis(sizes: &'static [usize], most: f64) -> Axis {
     Axis { sizes, most }
 }
 
-/// Rows before anything is timed.
+/// Number of rows before the timed ones.
 pub enum Warm {
-    /// So many.
+    /// A fixed number.
     Rows(usize),
-    /// Twice the length: then all directions have been seen.
+    /// Twice the row length: all directions have then been seen.
     TwiceTheLength,
 }
 
 impl Warm {
-    /// How many that is for rows of this length.
+    /// Returns the number for rows of length n.
     pub fn rows(&self, n: usize) -> usize {
         match self {
             Self::Rows(rows) => *rows,
@@ -37,10 +37,10 @@ impl Warm {
     }
 }
 
-/// A learner and how it is measured.
+/// A learner and its measurement settings.
 pub struct Case {
     pub name: &'static str,
-    /// Which of the registry it is.
+    /// Learner of the registry.
     pub kind: Option<Kind>,
     pub make: Make,
     pub n: Axis,
@@ -55,7 +55,8 @@ pub struct Case {
     pub warm: Warm,
 }
 
-/// One that only looks at what is likely kept: O(n u + w u²), so linear in n; quadratic in u at most while n ≥ u².
+/// A learner that only processes directions likely kept: O(n u + w u²), so linear in n, and at most quadratic in u while n ≥
+/// u².
 fn narrow(name: &'static str, make: Make) -> Case {
     Case {
         name,
@@ -71,10 +72,10 @@ fn narrow(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// One that keeps the whole scatter matrix: O(n^2.5), whatever k is.
+/// A learner that stores the whole scatter matrix: O(n^2.5), independent of k.
 fn whole(name: &'static str, make: Make) -> Case {
     Case {
-        // Smaller ones are held in another way.
+        // Smaller matrices have another representation.
         n: axis(&[192, 384, 768], 2.5),
         k: Some(axis(&[5, 10, 20, 40], 0.0)),
         t: axis(&[1000, 2000, 4000], 0.0),
@@ -85,7 +86,7 @@ fn whole(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// One that decomposes a whole matrix at each row: O(n³), whatever k is.
+/// A learner that decomposes a whole matrix at each row: O(n³), independent of k.
 fn dense(name: &'static str, make: Make) -> Case {
     Case {
         n: axis(&[48, 96, 192], 3.0),
@@ -96,7 +97,7 @@ fn dense(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// One over features: a kernel row, O(t n), and the coordinates, O(t u).
+/// A learner over features: a kernel row, O(t n), and the coordinates, O(t u).
 fn kernel(name: &'static str, make: Make) -> Case {
     Case {
         n: axis(&[64, 256, 1024], 1.0),
@@ -109,7 +110,7 @@ fn kernel(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// The same when there are never more than [`ATOMS`].
+/// A learner over features with at most [`ATOMS`] atoms.
 fn budgeted(name: &'static str, make: Make) -> Case {
     Case { t: axis(&[500, 1000, 2000, 4000, 8000], 0.0), ..kernel(name, make) }
 }
@@ -121,7 +122,7 @@ fn in_proportion() -> Option<Axis> {
     Some(axis(&[5, 10, 20, 40], 1.0))
 }
 
-/// A learner of the registry; the options are made for a number of directions.
+/// A learner of the registry. `options` returns the options for a number of directions.
 fn registered(
     family: fn(&'static str, Make) -> Case,
     name: &'static str,
@@ -139,7 +140,7 @@ fn registered(
     Case { kind: Some(kind), ..case }
 }
 
-/// A learner over experts, O(n) whatever k is; the squares of a row are their losses.
+/// A learner over experts, O(n) independent of k; the squares of a row are the losses.
 fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usize) -> L) -> Case {
     let make = move |n: usize, k: usize| -> Step {
         let (mut learner, mut random, mut losses) = (build(n, k), Random::seeded(1), vec![0.0; n]);
@@ -168,7 +169,7 @@ fn mixed(k: usize, mixing: &str) -> Options {
     Options::new(Kind::Tracking, k).with("mixing", mixing)
 }
 
-/// Over features of a Gaussian kernel, without a center.
+/// Options for features of a Gaussian kernel, without a center.
 fn featured(options: Options) -> Options {
     options.with("kernel", "rbf").with("gamma", 1.0).with("center", "none")
 }
@@ -177,7 +178,7 @@ fn with_budget(options: Options) -> Options {
     featured(options).with("budget", ATOMS)
 }
 
-/// Every learner.
+/// Returns every case.
 pub fn all() -> Vec<Case> {
     let plain = |kind| move |k| Options::new(kind, k);
     let capped = |kind| move |k| Options::new(kind, k).with("max-rank", 3 * k);
@@ -187,7 +188,7 @@ pub fn all() -> Vec<Case> {
     let centered = move |k| with_budget(unmixed(k)).with("center", "mean");
     vec![
         registered(narrow, "tracking", unmixed),
-        // A share of 0.001 remembers directions for a thousand rows: until then there are more of them with every row.
+        // A share of 0.001 remembers directions for a thousand rows: until then their number grows with every row.
         Case {
             t: axis(&[2000, 4000, 8000, 16000], 0.0),
             ..registered(narrow, "tracking, fixed share", |k| mixed(k, "fixed-share"))
@@ -222,13 +223,14 @@ pub fn all() -> Vec<Case> {
         registered(budgeted, "kernel anchored, 100 atoms", atoms(Kind::Anchored)),
         registered(kernel, "kernel gha", features(Kind::Gha)),
         registered(budgeted, "kernel gha, 100 atoms", atoms(Kind::Gha)),
-        // Seven members: with more rows their coefficients leave the second cache, and reading takes several times longer.
+        // Seven members: with more rows their coefficients exceed the second-level cache, and reading takes several times
+        // longer.
         Case { t: axis(&[320, 640, 1280], 1.0), ..registered(kernel, "kernel auto", features(Kind::Auto)) },
         registered(budgeted, "kernel auto, 100 atoms", atoms(Kind::Auto)),
         experts("experts: capped hedge", |n, k| CappedHedge::new(n, k, 1.0).expect("a valid learner")),
         experts("experts: leader", |n, k| Leader::new(n, k).expect("a valid learner")),
         experts("experts: perturbed leader", |n, k| PerturbedLeader::new(n, k, 1.0).expect("a valid learner")),
-        // O(n d) with the d = n - k that are dropped.
+        // O(n d) with the d = n - k dropped directions.
         Case {
             n: axis(&[64, 128, 256], 2.0),
             wide: 128,

@@ -1,14 +1,14 @@
-//! How the time for a row grows with its length n, with the number of directions k and with the rows t seen before, for
-//! every learner; beside what its documentation promises.
+//! Growth of the time per row with the row length n, the number of directions k and the number t of earlier rows, for every
+//! learner, compared with the documented exponents.
 //!
-//! `cargo bench -p eigenhedge --bench growth` prints one table; `-- NAME` only learners whose names hold NAME, with the
-//! times behind the exponents. A learner that grows faster than promised makes the exit status 1, and so does a learner of
-//! the registry that has no line here.
+//! `cargo bench -p eigenhedge --bench growth` prints one table. `-- NAME` prints only learners whose names contain NAME, with
+//! the measured times. The exit status is 1 if a learner grows faster than documented, or if a learner of the registry has no
+//! case.
 //!
-//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may exceed the promise by what
-//! comes of a time that is wrong by [`ERROR`] at one end: `ln(ERROR) / ln(largest size / smallest size)`. That is what runs
-//! on a busy machine differ by; what exceeds it is measured again. Promises are upper bounds, so what grows more slowly is fine: at short lengths, what does not
-//! depend on n takes its share.
+//! An exponent is fitted by least squares between logarithms, over at least three sizes. It may exceed the documented exponent
+//! by the effect of a time that is wrong by a factor of [`ERROR`] at one end: `ln(ERROR) / ln(largest size / smallest size)`.
+//! Runs on a busy machine differ by that much. A larger exponent is measured again. Documented exponents are upper bounds, so
+//! slower growth is accepted: at short lengths, work that does not depend on n is a visible share.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -24,15 +24,15 @@ use std::time::Instant;
 /// Factor by which a time may be wrong.
 const ERROR: f64 = 1.35;
 
-/// Seconds after which what exceeds its bound is not measured once more.
+/// Seconds after which an exponent above its bound is not measured again.
 const PATIENCE: f64 = 8.0;
-/// What takes less than so many seconds is measured twice in any case: a slow phase at the smallest size would hide growth.
+/// Measurements shorter than this many seconds are always repeated: a slow phase at the smallest size would hide growth.
 const SHORT: f64 = 0.7;
 
-/// Sizes with the seconds that a row took.
+/// Sizes with the seconds per row.
 type Samples = Vec<(f64, f64)>;
 
-/// An exponent beside its bound.
+/// A measured exponent and its bound.
 struct Grown {
     name: &'static str,
     samples: Samples,
@@ -42,8 +42,8 @@ struct Grown {
 }
 
 impl Grown {
-    /// Measures until the bound holds, and gives up after some seconds; of each size the shortest time counts. A slow phase
-    /// of the machine in the middle looks like growth, but does not always come at the same size.
+    /// Measures until the bound holds or [`PATIENCE`] has passed. The shortest time of each size counts. A slow phase of the
+    /// machine looks like growth, but does not recur at the same size.
     fn measured(name: &'static str, axis: &Axis, measure: impl Fn() -> Samples) -> Self {
         let (first, last) = (axis.sizes[0], axis.sizes[axis.sizes.len() - 1]);
         let tolerance = ERROR.ln() / (last as f64 / first as f64).ln();
@@ -60,7 +60,7 @@ impl Grown {
         grown
     }
 
-    /// Of each size the shorter time.
+    /// Keeps the shorter time of each size.
     fn take_shorter(&mut self, again: Samples) {
         self.samples.iter_mut().zip(again).for_each(|(sample, again)| sample.1 = sample.1.min(again.1));
         self.exponent = common::exponent(&self.samples);
@@ -80,14 +80,14 @@ impl Grown {
     }
 }
 
-/// Measures a case, prints its line; whether every bound holds.
+/// Measures a case and prints its line; true if every bound holds.
 fn line(case: &Case, detailed: bool) -> bool {
     let n = Grown::measured("n", &case.n, || measure::lengths(case));
     let k = case.k.as_ref().map(|axis| Grown::measured("k", axis, || measure::directions(case, axis)));
     let t = Grown::measured("t", &case.t, || measure::trials(case));
     let all = || [Some(&n), k.as_ref(), Some(&t)].into_iter().flatten();
     let holds = all().all(Grown::holds);
-    // One direction is all that Oja has.
+    // Oja's rule has one direction.
     let in_k = k.as_ref().map_or("–".to_owned(), Grown::cell);
     let verdict = if holds { "ok" } else { "FAIL" };
     println!("{:<44} {:<19} {in_k:<19} {:<19} {verdict}", case.name, n.cell(), t.cell());

@@ -1,19 +1,19 @@
-//! Times of rows at several sizes of one kind, the others fixed.
+//! Times per row at several values of one size, with the others fixed.
 
 use super::Samples;
 use super::cases::{Axis, Case};
 use super::common::{Clock, low};
 use eigenhedge::streams;
 
-/// Rows timed together: a decomposition every √n rows and an eviction every sixteenth of a budget are in every block.
+/// Rows timed together. Every block contains a decomposition every √n rows and an eviction every sixteenth of a budget.
 const BLOCK: usize = 64;
-/// Blocks at least, and until so many seconds were timed.
+/// Minimum number of blocks, and minimum number of timed seconds.
 const BLOCKS: usize = 5;
 const SECONDS: f64 = 0.1;
-/// Blocks before a trial whose time is asked for.
+/// Number of blocks before the trial of interest.
 const WINDOW: usize = 6;
 
-/// Seconds of a row in each block.
+/// Returns the seconds per row of a block.
 fn block(step: &mut dyn FnMut(&[f64]), stream: &mut impl Iterator<Item = Vec<f64>>, rows: usize) -> f64 {
     let rows: Vec<Vec<f64>> = stream.take(rows).collect();
     let clock = Clock::start();
@@ -21,7 +21,7 @@ fn block(step: &mut dyn FnMut(&[f64]), stream: &mut impl Iterator<Item = Vec<f64
     clock.seconds() / rows.len() as f64
 }
 
-/// Seconds of a row of a warm learner.
+/// Returns the seconds per row of a learner after its warm-up.
 fn warm(case: &Case, n: usize, k: usize) -> f64 {
     let mut step = (case.make)(n, k);
     let mut stream = streams::signal_and_noise(n, k, 0.3, 3);
@@ -33,23 +33,23 @@ fn warm(case: &Case, n: usize, k: usize) -> f64 {
     low(seconds)
 }
 
-/// Times at every length.
+/// Measures at every row length.
 pub fn lengths(case: &Case) -> Samples {
     case.n.sizes.iter().map(|&n| (n as f64, warm(case, n, case.kept))).collect()
 }
 
-/// Times at every number of directions.
+/// Measures at every number of directions.
 pub fn directions(case: &Case, axis: &Axis) -> Samples {
     axis.sizes.iter().map(|&k| (k as f64, warm(case, case.wide, k))).collect()
 }
 
-/// Times just before these trials of one run.
+/// Measures just before these trials of one run.
 pub fn trials(case: &Case) -> Samples {
     let mut step = (case.make)(case.length, case.kept);
     let mut stream = streams::signal_and_noise(case.length, case.kept, 0.3, 3);
     let mut seen = 0;
     let at = |&t: &usize| {
-        // Never more than a quarter of the rows so far: then a window grows with t, and its own width changes no exponent.
+        // At most a quarter of the rows so far: the window then grows with t and does not change the exponent.
         let blocks = WINDOW.min(t / 4 / BLOCK).max(1);
         stream.by_ref().take(t - seen - blocks * BLOCK).for_each(|row| step(&row));
         seen = t;

@@ -21,7 +21,6 @@ mod expansion;
 mod gradient;
 mod gram;
 mod kernel_pca;
-mod largest_eigenpairs;
 mod pca;
 pub mod preimage;
 mod ridge;
@@ -88,17 +87,7 @@ pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     1.0
 }
 
-/// Returns the columns with the largest eigenvalues, largest first, from an ascending decomposition.
-fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let n = values.len();
-    let mut columns = Matrix::zeros(vectors.rows(), kept);
-    for j in 0..kept {
-        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
-    }
-    (values.iter().rev().take(kept).copied().collect(), columns)
-}
-
-/// Returns each eigenvalue as a share of the total; zero if the total is zero.
+/// Each eigenvalue as a share of the total; zero when the total is.
 fn shares(eigenvalues: &[f64], total: f64) -> Vec<f64> {
     eigenvalues.iter().map(|value| if total > 0.0 { value / total } else { 0.0 }).collect()
 }

@@ -7,7 +7,8 @@
 //!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
 //!
-//! Cost: with `s = min(n, t)`, 2nt·s operations for the smaller of scatter and Gram matrix, and its eigendecomposition.
+//! Cost: with `s = min(n, t)`, nt·s operations for the smaller of scatter and Gram matrix, and its largest eigenvalues: those
+//! alone when it is large, where they stand apart.
 //!
 //! Numerics: eigenvalues have an absolute error of a few roundings of the largest, so singular values below `1e-8` of the
 //! largest are lost. The first row is subtracted from all rows before their mean is computed, so that an offset costs no
@@ -17,10 +18,10 @@
 //! Not done: a singular value decomposition of the rows, which would preserve small singular values. PCA does not need
 //! directions that small.
 
-use super::{Center, check_kept, fix_sign, largest_eigenpairs::orthonormal_to, top};
+use super::{Center, check_kept, fix_sign};
 use crate::error::{Error, at_least_one};
-use crate::linalg::{Matrix, multiply, symmetric_eigen};
-use crate::num::{dot, largest, unit};
+use crate::linalg::{Matrix, add_lower_product, largest_pairs, multiply, orthonormal_to, symmetric_eigen, top};
+use crate::num::{dot, largest as largest_entry, unit};
 use crate::row::check_row;
 use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
@@ -50,7 +51,7 @@ impl Pca {
             columns.column_mut(i).copy_from_slice(row.borrow());
         }
         let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, rows[0].borrow()));
-        let deviation = (0..rows.len()).map(|i| largest(columns.column(i))).fold(0f64, f64::max);
+        let deviation = (0..rows.len()).map(|i| largest_entry(columns.column(i))).fold(0f64, f64::max);
         let unit = unit(deviation);
         for i in 0..rows.len() {
             columns.column_mut(i).iter_mut().for_each(|x| *x /= unit);
@@ -59,7 +60,7 @@ impl Pca {
         if !total.is_finite() {
             return Err(Error::Overflow { largest: deviation });
         }
-        let rounding = 4.0 * f64::EPSILON * rows.iter().map(|row| largest(row.borrow())).fold(0f64, f64::max);
+        let rounding = 4.0 * f64::EPSILON * rows.iter().map(|row| largest_entry(row.borrow())).fold(0f64, f64::max);
         if total < f64::MIN_POSITIVE && deviation > rounding {
             return Err(Error::Underflow { largest: deviation });
         }
@@ -148,12 +149,23 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     mean
 }
 
-/// Computes the components from the scatter matrix.
+/// Shortest side of a matrix whose largest eigenvalues are found without the others.
+const LARGE: usize = 256;
+
+/// The largest eigenvalues and their vectors, of a matrix of which the lower triangle is read.
+fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
+    found.unwrap_or_else(|| {
+        let eigen = symmetric_eigen(matrix);
+        top(&eigen.values, &eigen.vectors, kept)
+    })
+}
+
+/// By the scatter matrix.
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let mut scatter = Matrix::default();
-    multiply(&mut scatter, columns.view(), columns.view().transpose());
-    let eigen = symmetric_eigen(&scatter);
-    let (mut values, mut components) = top(&eigen.values, &eigen.vectors, kept);
+    let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
+    add_lower_product(&mut scatter, columns.view(), columns.view().transpose());
+    let (mut values, mut components) = largest(&scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
     for j in 0..kept {
         fix_sign(components.column_mut(j));
@@ -163,10 +175,9 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
 
 /// Computes the components from the Gram matrix, as `X u / √λ` for each of its eigenvectors u.
 fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
-    let mut gram = Matrix::default();
-    multiply(&mut gram, columns.view().transpose(), columns.view());
-    let eigen = symmetric_eigen(&gram);
-    let (mut values, weights) = top(&eigen.values, &eigen.vectors, kept);
+    let mut gram = Matrix::zeros(columns.columns(), columns.columns());
+    add_lower_product(&mut gram, columns.view().transpose(), columns.view());
+    let (mut values, weights) = largest(&gram, kept);
     let mut directions = Matrix::default();
     multiply(&mut directions, columns.view(), weights.view());
     let mut components = Matrix::zeros(columns.rows(), 0);

@@ -2,7 +2,40 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Total loss of the best fixed subspace: a number, or a bracket.
+/// How the best subspace in hindsight is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BestMethod {
+    /// By cost: exactly for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, through a sketch for
+    /// longer ones.
+    #[default]
+    Auto,
+    /// By the scatter matrix of all rows: n² operations a row, n² numbers of memory.
+    Exact,
+    /// By a sketch of a few directions, between two numbers: O(nk) a row.
+    Sketch,
+    /// Not at all: no best loss, no regret and no bound.
+    None,
+}
+
+impl BestMethod {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Exact, Self::Sketch, Self::None];
+
+    /// The name that users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Exact => "exact",
+            Self::Sketch => "sketch",
+            Self::None => "none",
+        }
+    }
+}
+
+crate::error::by_name!(BestMethod, "best");
+
+/// The total loss of the best fixed subspace: a number, or a lower and an upper end.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;

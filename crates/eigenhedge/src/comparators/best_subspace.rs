@@ -13,6 +13,7 @@ use super::mean::Mean;
 use super::running_scatter::RunningScatter;
 use crate::error::Error;
 use crate::linalg::Matrix;
+use crate::memory::{check_numbers, product};
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +43,13 @@ impl BestSubspace {
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
     }
 
-    /// Creates a comparator after `uncharged` rows, whose losses do not count.
+    /// No rows yet, of any length that there is memory for.
+    pub(super) fn of_any_length(length: usize, centered: bool) -> Result<Self, Error> {
+        check_numbers("the scatter matrix of all rows", product(&[length, length]))?;
+        Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
+    }
+
+    /// No rows that are charged yet, after these that are not.
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
         let charged = RunningScatter::new(length, uncharged.mean().is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }

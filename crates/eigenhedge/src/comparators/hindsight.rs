@@ -1,6 +1,6 @@
 //! Choice of the comparator for the best loss in hindsight.
 
-use super::best::Best;
+use super::best::{Best, BestMethod};
 use super::best_subspace::BestSubspace;
 use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Rows of at most [`BestSubspace::LONGEST`] numbers.
+    /// Rows of at most [`BestSubspace::LONGEST`] numbers, unless another method was chosen.
     Exact(Box<BestSubspace>),
     /// Longer rows.
     Sketched(Box<Sketch>),
@@ -45,7 +45,26 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator without rows, for kernel features.
+    /// The same by a method of choice; none if it is not to be followed, an error if there is no memory for it.
+    pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
+        Ok(Some(match method {
+            BestMethod::Auto => Self::new(length, centered, kept)?,
+            BestMethod::Exact => Self::Exact(Box::new(BestSubspace::of_any_length(length, centered)?)),
+            BestMethod::Sketch => Self::Sketched(Box::new(Sketch::new(length, retained(kept), centered)?)),
+            BestMethod::None => return Ok(None),
+        }))
+    }
+
+    /// The method that makes a comparator of this kind for rows of this length.
+    pub(crate) fn method(&self, length: usize) -> BestMethod {
+        match self {
+            Self::Exact(_) if length > BestSubspace::LONGEST => BestMethod::Exact,
+            Self::Sketched(_) if length <= BestSubspace::LONGEST => BestMethod::Sketch,
+            _ => BestMethod::Auto,
+        }
+    }
+
+    /// No rows yet, for the features of rows.
     pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }
@@ -59,10 +78,8 @@ impl Hindsight {
         kept: usize,
     ) -> Result<(), Error> {
         match (self, kernel) {
-            (Self::Exact(best), None) if length <= BestSubspace::LONGEST => best.check_state(length, centered),
-            (Self::Sketched(sketch), None) if length > BestSubspace::LONGEST => {
-                sketch.check_state(length, retained(kept), centered)
-            }
+            (Self::Exact(best), None) => best.check_state(length, centered),
+            (Self::Sketched(sketch), None) => sketch.check_state(length, retained(kept), centered),
             (Self::Features(rows), Some(kernel)) => rows.check_state(kernel, length, centered),
             _ => Err(Error::State("the comparator must be of the kind that the rows call for")),
         }

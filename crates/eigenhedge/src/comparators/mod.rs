@@ -30,7 +30,7 @@ mod refine;
 mod running_scatter;
 mod sketch;
 
-pub use best::Best;
+pub use best::{Best, BestMethod};
 pub use best_pair::BestPair;
 pub use best_subspace::BestSubspace;
 pub use hindsight::Hindsight;
@@ -43,11 +43,19 @@ pub(crate) use running_scatter::RunningScatter;
 pub use sketch::Sketch;
 pub(crate) use sketch::bracket;
 
-use crate::linalg::{Matrix, symmetric_eigenvalues};
+use crate::linalg::{Matrix, largest_sum, symmetric_eigenvalues};
+
+/// Shortest side of a matrix whose largest eigenvalues are found without the others.
+const LARGE: usize = 128;
 
 /// Returns the loss of the best k-dimensional subspace, given the scatter or kernel matrix: the sum of all but the k largest
 /// eigenvalues. Reads the lower triangle.
 pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
+    let largest = if scatter.rows() >= LARGE { largest_sum(scatter, kept) } else { None };
+    if let Some(largest) = largest.filter(|sum| sum.is_finite()) {
+        let trace: f64 = (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum();
+        return (trace - largest).max(0.0);
+    }
     let values = symmetric_eigenvalues(scatter.view());
     values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
 }

@@ -19,12 +19,15 @@ pub(crate) struct RunningScatter {
     pub(super) mean: Option<Mean>,
     /// Scatter matrix, lower triangle.
     scatter: Matrix,
-    /// Last rows, not added yet; fewer columns than [`BLOCK`].
+    /// The last rows, which are still to be added: fewer columns than [`block_rows`].
     block: Matrix,
 }
 
-/// Number of rows added to the matrix at a time.
-const BLOCK: usize = 64;
+/// Rows of this length that are added to the matrix at a time. A large matrix is not in the nearest caches: it is read and
+/// written less often.
+fn block_rows(length: usize) -> usize {
+    if length > 256 { 256 } else { 64 }
+}
 
 impl RunningScatter {
     /// Creates a scatter matrix without rows.
@@ -46,7 +49,7 @@ impl RunningScatter {
         shape("the last rows", &self.block, length, self.block.columns())?;
         scatter("the scatter matrix of all rows", &self.scatter)?;
         energies("the energy of the last rows", &self.block)?;
-        ensure(self.block.columns() < BLOCK, "the last rows must be fewer than a block")
+        ensure(self.block.columns() < block_rows(length), "the last rows must be fewer than a block")
     }
 
     /// Returns the running mean, if rows are centered.
@@ -81,7 +84,7 @@ impl RunningScatter {
     }
 
     fn flush_full(&mut self) {
-        if self.block.columns() == BLOCK {
+        if self.block.columns() == block_rows(self.scatter.rows()) {
             add_lower_product(&mut self.scatter, self.block.view(), self.block.view().transpose());
             self.block.resize(self.scatter.rows(), 0);
         }

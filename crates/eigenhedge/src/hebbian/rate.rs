@@ -34,7 +34,7 @@ impl Rate {
         }
     }
 
-    /// Returns the first step.
+    /// Returns the first step size.
     pub fn eta(&self) -> f64 {
         match self {
             Self::Constant { eta } | Self::Decreasing { eta, .. } => *eta,

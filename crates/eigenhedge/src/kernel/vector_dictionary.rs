@@ -99,7 +99,7 @@ impl State for Vectors {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let parameters = (&self.kernel, self.length()) == (&built.kernel, built.length());
         ensure(parameters, "the kernel and the length of atoms must be those of the learner")?;
-        // A bounded kernel takes atoms of any length.
+        // A bounded kernel accepts atoms of any norm.
         matrix_entries("entries of the atoms", &self.atoms, f64::MIN..=f64::MAX)?;
         (0..self.len())
             .try_for_each(|atom| energy("the kernel of an atom with itself", self.value_between(atom, self, atom)))

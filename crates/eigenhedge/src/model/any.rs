@@ -179,7 +179,7 @@ impl AnyLearner {
         self.inside().member_weights()
     }
 
-    /// Returns the probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending order.
     pub fn probabilities(&self) -> Vec<f64> {
         self.inside().probabilities()
     }
@@ -198,12 +198,21 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
         delegate!(self, learner => Learner::<Instance<'_, [f64]>>::choose(&mut **learner, random))
     }
     fn incur(&mut self, instance: &Instance<'_, [f64]>) -> Loss {
-        delegate!(self, learner => learner.incur(instance))
+        match self {
+            Self::Plain(portfolio) => portfolio.incur_shared(instance),
+            _ => delegate!(self, learner => learner.incur(instance)),
+        }
     }
     fn update(&mut self, instance: &Instance<'_, [f64]>) {
-        delegate!(self, learner => learner.update(instance))
+        match self {
+            Self::Plain(portfolio) => portfolio.update_shared(instance),
+            _ => delegate!(self, learner => learner.update(instance)),
+        }
     }
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
-        delegate!(self, learner => learner.prefetch(upcoming))
+        match self {
+            Self::Plain(portfolio) => portfolio.prefetch_shared(upcoming),
+            _ => delegate!(self, learner => learner.prefetch(upcoming)),
+        }
     }
 }

@@ -21,7 +21,7 @@ pub use summary::{Certificate, Member, ShiftingBound, Summary};
 pub use totals::Totals;
 
 use crate::columns::Columns;
-use crate::comparators::{Best, Hindsight, LeadingDirections, Partitions};
+use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::random::Random;
@@ -93,7 +93,9 @@ struct Working {
 pub struct Comparators {
     /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long ones.
     pub hindsight: bool,
-    /// Maximum number of segments of the best partitions; 0 for none. Rows are stored ([`Partitions`]).
+    /// How the best fixed subspace of plain rows is followed.
+    pub best: BestMethod,
+    /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
     pub segments: usize,
 }
 
@@ -104,13 +106,13 @@ impl Comparators {
     /// Creates comparators: the best fixed subspace, if `hindsight`, and the best partitions into up to `segments` segments; 0
     /// for none.
     pub fn new(hindsight: bool, segments: usize) -> Self {
-        Self { hindsight, segments }
+        Self { hindsight, segments, ..Self::default() }
     }
 }
 
 impl Default for Comparators {
     fn default() -> Self {
-        Self { hindsight: true, segments: 0 }
+        Self { hindsight: true, best: BestMethod::Auto, segments: 0 }
     }
 }
 
@@ -127,7 +129,7 @@ impl Model {
 
     /// Creates the model of a setup. With `hindsight`, it tracks the best subspace.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
-        let comparators = Comparators { hindsight, segments: setup.segments };
+        let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
         Ok(Self { coordinates: setup.coordinates, ..model })
     }
@@ -138,8 +140,8 @@ impl Model {
         AnyLearner::check_memory(&spec, length)?;
         let centered = spec.center.is_some();
         let hindsight = match &spec.kernel {
-            _ if !comparators.hindsight => None,
-            None => Some(Hindsight::new(length, centered, spec.kept)?),
+            _ if !comparators.hindsight || comparators.best == BestMethod::None => None,
+            None => Hindsight::by(comparators.best, length, centered, spec.kept)?,
             Some(kernel) => Some(Hindsight::of_features(kernel.clone(), length, centered)),
         };
         if comparators.segments > 0 && spec.kernel.as_ref().is_some_and(VectorKernel::takes_items) {
@@ -259,6 +261,7 @@ impl Model {
     pub fn setup(&self) -> Setup {
         let mut setup = Setup::of(self.spec.clone(), self.segments);
         setup.coordinates = self.coordinates;
+        setup.best = self.hindsight.as_ref().map_or(BestMethod::None, |hindsight| hindsight.method(self.length));
         setup
     }
 
@@ -364,8 +367,9 @@ impl Model {
         Summary::of(self, self.best(), 0)
     }
 
-    /// Returns a summary at the cost of a few products: the best loss is a bracket, found from the directions of the previous
-    /// call, and unknown for kernels. Cheapest if the number of counted rows is a multiple of 64.
+    /// The same at the cost of a few products: the best loss between two numbers, found from the directions of the look
+    /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64, or 256 for rows of more numbers than
+    /// that.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)

@@ -120,8 +120,8 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
             price: if let [member] = members { Some(member.rule().price()) } else { None },
             hedge_term: self.hedge_term(),
             budget_error: members.iter().map(|member| member.span().budget_error()).sum(),
-            healed_rows: members.iter().map(Subspace::healed).sum(),
-            clipped_rows: members.iter().map(Subspace::clipped).max().unwrap_or(0),
+            healed_rows: members.iter().map(|member| Subspace::healed(member)).sum(),
+            clipped_rows: members.iter().map(|member| member.clipped()).max().unwrap_or(0),
             ..Certificate::default()
         }
     }

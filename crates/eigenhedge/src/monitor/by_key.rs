@@ -11,6 +11,19 @@ pub const POOL_PARTS: u64 = 8;
 impl Fleet<Monitor> {
     /// Creates a fleet whose monitors are copies of this one. A monitor without a reference uses that of the first rows of all
     /// keys until it has enough rows of its own.
+    ///
+    /// ```
+    /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
+    ///
+    /// let mut fleet = Fleet::of_monitors(Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 8)?)?;
+    /// for (t, row) in streams::faults(8, 2, 0.3, 900, 1).iter().enumerate() {
+    ///     let key = if t % 2 == 0 { "pump 1" } else { "pump 2" };
+    ///     fleet.with(key, |monitor| monitor.step(row))?;
+    /// }
+    /// let first = fleet.get("pump 1")?.unwrap();
+    /// assert_eq!((fleet.keys().len(), first.totals().rows), (2, 450));
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
     pub fn of_monitors(fresh: Monitor) -> Result<Self, Error> {
         let mut fleet = Self::new(fresh)?;
         if !fleet.fresh().is_ready() {

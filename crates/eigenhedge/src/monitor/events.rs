@@ -15,7 +15,7 @@ pub struct Event {
     pub end: u64,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Score of that row.
+    /// Score of the row `peak`.
     pub peak_score: f64,
     /// Number of rows with an alarm.
     pub alarms: u64,

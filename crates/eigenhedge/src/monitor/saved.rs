@@ -57,7 +57,20 @@ impl FleetMember for Monitor {
 }
 
 impl Monitor {
-    /// Serializes the monitor into the bytes of a file.
+    /// Serializes the monitor into the bytes of a file. A restored monitor continues with identical results.
+    ///
+    /// ```
+    /// use eigenhedge::{Monitor, MonitorOptions, streams};
+    ///
+    /// let rows = streams::faults(8, 2, 0.3, 500, 1);
+    /// let mut monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(200)), 8)?;
+    /// for row in &rows[..400] {
+    ///     monitor.step(row)?;
+    /// }
+    /// let mut restored = Monitor::from_bytes(&monitor.to_bytes())?;
+    /// assert_eq!(monitor.step(&rows[400])?.score, restored.step(&rows[400])?.score);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         // Writing to a growing vector cannot fail, and every part of a monitor can be serialized.
         framed(SavedKind::Monitor, self).unwrap_or_else(|_| unreachable!("a monitor has a form"))

@@ -17,6 +17,8 @@
 
 mod fill;
 mod hedge;
+mod parallel;
+mod rows;
 mod trust;
 
 pub use trust::Trust;
@@ -32,13 +34,14 @@ use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
 use fill::{FillErrors, Filling};
+use rows::Rows;
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Portfolio<S> {
     specs: Vec<Spec>,
-    members: Vec<Subspace<S, AnyRule>>,
+    members: Vec<Box<Subspace<S, AnyRule>>>,
     trust: Trust,
     /// Total expected loss of each member.
     totals: Vec<f64>,
@@ -51,9 +54,13 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
-    /// True if aligned coordinates are requested.
+    /// Expected and realised loss of each member, as it gave them.
+    own: Vec<Loss>,
+    /// True if aligned coordinates are asked for.
     aligns: bool,
-    /// Displacement from the center of the heaviest member to that of the first one.
+    /// The rows of a block, when several threads share the members.
+    rows: Option<Rows>,
+    /// From the center of the heaviest member to that of the first one.
     way: Vec<f64>,
     filling: Filling,
 }
@@ -115,7 +122,7 @@ impl<S: Span> Portfolio<S> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
         }
-        let members = specs.iter().map(|spec| spec.over(span()?)).collect::<Result<Vec<_>, Error>>()?;
+        let members = specs.iter().map(|spec| spec.over(span()?).map(Box::new)).collect::<Result<Vec<_>, Error>>()?;
         let count = members.len();
         let (trust, totals) = (Trust::new(count), vec![0.0; count]);
         Ok(Self { specs, members, trust, totals, fill_errors: FillErrors::default(), scratch: Scratch::default() })
@@ -126,8 +133,8 @@ impl<S: Span> Portfolio<S> {
         &self.specs
     }
 
-    /// Returns the members.
-    pub fn members(&self) -> &[Subspace<S, AnyRule>] {
+    /// The members.
+    pub fn members(&self) -> &[Box<Subspace<S, AnyRule>>] {
         &self.members
     }
 
@@ -185,7 +192,7 @@ impl<S: Span> Portfolio<S> {
 
     /// Returns the member with the basis of the aligned coordinates.
     fn holder(&self) -> Option<usize> {
-        self.members.iter().position(Subspace::has_basis)
+        self.members.iter().position(|member| member.has_basis())
     }
 
     /// Transfers the basis of the aligned coordinates to the heaviest member, which aligns it to its directions.
@@ -212,7 +219,50 @@ impl<S: Span> Portfolio<S> {
         self.members[holder].observe_aligned(way);
     }
 
-    /// Returns the maximum excess of the expected loss over that of any member, in squared input units; zero for one member.
+    /// The loss of the present trial, given that of each member.
+    fn charge(&mut self, own: Vec<Loss>) -> Loss {
+        let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
+        let mut loss = Loss::default();
+        losses.clear();
+        let weights = self.trust.weights();
+        for (i, own) in own.iter().enumerate() {
+            let mut own = *own;
+            if let Some(seen) = filling.losses.get(i) {
+                let share = if own.expected > 0.0 { seen / own.expected } else { 0.0 };
+                own = Loss { expected: *seen, realised: share * own.realised };
+            }
+            loss.expected += weights[i] * own.expected;
+            if i == *chosen {
+                loss.realised = own.realised;
+            }
+            losses.push(own.expected);
+        }
+        self.scratch.0.own = own;
+        if self.scratch.0.aligns {
+            self.observe_aligned();
+        }
+        loss
+    }
+
+    /// Enters the losses of the present trial into the totals and the trust.
+    fn learn_weights(&mut self) {
+        if self.fixes_center() {
+            return;
+        }
+        self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
+        if self.members.len() > 1 {
+            let square = self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max);
+            self.trust.learn(&self.scratch.0.losses, square);
+        }
+    }
+
+    /// Ends the present trial, after all members have learned.
+    fn end_trial(&mut self) {
+        self.fill_errors.commit(&self.scratch.0.filling);
+        self.scratch.0.filling.losses.clear();
+    }
+
+    /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
@@ -225,7 +275,7 @@ impl Portfolio<Ambient> {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
         };
         self.totals.iter_mut().zip(&other.totals).for_each(|(total, more)| *total += more);
-        other.members.pop().map_or(Ok(()), |other| member.merge(other, cost))
+        other.members.pop().map_or(Ok(()), |other| member.merge(*other, cost))
     }
 
     /// Projects the current row on the subspace drawn for it.
@@ -272,39 +322,16 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
-        let mut loss = Loss::default();
+        let mut losses = std::mem::take(&mut self.scratch.0.own);
         losses.clear();
-        let weights = self.trust.weights();
-        for (i, member) in self.members.iter_mut().enumerate() {
-            let mut own = member.incur(instance);
-            if let Some(seen) = filling.losses.get(i) {
-                let share = if own.expected > 0.0 { seen / own.expected } else { 0.0 };
-                own = Loss { expected: *seen, realised: share * own.realised };
-            }
-            loss.expected += weights[i] * own.expected;
-            if i == *chosen {
-                loss.realised = own.realised;
-            }
-            losses.push(own.expected);
-        }
-        if self.scratch.0.aligns {
-            self.observe_aligned();
-        }
-        loss
+        losses.extend(self.members.iter_mut().map(|member| member.incur(instance)));
+        self.charge(losses)
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        if !self.fixes_center() {
-            self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
-            if self.members.len() > 1 {
-                let square = self.members.iter().map(Subspace::last_square).fold(0.0, f64::max);
-                self.trust.learn(&self.scratch.0.losses, square);
-            }
-        }
+        self.learn_weights();
         self.members.iter_mut().for_each(|member| member.update(instance));
-        self.fill_errors.commit(&self.scratch.0.filling);
-        self.scratch.0.filling.losses.clear();
+        self.end_trial();
     }
 
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {

@@ -52,7 +52,7 @@ use serde::{Deserialize, Serialize};
 pub struct Average {
     /// Sum `Σ (P̄ - p I)`, where p is the common probability of the complement.
     sum: Matrix,
-    /// Sum `Σ p`.
+    /// Sum `Σ p` of the complement probabilities.
     common: f64,
     terms: u64,
     #[serde(skip)]

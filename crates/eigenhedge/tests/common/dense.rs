@@ -1,19 +1,19 @@
-//! Slow dense oracles: every update as it is printed, with an eigendecomposition from scratch.
+//! Slow dense oracles: every update as published, with a new eigendecomposition.
 //!
-//! The one for tracking uses one-sided Jacobi rotations, which are as accurate for small eigenvalues as for large ones. (A
-//! backward stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one.)
+//! The oracle for tracking uses one-sided Jacobi rotations, which are as accurate for small eigenvalues as for large ones. A
+//! backward stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one.
 
 use super::cap;
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::{Matrix, Mixing};
 
-/// A learner written as its paper writes it.
+/// A learner implemented as in its paper.
 pub trait Oracle {
-    /// Expected loss of a row; then learns from it. The rate is that of the update behind this row.
+    /// Returns the expected loss of a row, then learns from it. `rate` is the rate of this update.
     fn step(&mut self, z: &[f64], rate: f64) -> f64;
 }
 
-/// Eigen-directions of `-G Gᵀ` by rotations of the rows of G; the rotations are applied to the columns of `basis`.
+/// Computes eigenvectors of `-G Gᵀ` by rotations of the rows of G. The rotations are applied to the columns of `basis`.
 fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
     let n = rows.len();
     for _ in 0..60 {
@@ -45,7 +45,7 @@ fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
     }
 }
 
-/// Mirror descent with all N eigenvectors, whose `log V` is diagonalised afresh in each trial.
+/// Mirror descent with all N eigenvectors; `log V` is diagonalised in each trial.
 pub struct DenseTracking {
     kept: usize,
     mixing: Mixing,
@@ -56,7 +56,7 @@ pub struct DenseTracking {
 }
 
 impl DenseTracking {
-    /// The uniform start.
+    /// Creates the uniform initial state.
     pub fn new(n: usize, kept: usize, mixing: Mixing) -> Self {
         let share = (n - kept) as f64 / n as f64;
         let mut past = Matrix::identity(n);
@@ -137,7 +137,7 @@ pub enum Function {
     Leader,
 }
 
-/// A scatter matrix, and its spectrum from scratch in every trial.
+/// A scatter matrix whose spectrum is recomputed in every trial.
 pub struct DenseScatter {
     kept: usize,
     function: Function,
@@ -148,22 +148,22 @@ pub struct DenseScatter {
 }
 
 impl DenseScatter {
-    /// No rows yet, and a memory of everything.
+    /// Creates an oracle without rows and without forgetting.
     pub fn new(n: usize, kept: usize, function: Function) -> Self {
         Self { kept, function, rate: 1.0, forget: 1.0, max_rank: n, scatter: Matrix::zeros(n, n) }
     }
 
-    /// Multiplies the matrix by this factor at each row.
+    /// Sets the factor by which the matrix is multiplied at each row.
     pub fn forgetting(self, forget: f64) -> Self {
         Self { forget, ..self }
     }
 
-    /// Keeps this many eigenpairs of the matrix.
+    /// Sets the maximum number of eigenpairs of the matrix.
     pub fn capped(self, max_rank: usize) -> Self {
         Self { max_rank, ..self }
     }
 
-    /// Probabilities of being dropped, for eigenvalues in ascending order.
+    /// Returns the probability that each direction is dropped, for eigenvalues in ascending order.
     fn dropped(&self, values: &[f64]) -> Vec<f64> {
         let n = values.len();
         match self.function {
@@ -218,7 +218,7 @@ impl Oracle for DenseScatter {
     }
 }
 
-/// `Σ value(j) b_j b_jᵀ` over the columns of a basis.
+/// Computes `Σ value(j) b_j b_jᵀ` over the columns of a basis.
 fn sum(basis: &Matrix, value: impl Fn(usize) -> f64) -> Matrix {
     let n = basis.rows();
     let mut sum = Matrix::zeros(n, n);
@@ -238,7 +238,7 @@ pub struct DenseAdditive {
 }
 
 impl DenseAdditive {
-    /// The uniform start.
+    /// Creates the uniform initial state.
     pub fn new(n: usize, kept: usize) -> Self {
         Self { kept, projection: sum(&Matrix::identity(n), |_| kept as f64 / n as f64) }
     }

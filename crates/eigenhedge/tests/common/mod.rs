@@ -1,4 +1,4 @@
-//! What several test files share.
+//! Functions shared by several test files.
 #![allow(dead_code, clippy::unwrap_used)]
 
 pub mod dense;
@@ -10,12 +10,12 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::streams::leader_trap;
 use eigenhedge::{Kind, Matrix, Mixing, Random, RunningCenter, Spec, streams};
 
-/// The learners that are a rule over a span.
+/// Returns the registry entries of learners that combine a rule and a span.
 pub fn subspace_learners() -> impl Iterator<Item = &'static Entry> {
     REGISTRY.iter().filter(|entry| entry.family == Family::Subspace)
 }
 
-/// `A B`.
+/// Computes `A B`.
 pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let mut product = Matrix::zeros(a.rows(), b.columns());
     for j in 0..b.columns() {
@@ -26,7 +26,7 @@ pub fn product(a: &Matrix, b: &Matrix) -> Matrix {
     product
 }
 
-/// Every entry of the registry, with the variants that have rules of their own.
+/// Returns every subspace learner of the registry, with its variants.
 pub fn specs(kept: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
@@ -43,7 +43,8 @@ pub fn specs(kept: usize) -> Vec<Spec> {
     specs
 }
 
-/// The same for kernels whose space has no finite dimension. Product sets would keep nothing there: they get one.
+/// Returns [`specs`] for kernels with an infinite-dimensional space. Product sets would keep nothing there and get a finite
+/// dimension.
 pub fn infinite_specs(kept: usize) -> Vec<Spec> {
     let finite = |spec: &mut Spec| {
         if spec.learner == Kind::ProductSets {
@@ -77,12 +78,12 @@ pub fn cap(log_weights: &mut [f64], kept: usize) {
     }
 }
 
-/// Every stream of rows of norm at most one, and some that are degenerate.
+/// Returns every stream with rows of norm at most one, and some degenerate ones.
 pub fn bounded_rows(n: usize, seed: u64) -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let mut random = Random::seeded(seed);
     let mut still: Vec<Vec<f64>> = streams::iid(n, 2, 0.4, 240, seed).rows;
     let repeated = (0..150).map(|t| still[t % 3].clone()).collect();
-    // Shuffled in blocks, some rows zero, others as long as is allowed.
+    // Shuffled in blocks, with some zero rows and some of maximum norm.
     for row in still.iter_mut().step_by(5) {
         let norm = dot(row, row).sqrt();
         let size = if random.uniform() < 0.3 { 0.0 } else { 1.0 / norm };

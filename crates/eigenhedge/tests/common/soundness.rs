@@ -1,52 +1,52 @@
-//! Laws of every row of every stream, whatever the learner: losses between zero and the energy of the row,
-//! Pythagoras between the loss and the kept coordinates, orthonormal columns.
+//! Laws of every row, for every stream and learner: the loss is between zero and the energy of the row, loss and kept
+//! coordinates satisfy Pythagoras, and columns are orthonormal.
 #![allow(dead_code)]
 
 use eigenhedge::internals::{Ambient, AnyRule, Feature, Span, dot};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Instance, Learner, Loss, Random, Subspace};
 
-/// A loss may exceed the energy of its row by this share of it.
+/// Maximum excess of a loss over the energy of its row, relative to the energy.
 pub const EXCESS: f64 = 1e-12;
-/// Loss and squared coordinates may miss the energy by this share of it.
+/// Maximum relative difference between the energy and the sum of the loss and the squared coordinates.
 pub const DEFECT: f64 = 1e-9;
-/// Largest deviation of the Gram matrix of the columns from the identity.
+/// Maximum deviation of the Gram matrix of the columns from the identity.
 pub const DRIFT: f64 = 1e-12;
 
-/// Drift of columns in feature space that may stay: it changes losses by that share at most.
+/// Acceptable drift of columns in feature space: it changes losses by at most this relative amount.
 const HARMLESS: f64 = 1e-6;
-/// Roundings of the kernel of an atom with itself in an entry of the Gram matrix of columns, for each unit of size.
+/// Rounding errors of an atom's kernel value in an entry of the Gram matrix of columns, per unit of size.
 const ROUNDINGS: f64 = 200.0;
 
-/// The worst that was measured over some rows.
+/// Worst measurements over some rows.
 #[derive(Debug, Clone, Default)]
 pub struct Soundness {
-    /// Rows measured.
+    /// Number of rows measured.
     pub rows: u64,
-    /// Rows that broke a law.
+    /// Number of rows that violated a law.
     pub violations: u64,
-    /// Largest loss over the energy of its row, expected or realised.
+    /// Largest ratio of an expected or realised loss to the energy of its row.
     pub loss: f64,
-    /// Largest Pythagoras defect over the energy.
+    /// Largest Pythagoras defect relative to the energy.
     pub defect: f64,
     /// Largest drift of the columns.
     pub drift: f64,
-    /// The first row that broke a law, and how.
+    /// First row that violated a law, with the reason.
     pub first: Option<(u64, String)>,
-    /// Largest rounding of a drift so far.
+    /// Largest rounding error of a drift so far.
     known_to: f64,
-    /// The last one.
+    /// Last row that violated a law.
     last: Option<u64>,
 }
 
 impl Soundness {
-    /// Judges one row: its energy `square`, known to within `known_to`, what it was charged, and the kept coordinates.
+    /// Checks one row: its energy `square`, accurate to `known_to`, its loss, and the kept coordinates.
     pub fn row(&mut self, square: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
         self.row_of_many(square, square, known_to, loss, coordinates);
     }
 
-    /// The same for a learner made of several, which may have centers of their own: `square` is the energy for the one that
-    /// was chosen, `most` the largest for any of them.
+    /// Checks one row of a portfolio, whose members may have their own centers: `square` is the energy for the chosen member,
+    /// `most` the largest over all members.
     pub fn row_of_many(&mut self, square: f64, most: f64, known_to: f64, loss: Loss, coordinates: &[f64]) {
         let mut broken = Vec::new();
         let Loss { expected, realised } = loss;
@@ -72,8 +72,8 @@ impl Soundness {
         self.note(broken);
     }
 
-    /// Judges the drift of the columns, known to within `known_to` now. Columns whose coefficients cancel when they are combined
-    /// keep the roundings of what they came from.
+    /// Checks the drift of the columns, accurate to `known_to`. Columns whose coefficients cancel when combined keep the
+    /// rounding errors of their terms.
     pub fn columns(&mut self, drift: f64, known_to: f64) {
         self.known_to = self.known_to.max(known_to);
         let known_to = self.known_to;
@@ -83,13 +83,13 @@ impl Soundness {
         }
     }
 
-    /// A row that was refused, or never got its loss.
+    /// Counts a row that was rejected or has no loss.
     pub fn refused(&mut self, reason: String) {
         self.rows += 1;
         self.note(vec![reason]);
     }
 
-    /// Notes what the last row has broken.
+    /// Records the violations of the last row.
     fn note(&mut self, broken: Vec<String>) {
         let row = self.rows - 1;
         if !broken.is_empty() && self.last != Some(row) {
@@ -99,7 +99,7 @@ impl Soundness {
         }
     }
 
-    /// Adds what was measured elsewhere.
+    /// Adds other measurements.
     pub fn join(&mut self, other: &Self) {
         self.rows += other.rows;
         self.violations += other.violations;
@@ -112,18 +112,18 @@ impl Soundness {
     }
 }
 
-/// The larger one; what is not a number is largest of all.
+/// Returns the larger number; NaN counts as largest.
 fn largest(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }
 
-/// A span over rows of numbers, as far as its measurements are known.
+/// A span over rows of numbers, with the accuracy of its measurements.
 pub trait Measured: Span<Point = [f64]> {
-    /// Rounding of the energy of a row, for a learner that centers.
+    /// Returns the rounding error of the energy of a row, for a centered learner.
     fn energy_known_to(&self, row: &[f64]) -> f64;
-    /// Drift of the columns, computed afresh.
+    /// Recomputes the drift of the columns.
     fn true_drift(&self) -> f64;
-    /// Rounding of the drift.
+    /// Returns the rounding error of the drift.
     fn drift_known_to(&self) -> f64;
 }
 
@@ -139,8 +139,7 @@ impl Measured for Ambient {
     }
 }
 
-/// In feature space both are sums over atoms that cancel: a column that stands for a small residual has large
-/// coefficients.
+/// In feature space both are sums over atoms that cancel: a column for a small residual has large coefficients.
 impl Measured for Feature<Vectors> {
     fn energy_known_to(&self, row: &[f64]) -> f64 {
         if self.origin().is_some() { 1e-13 * self.dictionary().kernel().value(row, row) } else { 0.0 }
@@ -172,7 +171,7 @@ impl Measured for Feature<Vectors> {
     }
 }
 
-/// One trial of a subspace learner, judged.
+/// Runs and checks one trial of a subspace learner.
 pub fn judged<S: Measured>(
     learner: &mut Subspace<S, AnyRule>,
     row: &[f64],

@@ -28,9 +28,9 @@ pub struct Occurrence {
     pub end_time: String,
     /// Time of the first row in seconds since 1970.
     pub start_seconds: Option<f64>,
-    /// Row of the largest score.
+    /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Largest score of an event, strength of a change; 0 for a drift.
+    /// Score at the peak of an event, strength of a change; 0 for a drift.
     pub strength: f64,
     /// Number of rows with an alarm.
     pub alarms: u64,

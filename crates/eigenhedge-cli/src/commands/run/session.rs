@@ -12,7 +12,9 @@ use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Model, Standardize, Standardizer};
-use eigenhedge_io::{Answer, Answers, Delivered, Layout, Position, Reservation, Source, Stream, Target, write_whole};
+use eigenhedge_io::{
+    Answer, Answers, Delivered, Layout, Output, Position, Reservation, Source, Stream, Target, write_whole,
+};
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
@@ -24,13 +26,14 @@ pub struct Session<'a> {
     learned: Arc<Shared<Learned>>,
     /// Input stream.
     pub stream: Stream,
-    answers: Answers,
-    /// Reconstructed rows.
-    reconstructions: Answers,
+    answers: Output,
+    /// Projections of rows.
+    reconstructions: Output,
     block: Block,
-    /// Maximum number of rows of a block.
-    block_rows: usize,
-    /// True if the results were already complete, so that none may be added.
+    lot: Lot,
+    /// True if coordinates are found for the rows of a picture alone: nobody else asks, and blocks of rows gain nothing.
+    samples_coordinates: bool,
+    /// Answers that were complete before, so that none may follow.
     closed: bool,
     /// Number of rows that the model had learned from before this table.
     rows_before: u64,
@@ -125,13 +128,14 @@ impl<'a> Session<'a> {
                 None => Default::default(),
             },
             block: Block::default(),
-            block_rows: block_rows(plan, &model),
+            lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
             rows_before: model.totals().rows,
             learned: Arc::new(Shared::new(Learned { model, recorder, row: 0 })),
             plan,
-            reconstructions: reconstructions(plan, &stream, &plan.reconstruct.0, None)?,
-            stream,
-            answers,
+            reconstructions: output(plan, reconstructions(plan, &stream, &plan.reconstruct.0, None)?),
+            stream: ahead(plan, stream, &layout)?,
+            answers: output(plan, answers),
             closed: false,
             before: Duration::ZERO,
             start: Instant::now(),
@@ -179,12 +183,13 @@ impl<'a> Session<'a> {
             before: before.elapsed(),
             options: (options, learner_options),
             block: Block::default(),
-            block_rows: block_rows(plan, &model),
+            lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
             learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
             plan,
-            reconstructions,
-            stream,
-            answers,
+            reconstructions: output(plan, reconstructions),
+            stream: ahead(plan, stream, layout)?,
+            answers: output(plan, answers),
             closed,
             start: Instant::now(),
             _reservation: reservation,
@@ -214,8 +219,8 @@ impl<'a> Session<'a> {
     /// Learns the next row, or the next block if the learner gains from blocks. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.learned().model.totals().rows % every).min(self.block_rows as u64) as usize,
-            None => self.block_rows,
+            Some(every) => (every - self.learned().model.totals().rows % every).min(self.lot.rows as u64) as usize,
+            None => self.lot.rows,
         };
         let is_warming_up = self.learned().model.columns().standardizer.is_warming_up();
         match is_warming_up {
@@ -230,12 +235,22 @@ impl<'a> Session<'a> {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", self.stream.source()));
         }
+        let start = Instant::now();
         let mut held = self.learned.lock();
         let Learned { model, recorder, row: last } = &mut *held;
         let (mut next, mut learned, mut written) = (0, 0, Ok(()));
         while next < rows.len() {
             let first = next;
-            let outcome = model.step_each(&rows[first..], |model, loss| {
+            let end = match recorder.as_ref() {
+                Some(recorder) if self.samples_coordinates => {
+                    let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
+                    model.ask_for_coordinates(is_wanted(&delivered[first]));
+                    let later = delivered[first + 1..].iter().position(is_wanted);
+                    if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
+                }
+                _ => rows.len(),
+            };
+            let outcome = model.step_each(&rows[first..end], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -265,6 +280,7 @@ impl<'a> Session<'a> {
         drop(held);
         self.learned.touch();
         written?;
+        self.lot.adapt(rows.len(), start.elapsed());
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
@@ -324,7 +340,12 @@ fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
-/// Opens the file of reconstructed rows, at its start or at a saved position.
+/// True if nobody asks for coordinates but a picture, which shows some of them, and blocks of rows gain nothing.
+fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
+    plan.target == Target::Nowhere && model.block_rows() == 1
+}
+
+/// The projections of rows, from the first one or after a position.
 fn reconstructions(
     plan: &Plan,
     stream: &Stream,
@@ -351,9 +372,55 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Returns the maximum number of rows of a block. Rows of a pipe are processed one at a time.
-fn block_rows(plan: &Plan, model: &Model) -> usize {
-    if plan.source.is_regular() { model.block_rows() } else { 1 }
+/// Number of rows that are read before the first of them is learned. No result depends on it.
+struct Lot {
+    rows: usize,
+    fewest: usize,
+    most: usize,
+}
+
+impl Lot {
+    /// Rows of a pipe are answered as they come.
+    fn new(plan: &Plan, model: &Model) -> Self {
+        let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
+        let most =
+            if plan.source.is_regular() { fewest.max(MOST_NUMBERS / model.length().max(1)).min(MOST_ROWS) } else { 1 };
+        Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
+    }
+
+    /// Twice as many rows as long as they take little time: signals and progress wait for the end of a block.
+    fn adapt(&mut self, rows: usize, time: Duration) {
+        if time > LONG {
+            self.rows = self.fewest;
+        } else if rows == self.rows && 2 * time < LONG {
+            self.rows = (2 * self.rows).min(self.most);
+        }
+    }
+}
+
+/// Most rows and numbers of a block, unless the learner gains from more.
+const MOST_ROWS: usize = 256;
+const MOST_NUMBERS: usize = 1 << 16;
+/// Longest time that a block is meant to take.
+const LONG: Duration = Duration::from_millis(20);
+
+/// True if reading and writing have threads of their own: unless one is all there is, or all that was asked for.
+fn has_threads(plan: &Plan) -> bool {
+    let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
+    count.is_some_and(|count| count.get() > 1)
+}
+
+/// The stream, read ahead by another thread if there is one.
+fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
+    if has_threads(plan) {
+        stream.read_ahead(&plan.source, &as_it_is(layout))?;
+    }
+    Ok(stream)
+}
+
+/// The answers, written by another thread if there is one.
+fn output(plan: &Plan, answers: Answers) -> Output {
+    if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
 }
 
 /// Returns the layout without scaling: the model scales its columns.

@@ -3,10 +3,9 @@
 use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
 use crate::batch::gram::{center, trace};
-use crate::batch::largest_eigenpairs::largest_pairs;
-use crate::batch::{Center, Expansion, fix_sign, top};
+use crate::batch::{Center, Expansion, fix_sign};
 use crate::error::Error;
-use crate::linalg::{Matrix, multiply, symmetric_eigen};
+use crate::linalg::{Matrix, largest_pairs, multiply, symmetric_eigen, top};
 use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
@@ -27,7 +26,7 @@ impl<D> KernelPca<D> {
         let t = kernel.columns();
         let scale = trace(&kernel);
         let means = (about == Center::Mean).then(|| center(&mut kernel));
-        let found = if partial { largest_pairs(kernel.view(), kept) } else { None };
+        let found = if partial { largest_pairs(&kernel, kept) } else { None };
         let (values, mut vectors) = match found {
             Some(pairs) => pairs,
             None => {

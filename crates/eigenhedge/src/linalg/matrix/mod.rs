@@ -469,7 +469,7 @@ mod tests {
         assert_eq!(matrix, matrix.clone());
     }
 
-    /// Returns a matrix of distinct-looking entries for tests.
+    /// Returns a test matrix with varied entries.
     fn numbered(rows: usize, columns: usize) -> Matrix {
         let mut matrix = Matrix::zeros(rows, columns);
         for j in 0..columns {

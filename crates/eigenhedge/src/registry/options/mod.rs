@@ -13,6 +13,7 @@ pub use table::{OPTIONS, OptionEntry, Readers};
 pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;
+use crate::comparators::BestMethod;
 use crate::error::Error;
 use crate::kernel::{KERNELS, KernelParameters, TextItems, VectorKernel};
 use crate::registry::{Kind, Spec};
@@ -83,7 +84,9 @@ pub struct Setup {
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
-    /// Seed of the random draws; `None` if unknown.
+    /// How the best subspace in hindsight is followed.
+    pub best: BestMethod,
+    /// Seed of the draws; none when it is not known.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
     parameters: KernelParameters,
@@ -177,8 +180,8 @@ impl Setup {
     /// Returns the settings of an existing learner. The seed is unknown.
     pub fn of(spec: Spec, segments: usize) -> Self {
         let parameters = KernelParameters::default();
-        let coordinates = Coordinates::default();
-        Self { spec, segments, coordinates, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
+        let (coordinates, best) = (Coordinates::default(), BestMethod::default());
+        Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
     /// Returns the settings with the kernel and the rate for rows of `length` columns.

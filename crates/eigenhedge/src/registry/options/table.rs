@@ -4,6 +4,7 @@
 //! `{name}` is replaced by the option name as the program spells it.
 
 use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
+use crate::comparators::BestMethod;
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
@@ -569,6 +570,20 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
+        default: "auto",
+        set: |setup, value| {
+            setup.best = value.text().parse().unwrap_or_default();
+        },
+        get: |setup| Some(setup.best.name().into()),
+        conflict: |_, setup| {
+            let is_chosen = matches!(setup.best, BestMethod::Exact | BestMethod::Sketch);
+            (is_chosen && setup.kernel.is_some())
+                .then(|| format!("{{best}} {} is for plain rows, without a {{kernel}}", setup.best))
+        },
+        example: "--best none",
+        ..OptionEntry::new("best", Type::Choice(best_methods), "HOW", "How the best subspace in hindsight is followed")
+    },
+    OptionEntry {
         default: "0",
         set: |setup, value| setup.seed = Some(value.count() as u64),
         get: |setup| setup.seed.map(Value::from),
@@ -612,6 +627,15 @@ fn centers() -> Vec<Choice> {
 fn coordinates() -> Vec<Choice> {
     let aligned = "Those most surely kept, turned as little as can be from row to row; losses are those of the draw";
     choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, whose loss is charged")])
+}
+
+fn best_methods() -> Vec<Choice> {
+    choices(&[
+        ("auto", "Exactly for rows of up to 4096 numbers, through a sketch for longer ones"),
+        ("exact", "By the scatter matrix of all rows, at n² operations a row"),
+        ("sketch", "Between two numbers, from a sketch of a few directions"),
+        ("none", "Not at all, which is fastest: no best loss, no regret, no bound"),
+    ])
 }
 
 fn missing_policies() -> Vec<Choice> {

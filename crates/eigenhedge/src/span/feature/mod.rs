@@ -159,8 +159,7 @@ impl<D: Dictionary> Feature<D> {
         self
     }
 
-    /// Limits the number of atoms. A row whose features are within a share `novelty` (of their energy) of those of an atom does
-    /// not become an atom.
+    /// Limits the number of atoms. A row does not become an atom if one atom represents it up to a share `novelty` of its energy.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(Budget::new(atoms, novelty)?);
         Ok(self)

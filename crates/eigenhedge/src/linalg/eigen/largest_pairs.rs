@@ -16,10 +16,10 @@
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
-use crate::linalg::{Eigen, Matrix, multiply};
+use super::Eigen;
+use crate::linalg::{Matrix, multiply, symmetric_times};
 use crate::num::{dot, unit};
 use crate::random::Random;
-use faer::MatRef;
 
 /// Number of additional pairs beyond the wanted ones.
 const EXTRA: usize = 8;
@@ -27,25 +27,60 @@ const EXTRA: usize = 8;
 const BLOCKS: usize = 5;
 /// Residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// Share of its length outside the basis below which a direction is rounding.
+/// Error of a sum of eigenvalues that is rounding, as a share of the largest.
+const ROUNDING: f64 = 1e-15;
+/// A direction that keeps less than this of its length when the basis is projected out is rounding.
 const DEPENDENT: f64 = 1e-8;
 
-/// Returns the k largest eigenvalues, descending, and their eigenvectors; `None` if a full decomposition is cheaper.
-pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec<f64>, Matrix)> {
-    let n = matrix.nrows();
+/// The k largest eigenvalues, descending, and their eigenvectors, of a matrix of which the lower triangle is read; none when a
+/// full decomposition is the better way.
+pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+    let steps = 4 * matrix.rows() / (kept + EXTRA);
+    search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
+}
+
+/// The sum of the k largest eigenvalues of a matrix of which the lower triangle is read, to rounding of the largest one; none
+/// when a full decomposition is the better way.
+pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
+    let steps = matrix.rows() / (2 * (kept + EXTRA));
+    let (values, _) = search(matrix, kept, steps, |values, squares| {
+        // A Ritz value is wrong by its squared residual over the distance to what is not followed, at most.
+        let beyond = values[values.len() - 1];
+        let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
+        error <= ROUNDING * values[0].abs() || are_small(&squares[..kept], values[0])
+    })?;
+    Some(values.iter().sum())
+}
+
+/// True if no residual counts beside the largest eigenvalue.
+fn are_small(squares: &[f64], largest: f64) -> bool {
+    squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
+}
+
+/// A squared residual over a distance; zero if there is no residual.
+fn share(square: f64, distance: f64) -> f64 {
+    if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
+}
+
+/// Steps until the Ritz values and the squared norms of their residuals are as wanted, at most so many.
+fn search(
+    matrix: &Matrix,
+    kept: usize,
+    steps: usize,
+    is_done: impl Fn(&[f64], &[f64]) -> bool,
+) -> Option<(Vec<f64>, Matrix)> {
+    let n = matrix.rows();
     let width = kept + EXTRA;
-    if BLOCKS * width > n {
+    if kept == 0 || BLOCKS * width > n {
         return None;
     }
-    // Residuals are squared, so a matrix with very large or very small entries is divided by a power of two.
-    let diagonal = (0..n).map(|i| matrix[(i, i)].abs()).fold(0f64, f64::max);
+    // Residuals are squared: a matrix of very large or very small entries is divided by a power of two.
+    let diagonal = (0..n).map(|i| matrix.column(i)[i].abs()).fold(0f64, f64::max);
     let unit = unit(diagonal);
     if unit != 1.0 {
-        let mut scaled = Matrix::zeros(n, n);
-        for j in 0..n {
-            scaled.column_mut(j).iter_mut().enumerate().for_each(|(i, entry)| *entry = matrix[(i, j)] / unit);
-        }
-        let (values, vectors) = largest_pairs(scaled.view(), kept)?;
+        let mut scaled = matrix.clone();
+        (0..n).for_each(|j| scaled.column_mut(j).iter_mut().for_each(|entry| *entry /= unit));
+        let (values, vectors) = search(&scaled, kept, steps, is_done)?;
         return Some((values.into_iter().map(|value| value * unit).collect(), vectors));
     }
     let mut basis = Basis::new(n);
@@ -54,14 +89,13 @@ pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec
     for j in 0..width {
         block.column_mut(j).iter_mut().for_each(|x| *x = random.normal());
     }
-    for _ in 0..(4 * n / width) {
+    for _ in 0..steps {
         if basis.extend(&block, matrix) == 0 {
             return None;
         }
-        let (values, vectors, images) = basis.ritz(width);
-        let open = residuals(&values, &vectors, images, &mut block);
-        if open.iter().all(|index| *index >= kept) {
-            let mut vectors = vectors;
+        let (values, mut vectors, images) = basis.ritz(width);
+        let squares = residuals(&values, &vectors, images, &mut block);
+        if values.len() > kept && is_done(&values, &squares) {
             vectors.resize(n, kept);
             return Some((values[..kept].to_vec(), vectors));
         }
@@ -72,24 +106,26 @@ pub(super) fn largest_pairs(matrix: MatRef<'_, f64>, kept: usize) -> Option<(Vec
     None
 }
 
-/// Writes the residuals that are too large into the columns of `block`. Returns the indices of their pairs.
-fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<usize> {
+/// Leaves the residuals that are too large in the columns of `block`, and returns the squared norms of all.
+fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
-    let mut open = Vec::new();
+    let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
     *block = images;
     for (j, value) in values.iter().enumerate() {
         let column = block.column_mut(j);
         column.iter_mut().zip(vectors.column(j)).for_each(|(image, y)| *image -= value * y);
-        if dot(column, column).sqrt() > RESIDUAL * largest {
-            if open.len() != j {
-                let (to, from) = block.column_pair_mut(open.len(), j);
+        let square = dot(column, column);
+        squares.push(square);
+        if square.sqrt() > RESIDUAL * largest {
+            if open != j {
+                let (to, from) = block.column_pair_mut(open, j);
                 to.copy_from_slice(from);
             }
-            open.push(j);
+            open += 1;
         }
     }
-    block.resize(block.rows(), open.len());
-    open
+    block.resize(block.rows(), open);
+    squares
 }
 
 /// Orthonormal vectors, their images, and the projected matrix.
@@ -110,28 +146,30 @@ impl Basis {
         }
     }
 
-    /// Appends the part of the block outside the span. Returns the number of new columns.
-    fn extend(&mut self, block: &Matrix, matrix: MatRef<'_, f64>) -> usize {
+    /// Appends what the block adds to the span; returns how many columns that is.
+    fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
         let n = self.vectors.rows();
-        let before = self.vectors.columns();
         let mut column = vec![0.0; n];
+        let mut added = Matrix::zeros(n, 0);
         for j in 0..block.columns() {
             column.copy_from_slice(block.column(j));
             if orthonormal_to(&self.vectors, &mut column) {
                 self.vectors.push_column(&column);
+                added.push_column(&column);
             }
         }
-        let added = self.vectors.columns() - before;
-        multiply(&mut self.product, matrix, self.vectors.view().subcols(before, added));
-        (0..added).for_each(|j| self.images.push_column(self.product.column(j)));
-        added
+        if added.columns() > 0 {
+            symmetric_times(&mut self.product, matrix, &added);
+            (0..added.columns()).for_each(|j| self.images.push_column(self.product.column(j)));
+        }
+        added.columns()
     }
 
     /// Returns the best pairs in the span, and the images of their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());
-        let (values, coordinates) = super::top(&self.eigen.values, &self.eigen.vectors, width);
+        let (values, coordinates) = top(&self.eigen.values, &self.eigen.vectors, width);
         let (mut vectors, mut images) = (Matrix::default(), Matrix::default());
         multiply(&mut vectors, self.vectors.view(), coordinates.view());
         multiply(&mut images, self.images.view(), coordinates.view());
@@ -140,7 +178,7 @@ impl Basis {
 
     /// Keeps the best vectors of the last Rayleigh–Ritz step.
     fn shrink(&mut self, size: usize) {
-        let (_, coordinates) = super::top(&self.eigen.values, &self.eigen.vectors, size);
+        let (_, coordinates) = top(&self.eigen.values, &self.eigen.vectors, size);
         for part in [&mut self.vectors, &mut self.images] {
             multiply(&mut self.product, part.view(), coordinates.view());
             std::mem::swap(part, &mut self.product);
@@ -148,8 +186,19 @@ impl Basis {
     }
 }
 
-/// Makes the vector a unit vector orthogonal to the columns. Returns false if it is in their span.
-pub(super) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
+/// The largest `kept` of ascending eigenvalues, descending, and their vectors.
+pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let n = values.len();
+    let kept = kept.min(n);
+    let mut columns = Matrix::zeros(vectors.rows(), kept);
+    for j in 0..kept {
+        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
+    }
+    (values.iter().rev().take(kept).copied().collect(), columns)
+}
+
+/// Makes the vector a unit vector orthogonal to the columns; false when it lies in their span.
+pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
     let mut overlaps = Vec::new();
     let mut whole = dot(vector, vector).sqrt();
     let first = whole;
@@ -195,13 +244,16 @@ mod tests {
 
     fn agrees_with_the_full_decomposition(values: &[f64], kept: usize) {
         let matrix = with_spectrum(values, 4);
-        let (found, vectors) = largest_pairs(matrix.view(), kept).expect("converges");
+        let (found, vectors) = largest_pairs(&matrix, kept).expect("converges");
         let all = symmetric_eigen(&matrix).values;
         for (j, value) in found.iter().enumerate() {
             let wanted = all[all.len() - 1 - j];
             assert!((value - wanted).abs() <= 1e-12 * found[0], "pair {j}: {value} against {wanted}");
         }
         assert!(vectors.drift() < 1e-13);
+        let (sum, wanted) = (largest_sum(&matrix, kept), all.iter().rev().take(kept).sum::<f64>());
+        let sum = sum.unwrap_or_else(|| panic!("the sum converges"));
+        assert!((sum - wanted).abs() <= 1e-12 * found[0], "{sum} against {wanted}");
     }
 
     #[test]
@@ -225,6 +277,6 @@ mod tests {
 
     #[test]
     fn partial_declines_when_many_pairs_are_wanted() {
-        assert!(largest_pairs(Matrix::identity(60).view(), 20).is_none());
+        assert!(largest_pairs(&Matrix::identity(60), 20).is_none());
     }
 }

@@ -1,0 +1,49 @@
+//! Time a row through the doors that users take, beside the bare learner: `cargo xtask bench doors [--quick]`.
+//!
+//! Doors: the learner alone; with the account; with drawn and with aligned coordinates; the program over NPY, CSV and a pipe,
+//! with answers, with a page. Times are processor times, the medians of interleaved laps. The readers alone are measured as
+//! `check`-less runs of the cheapest learner would be: by reading the table and nothing else.
+
+mod doors;
+mod measure;
+mod verdicts;
+
+use doors::{Case, DOORS};
+use measure::median;
+use std::process::ExitCode;
+
+const LAPS: usize = 5;
+
+fn main() -> ExitCode {
+    let is_quick = std::env::args().any(|argument| argument == "--quick");
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => {
+            eprintln!("doors: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut is_met = true;
+    println!("microseconds of processor time a row; in brackets, times the bare learner\n");
+    for case in Case::all() {
+        let case = case.prepare(folder.path(), is_quick);
+        let laps = if is_quick { 1 } else { LAPS };
+        let mut times = vec![Vec::new(); DOORS.len()];
+        for _ in 0..laps {
+            for (door, times) in DOORS.iter().zip(&mut times) {
+                times.push(case.time(door));
+            }
+        }
+        let times: Vec<f64> = times.into_iter().map(median).collect();
+        print!("n = {:<5} k = {:<3} {:<9}", case.length(), case.kept(), case.learner());
+        for (door, time) in DOORS.iter().zip(&times) {
+            print!("  {} {:.1} [{:.2}]", door.name, time, time / times[0]);
+        }
+        println!();
+        for verdict in verdicts::of(&case, &times) {
+            is_met &= verdict.is_met;
+            println!("    {verdict}");
+        }
+    }
+    if is_met || is_quick { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,32 @@
+//! The promises about doors.
+
+use crate::doors::{Case, DOORS};
+use std::fmt;
+
+/// A promise, and if it is met.
+pub struct Verdict {
+    pub is_met: bool,
+    sentence: String,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", if self.is_met { "met" } else { "NOT MET" }, self.sentence)
+    }
+}
+
+/// The promises for a case, given the time of each door.
+pub fn of(case: &Case, times: &[f64]) -> Vec<Verdict> {
+    let time = |name: &str| DOORS.iter().position(|door| door.name == name).map_or(f64::NAN, |door| times[door]);
+    let most = |sentence: String, found: f64, most: f64| Verdict {
+        is_met: found <= most,
+        sentence: format!("{sentence}: {found:.2}, at most {most:.2}"),
+    };
+    let ratio = if case.length() > 512 { 1.5 } else { 1.25 };
+    let answers = 2.0 + 0.2 * case.kept() as f64;
+    vec![
+        most("run FILE.npy over the bare learner".to_owned(), time("npy") / time("bare"), ratio),
+        most("--out adds, in µs a row".to_owned(), time("npy --out") - time("npy"), answers),
+        most("--report over no page".to_owned(), time("npy --report") / time("npy"), 1.1),
+    ]
+}

@@ -1,0 +1,215 @@
+//! Rows that a second thread reads before they are asked for.
+//!
+//! The thread opens the table once more, goes to the position of the first one and hands over rows in batches, with all that
+//! goes along with a row: texts, place, position, or the error that it was. Rows, errors and positions come out as those of the
+//! reader would. Only for regular files: rows of a pipe are read when they are asked for.
+//!
+//! Memory: [`BATCHES`] batches of some [`NUMBERS`] numbers, or of one row if that is longer.
+
+use crate::concatenation::{Concatenation, open_one};
+use crate::error::{Error, RowPlace};
+use crate::input_source::{InputSource, Source};
+use crate::layout::Layout;
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reading::Reading;
+use std::io;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// Numbers of a batch, and rows, at most.
+const NUMBERS: usize = 1 << 14;
+const ROWS: usize = 256;
+/// Batches that wait.
+const BATCHES: usize = 3;
+
+/// Some rows, in order.
+struct Batch {
+    numbers: Vec<f64>,
+    rows: Vec<ReadRow>,
+    progress: Progress,
+    /// Where the reader is after it, if nothing comes after it.
+    end: Option<(ReadPosition, RowPlace)>,
+}
+
+/// One row as its reader gave it.
+struct ReadRow {
+    /// Where its numbers end in the batch.
+    end: usize,
+    error: Option<Error>,
+    texts: Vec<String>,
+    place: RowPlace,
+    position: ReadPosition,
+}
+
+/// A reader whose rows are read by another thread.
+pub(crate) struct ReadAhead {
+    input: InputSource,
+    source: Source,
+    layout: Layout,
+    batches: Receiver<Result<Batch, Error>>,
+    batch: Batch,
+    /// Rows of the batch that were given.
+    given: usize,
+    /// True if the end was told.
+    has_ended: bool,
+    /// Before the first row.
+    start: ReadPosition,
+    start_place: RowPlace,
+    has_header: bool,
+    reading: Reading,
+}
+
+impl ReadAhead {
+    /// Goes on where a reader of the same table is. The layout must say how the table is read ([`Layout::found`]).
+    pub fn behind(reader: &dyn Reader, input: &InputSource, source: &Source, layout: &Layout) -> io::Result<Self> {
+        let start = reader.position();
+        Ok(Self {
+            batches: begin(source.clone(), layout.clone(), start)?,
+            input: input.clone(),
+            source: source.clone(),
+            layout: layout.clone(),
+            batch: Batch { numbers: Vec::new(), rows: Vec::new(), progress: reader.progress(), end: None },
+            given: 0,
+            has_ended: false,
+            start,
+            start_place: reader.place(),
+            has_header: reader.has_header(),
+            reading: reader.reading(),
+        })
+    }
+
+    fn present(&self) -> Option<&ReadRow> {
+        self.batch.rows.get(self.given.checked_sub(1)?)
+    }
+
+    /// Gets the next batch that has rows; false at the end.
+    fn next_batch(&mut self) -> Result<bool, Error> {
+        while self.given == self.batch.rows.len() {
+            if self.batch.end.is_some() {
+                self.has_ended = true;
+                return Ok(false);
+            }
+            if let Some(last) = self.batch.rows.last() {
+                (self.start, self.start_place) = (last.position, last.place.clone());
+            }
+            let ended = || self.input.unreadable(io::Error::other("the thread that reads it has ended"));
+            self.batch = self.batches.recv().map_err(|_| ended())??;
+            self.given = 0;
+        }
+        Ok(true)
+    }
+}
+
+impl Reader for ReadAhead {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        if !self.next_batch()? {
+            return Ok(false);
+        }
+        let first = self.given.checked_sub(1).map_or(0, |before| self.batch.rows[before].end);
+        let read = &mut self.batch.rows[self.given];
+        self.given += 1;
+        match read.error.take() {
+            Some(error) => Err(error),
+            None => {
+                row.extend_from_slice(&self.batch.numbers[first..read.end]);
+                Ok(true)
+            }
+        }
+    }
+
+    fn kept(&self, texts: &mut Vec<String>) {
+        texts.extend(self.present().into_iter().flat_map(|row| row.texts.iter().cloned()));
+    }
+
+    fn place(&self) -> RowPlace {
+        if let (true, Some((_, place))) = (self.has_ended, &self.batch.end) {
+            return place.clone();
+        }
+        self.present().map_or_else(|| self.start_place.clone(), |row| row.place.clone())
+    }
+
+    fn position(&self) -> ReadPosition {
+        if let (true, Some((position, _))) = (self.has_ended, &self.batch.end) {
+            return *position;
+        }
+        self.present().map_or(self.start, |row| row.position)
+    }
+
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        self.batches =
+            begin(self.source.clone(), self.layout.clone(), *position).map_err(|error| self.input.unreadable(error))?;
+        (self.batch.numbers, self.batch.rows, self.batch.end) = (Vec::new(), Vec::new(), None);
+        (self.given, self.has_ended, self.start) = (0, false, *position);
+        Ok(position.rows)
+    }
+
+    fn progress(&self) -> Progress {
+        self.batch.progress
+    }
+
+    fn has_header(&self) -> bool {
+        self.has_header
+    }
+
+    fn reading(&self) -> Reading {
+        self.reading.clone()
+    }
+}
+
+/// Starts the thread.
+fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Receiver<Result<Batch, Error>>> {
+    let (sender, batches) = sync_channel(BATCHES);
+    let work = move || {
+        if let Err(error) = read_all(&source, &layout, &start, &sender) {
+            // Nobody need be there to hear it.
+            let _ = sender.send(Err(error));
+        }
+    };
+    thread::Builder::new().name("reader".to_owned()).spawn(work)?;
+    Ok(batches)
+}
+
+/// Hands over all rows after a position. An error is one that comes before the first of them.
+fn read_all(
+    source: &Source,
+    layout: &Layout,
+    start: &ReadPosition,
+    batches: &SyncSender<Result<Batch, Error>>,
+) -> Result<(), Error> {
+    let parts = source.parts();
+    let Opened { mut reader, .. } = match parts.as_slice() {
+        [] | [_] => open_one(&InputSource::new(parts.first().unwrap_or(source), layout)?, layout, None)?,
+        _ => Concatenation::open(parts, layout)?.1,
+    };
+    reader.go_to(start)?;
+    let mut row = Vec::new();
+    loop {
+        let (mut numbers, mut rows, mut is_last) = (Vec::with_capacity(NUMBERS), Vec::with_capacity(ROWS), false);
+        while !is_last && numbers.len() < NUMBERS && rows.len() < ROWS {
+            row.clear();
+            let error = match reader.read(&mut row) {
+                Ok(true) => None,
+                Ok(false) => {
+                    is_last = true;
+                    break;
+                }
+                Err(error) => {
+                    is_last = !error.is_row();
+                    Some(error)
+                }
+            };
+            let mut texts = Vec::new();
+            if error.is_none() {
+                numbers.extend_from_slice(&row);
+                reader.kept(&mut texts);
+            }
+            let (place, position) = (reader.place(), reader.position());
+            rows.push(ReadRow { end: numbers.len(), error, texts, place, position });
+        }
+        let end = is_last.then(|| (reader.position(), reader.place()));
+        let batch = Batch { numbers, rows, progress: reader.progress(), end };
+        if batches.send(Ok(batch)).is_err() || is_last {
+            return Ok(());
+        }
+    }
+}
