@@ -60,7 +60,7 @@ fn another_run_is_refused_by_the_name_of_what_differs() {
         ),
         (
             format!("{base} --report page.html"),
-            "--report needs what a run with --report or --plot records, and run.snap holds none of it",
+            "--report needs what a run with --report, --plot or --live records, and run.snap holds none of it",
         ),
     ];
     for (arguments, sentence) in cases {

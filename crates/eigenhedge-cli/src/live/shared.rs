@@ -57,8 +57,6 @@ impl<T> Shared<T> {
     }
 }
 
-// Only a program with pages has another thread.
-#[cfg_attr(not(feature = "serve"), allow(dead_code))]
 impl<T> Shared<T> {
     /// For another thread: looks at the value while the stream waits, once it is as it should be; nothing if that takes too long.
     pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
