@@ -3,8 +3,8 @@
 //! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows. Because a few rows
 //! determine a deviation poorly, the variance is regularized: it is `(S + c d²) / (t + c)`, where t is the number of rows, S
 //! the sum of their squared distances from the mean, d the largest distance among the first rows and c = 4 the number of prior
-//! rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that no cell exceeds `√(1
-//! + t/c)`. Later the scale is the root mean squared distance up to a relative term of order 1/t. A column that has been
+//! rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that no cell exceeds
+//! `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative term of order 1/t. A column that has been
 //! constant so far gives 0, and its rows count as one. Shifting a column or changing its unit changes nothing.
 //!
 //! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones, are

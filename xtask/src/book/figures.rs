@@ -3,7 +3,7 @@
 //! Each fragment below is built from its source and must occur in the README. A digit of its prose outside all fragments is
 //! an error too, so that a number cannot be changed by hand. The losses of the demo are checked by `tests/demo.rs` of the program.
 
-use super::read;
+use super::page::read;
 use std::path::Path;
 
 /// Fragments with digits that are not measurements.

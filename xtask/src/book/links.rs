@@ -1,13 +1,13 @@
 //! Links between files of the repository.
 
-use super::page::Page;
+use super::page::{Page, read};
 use std::fs;
 use std::path::Path;
 
 /// Returns broken links to files or headings, and pages missing in the table of contents.
 pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
-    let contents = super::read(root, "docs/src/SUMMARY.md")?;
+    let contents = read(root, "docs/src/SUMMARY.md")?;
     for page in pages {
         let listed = contents.contains(&format!("({})", page.file())) || page.file() == "SUMMARY.md";
         if page.name.starts_with("docs/") && !listed {

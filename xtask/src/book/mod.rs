@@ -80,8 +80,3 @@ fn add_python_pages(root: &Path, python: &Path, pages: &Path) -> Result<(), Stri
     let listed = text.replace(entry, &format!("{entry}{}", String::from_utf8_lossy(&output.stdout)));
     fs::write(&contents, listed).map_err(|error| format!("{}: {error}", contents.display()))
 }
-
-/// Reads a file of the repository.
-fn read(root: &Path, name: &str) -> Result<String, String> {
-    fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
-}

@@ -97,6 +97,11 @@ pub fn plain(text: &str) -> String {
     out + rest
 }
 
+/// Reads a file of the repository.
+pub fn read(root: &Path, name: &str) -> Result<String, String> {
+    fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

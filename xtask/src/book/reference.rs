@@ -1,6 +1,6 @@
 //! Checks that the reference has all public names of the Python package. Options of the program are checked by its tests.
 
-use super::read;
+use super::page::read;
 use std::path::Path;
 
 /// Modules whose `__all__` must occur in the reference.

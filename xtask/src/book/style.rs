@@ -5,7 +5,7 @@ use super::page::Page;
 /// Maximum number of words of a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
 /// Pages that may be longer.
-const LONG: [&str; 3] = ["references.md", "evidence.md", "benchmarks.md"];
+const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
 /// Minimum Flesch reading ease of README and tutorials; 50 to 60 is "fairly difficult", the usual range of technical texts.
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
