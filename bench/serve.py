@@ -151,8 +151,8 @@ app.run(port=int(sys.argv[1]), threaded=True)
 
 
 def flask_and_river(folder, kind, port):
-    """Rows a second of a service of Flask and River, which keeps nothing on disk. River has no PCA: it scales rows, or scores them
-    by half-space trees. None if they are not installed."""
+    """Rows per second of a service with Flask and River, which keeps nothing on disk. River has no PCA. The
+    service scales rows or scores them with half-space trees. Skipped if they are not installed."""
     try:
         import flask  # noqa: F401
         import river  # noqa: F401
@@ -176,8 +176,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         service = Service([program, "serve", "--listen", "127.0.0.1:0", "--store", "store"], folder)
         report = {
-            f"ndjson, {streams} streams": many_rows(service, streams, 20_000 if quick else 200_000)
-            for streams in (1, 64, 1000)
+            f"ndjson, {streams} streams": many_rows(service, streams, 20_000 if quick else 200_000) for streams in (1, 64, 1000)
         }
         for streams in (1, 64, 1000):
             report[f"single rows, {streams} streams"] = single_rows(service, streams, 1000, 2 if quick else 10)

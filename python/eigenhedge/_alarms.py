@@ -170,6 +170,12 @@ def _causes(event: Event) -> str:
     return ", ".join(f"{column} {share:.0%}" for column, share in event["causes"])
 
 
+def states(found: dict[str, Any]) -> NDArray[np.str_]:
+    """Return the verdicts of the core as words."""
+    words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal"))
+    return words
+
+
 def answers(
     found: dict[str, Any], names: list[str] | None, width: int, limit: float | None, key: list[str] | None = None
 ) -> Alarms:
@@ -188,7 +194,7 @@ def answers(
         t2_limit=limits[:, 1],
         columns=columns,
         drift=found["drift_since"] >= 0,
-        state=np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal")),
+        state=states(found),
         reference_limit=math.nan if limit is None else limit,
         key=key,
         **found,

@@ -142,9 +142,10 @@ class Fleet(Generic[Member, Answers]):
         return given  # type: ignore[no-any-return]
 
     def _begun(self, dim: int, names: list[str] | None) -> Groups | MonitorGroups:
-        if not isinstance(self.k, int) and hasattr(self.k, "_fresh"):
-            return MonitorGroups(self.k._fresh(dim, names), self.max_groups)
-        return Groups(dim, self.k, names=names, max_groups=self.max_groups, **self._given)
+        k: Any = self.k
+        if hasattr(k, "_fresh"):
+            return MonitorGroups(k._fresh(dim, names), self.max_groups)
+        return Groups(dim, k, names=names, max_groups=self.max_groups, **self._given)
 
     def accept(self, key: object) -> None:
         """Accept the current state of a key as normal. See :meth:`Monitor.accept`.

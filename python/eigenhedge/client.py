@@ -1,4 +1,4 @@
-"""A client of ``eigenhedge serve``. Nothing but the standard library is needed; DataFrames are taken and given if pandas is there.
+"""Client of ``eigenhedge serve``. It needs only the standard library. DataFrames need pandas.
 
 Requests that change something carry an ``Idempotency-Key``, so that one that is sent again after a broken connection is learned
 once.
@@ -14,7 +14,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["Client", "Stream", "ServiceError"]
+__all__ = ["Client", "ServiceError", "Stream"]
 
 #: Statuses after which a request is sent again.
 _AGAIN = (429, 503, 507)

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import threading
+from typing import ClassVar
 
 import pytest
 
@@ -16,7 +17,7 @@ class Echo(http.server.BaseHTTPRequestHandler):
     """Answers each row with its number; breaks the first connection of each request with a key."""
 
     protocol_version = "HTTP/1.1"
-    seen: dict = {}
+    seen: ClassVar[dict] = {}
     rows = 0
 
     def log_message(self, *_):

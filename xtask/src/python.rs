@@ -21,7 +21,7 @@ pub fn prepare(root: &Path) -> Result<(), String> {
     install(root, &environment, "dev")?;
     // Built by the same command as the tests, so that nothing is compiled twice and the program is never older than the
     // package.
-    run(&mut step("program", "test --workspace --no-run --locked").command())
+    run(&mut step("program", "test --workspace --no-run --locked --features eigenhedge-cli/serve").command())
 }
 
 /// Checks the stub of the native module, and runs pytest on the installed package.

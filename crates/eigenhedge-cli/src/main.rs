@@ -42,8 +42,10 @@ fn main() -> ExitCode {
             // Users of pipes must know that one bad row need not end the run.
             let of_table = error.downcast_ref::<eigenhedge_io::Error>();
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
+            let word = of_table.and_then(eigenhedge_io::Error::word);
+            let sign = word.map_or(String::new(), |word| format!("; --na-values {word} reads it as a missing cell"));
             let hint = if needs_hint { "; --on-bad-row skip passes over bad rows" } else { "" };
-            complain(&format!("{error:#}{hint}"));
+            complain(&format!("{error:#}{sign}{hint}"));
             ExitCode::from(match () {
                 () if error.is::<table::Usage>() => USAGE,
                 () if error.is::<commands::Alarmed>() => ALARM,

@@ -187,11 +187,11 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
         if is_dash(path) {
             return Err(Usage(format!("{option} must be a file, got -")));
         }
-        if option == "--report" {
-            is_page(path)?;
-        }
         if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
             return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
+        }
+        if option == "--report" {
+            is_page(path)?;
         }
         taken.push((option, path));
     }

@@ -115,7 +115,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     (
         "run gap.csv -k 2",
         1,
-        "line 302, column 2 (\"flow\"): must be a finite number, got \"\"; --missing skip passes such rows over, --missing fill",
+        "line 302, column 2 (\"flow\"): must be a finite number, got an empty cell; --missing skip passes such rows over, --missing fill",
     ),
     ("run infinite.csv -k 2", 1, "must be a finite number, got \"inf\"; --on-bad-row skip passes over bad rows"),
     (

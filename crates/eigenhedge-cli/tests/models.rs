@@ -244,7 +244,11 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
             1,
             "bare.csv: must have 5 selected columns like the model, got 3".to_owned(),
         ),
-        ("run t.csv --start-from t.csv", 1, "t.csv: is not a file saved by eigenhedge".to_owned()),
+        (
+            "run t.csv --start-from t.csv",
+            1,
+            "t.csv: is not a file saved by eigenhedge: --snapshot writes such files".to_owned(),
+        ),
     ];
     for (arguments, status, sentence) in cases {
         let outcome = place.run(arguments);

@@ -265,7 +265,7 @@ fn what_cannot_be_monitored_is_said() {
         ("monitor t.csv --mode freeze:30 --warm-up 40", 2, "--mode freeze:30 must be as long as --warm-up 40"),
         ("monitor t.csv --start-from t.csv", 1, "t.csv: is not a file saved by eigenhedge"),
         ("monitor t.csv --start-from t.csv --lags 2", 2, "cannot be used with"),
-        ("monitor t.csv --train missing.csv", 1, "missing.csv: cannot be read"),
+        ("monitor t.csv --train missing.csv", 1, "missing.csv: there is no such file"),
     ];
     for (command, status, sentence) in cases {
         let outcome = place.run(command);

@@ -200,7 +200,8 @@ fn a_failed_run_leaves_an_older_output_as_it_was() {
 fn a_pipe_is_named_and_answered_up_to_the_bad_row() {
     let outcome = Place::new().feed("run - -k 1 --out -", "1,2\n3,4\nfive,6\n");
     let sentence = "eigenhedge: standard input, line 3, column 0: must be a finite number, got \"five\"";
-    assert_eq!((outcome.status, outcome.err), (1, format!("{sentence}{HINT}\n")));
+    let sign = "; --na-values five reads it as a missing cell";
+    assert_eq!((outcome.status, outcome.err), (1, format!("{sentence}{sign}{HINT}\n")));
     assert_eq!(outcome.out.lines().count(), 3);
 }
 

@@ -42,7 +42,7 @@ fn what_cannot_be_suggested_is_said() {
         ("scree t.csv --share 2", 2, "must be a number from 0 to 1"),
         ("scree t.csv --max-k 0", 2, "0 is not in 1.."),
         ("scree t.csv --plot x.png", 2, "--plot writes SVG"),
-        ("scree missing.csv", 1, "missing.csv: cannot be read"),
+        ("scree missing.csv", 1, "missing.csv: there is no such file"),
         (
             "run t.csv -k 0.95",
             2,

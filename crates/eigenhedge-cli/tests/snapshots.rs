@@ -131,7 +131,7 @@ fn wrong_places_are_refused_before_the_work() {
         ),
         ("--report .", 1, ". cannot be written: it is a folder; name a file in it"),
         ("--resume absent.snap", 1, "absent.snap cannot be read: No such file or directory (os error 2)"),
-        ("--resume data.csv", 1, "data.csv: is not a file saved by eigenhedge"),
+        ("--resume data.csv", 1, "data.csv: is not a file saved by eigenhedge: --snapshot writes such files"),
     ];
     for (arguments, status, sentence) in cases {
         let outcome = place.run(&format!("run data.csv -k 2 {arguments}"));

@@ -71,6 +71,14 @@ impl Error {
         Self { place, ..self }
     }
 
+    /// Returns the word in a cell that should be a number, if it may be a sign for a missing cell.
+    pub fn word(&self) -> Option<&str> {
+        let Fault::TextCell(found) = &self.fault else { return None };
+        let word = found.strip_prefix('"')?.strip_suffix('"')?;
+        let is_word = word.len() <= LONGEST_WORD && word.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
+        (is_word && word.starts_with(char::is_alphabetic) && word.parse::<f64>().is_err()).then_some(word)
+    }
+
     /// Returns true if only one row is bad, so that the following rows can still be read.
     pub fn is_row(&self) -> bool {
         self.fault.is_row()
@@ -116,8 +124,11 @@ pub(crate) enum Fault {
     // Errors of one row.
     #[error("must have {expected} cells like the first {like}, got {found}{hint}")]
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
-    #[error("must be a finite number, got {found}{advice}")]
-    Cell { found: String, advice: String },
+    #[error("must be a finite number, got {0}")]
+    Cell(String),
+    /// A cell of a text table, where `--na-values` has an effect.
+    #[error("must be a finite number, got {0}")]
+    TextCell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
     Missing { found: String, advised: bool },
     #[error("must hold at least one number, got missing cells only")]
@@ -265,17 +276,12 @@ const LONGEST_WORD: usize = 20;
 impl Fault {
     /// Creates the error for a cell that is missing or not a finite number.
     pub fn cell(found: String, is_missing: bool) -> Self {
-        if is_missing {
-            return Self::Missing { found, advised: false };
-        }
-        let word = found.trim_matches('"');
-        let is_word = word.len() <= LONGEST_WORD && word.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
-        let is_number = word.parse::<f64>().is_ok() || !word.starts_with(char::is_alphabetic);
-        let advice = match is_word && !is_number && found.starts_with('"') {
-            true => format!("; --na-values {word} reads it as a missing cell"),
-            false => String::new(),
-        };
-        Self::Cell { found, advice }
+        if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
+    }
+
+    /// Creates the error for a cell of a text table.
+    pub fn text_cell(found: String, is_missing: bool) -> Self {
+        if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }
 
     /// Creates the error for an ambiguous date, with two formats and the dates they give.
@@ -289,7 +295,8 @@ impl Fault {
         matches!(
             self,
             Self::Ragged { .. }
-                | Self::Cell { .. }
+                | Self::Cell(_)
+                | Self::TextCell(_)
                 | Self::Missing { .. }
                 | Self::NoCell
                 | Self::NoItems

@@ -76,9 +76,13 @@ impl Place {
 /// Advice that follows a message about a bad row.
 pub const HINT: &str = "; --on-bad-row skip passes over bad rows";
 
-/// Returns the error output without [`HINT`].
+/// Returns the error output without [`HINT`] and without the advice on a word that may be a sign for a missing cell.
 pub fn unhinted(err: &str) -> String {
-    err.replace(HINT, "")
+    let err = err.replace(HINT, "");
+    match (err.find("; --na-values "), err.find(" reads it as a missing cell")) {
+        (Some(start), Some(end)) => err[..start].to_owned() + &err[end + " reads it as a missing cell".len()..],
+        _ => err,
+    }
 }
 
 /// Returns a CSV table with a header.

@@ -2,13 +2,13 @@
 
 use std::io::{self, Write};
 
-/// Numbers under this one and not under a tenth of it have an exponent in one form and none in the other.
-const LEAST_PLAIN: f64 = 1e-4;
+/// Sizes that are written without an exponent, from the first to below the second: exponents have another form.
+const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 /// Writes the shortest text that reads back as the same number.
 pub(super) fn write_number(number: f64, out: &mut dyn Write) -> io::Result<()> {
     let size = number.abs();
-    if size.is_finite() && (size >= LEAST_PLAIN || size == 0.0) {
+    if PLAIN.contains(&size) || size == 0.0 {
         return out.write_all(zmij::Buffer::new().format_finite(number).as_bytes());
     }
     write!(out, "{number:?}")

@@ -171,7 +171,7 @@ impl Csv {
         if style.number(cell).is_none() && has_thousands(cell) {
             return Error::at(place, Fault::Thousands(shown(cell)));
         }
-        Error::at(place, Fault::cell(shown(cell) + style.hint(cell), style.is_missing(cell)))
+        Error::at(place, Fault::text_cell(shown(cell) + style.hint(cell), style.is_missing(cell)))
     }
 
     fn bytes(&self) -> u64 {
