@@ -22,13 +22,14 @@ const OTHER_NAMES: [(&str, &str); 12] = [
 
 /// Returns the message, with a suggestion if another command has the option or if the option has another name.
 pub fn with_tip(mut message: clap::Error) -> clap::Error {
-    if message.kind() != ErrorKind::UnknownArgument || message.get(ContextKind::SuggestedArg).is_some() {
+    if message.kind() != ErrorKind::UnknownArgument {
         return message;
     }
     let Some(ContextValue::String(option)) = message.get(ContextKind::InvalidArg) else { return message };
     let option = option.split(['=', ' ']).next().unwrap_or_default().to_owned();
     let renamed = OTHER_NAMES.iter().find(|(name, _)| *name == option).map(|(_, tip)| (*tip).to_owned());
     if let Some(tip) = renamed.or_else(|| of_other_commands(&option)) {
+        message.remove(ContextKind::SuggestedArg);
         message.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     }
     message

@@ -123,7 +123,12 @@ const DATA: &[Case] = &[
         1,
         "data.csv, line 2: the norm of the row must not exceed the norm bound 2, got 5",
     ),
-    ("a,b\n1,2\n", "-k 1 --columns a,zebra", 1, "data.csv: there is no column \"zebra\" in the header"),
+    (
+        "a,b\n1,2\n",
+        "-k 1 --columns a,zebra",
+        1,
+        "data.csv: there is no column \"zebra\" in the header; the columns are \"a\", \"b\"",
+    ),
     ("1,2\n3,4\n", "-k 1 --exclude x", 1, "data.csv: there is no column \"x\" in the header"),
     ("a,b\n1,2\n", "-k 1 --columns 0,2", 1, "data.csv: there is no column 2: positions run from 0 to 1"),
     (

@@ -341,7 +341,7 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
 fn hint_or_list(name: &str, names: &[String]) -> String {
     const LISTED: usize = 8;
     let near = hint(name, names);
-    if !near.is_empty() {
+    if !near.is_empty() || names.is_empty() {
         return near;
     }
     let listed: Vec<String> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
