@@ -129,7 +129,12 @@ const DATA: &[Case] = &[
         1,
         "data.csv: there is no column \"zebra\" in the header; the columns are \"a\", \"b\"",
     ),
-    ("1,2\n3,4\n", "-k 1 --exclude x", 1, "data.csv: there is no column \"x\" in the header"),
+    (
+        "1,2\n3,4\n",
+        "-k 1 --exclude x",
+        1,
+        "data.csv: there is no column \"x\" in the header; the columns are \"1\", \"2\"",
+    ),
     ("a,b\n1,2\n", "-k 1 --columns 0,2", 1, "data.csv: there is no column 2: positions run from 0 to 1"),
     (
         "a,a\n1,2\n",
