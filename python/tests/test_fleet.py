@@ -76,7 +76,7 @@ def test_misuse_is_one_sentence(tmp_path):
         Fleet(2, etta=3).update(keys, X)
     with pytest.raises(KeyError):
         Fleet(2)["nobody"]
-    with pytest.raises(ValueError, match="must have learned from a row"):
+    with pytest.raises(ValueError, match="must have had a row before it is saved"):
         Fleet(2).save(tmp_path / "f.eh")
     fleet = Fleet(2)
     X[7, 1] = np.nan
@@ -107,9 +107,22 @@ def test_monitors_by_key_give_the_answers_of_the_command_line(tmp_path):
     table = pandas.DataFrame(X, columns=list("abcde"))
     table.insert(0, "machine", keys)
     table.to_csv(tmp_path / "t.csv", index=False)
-    command = ["monitor", "t.csv", "--group-by", "machine", "--out", "o.csv", "--events", "e.csv", "--snapshot", "m.eh"]
+    command = [
+        "monitor",
+        "t.csv",
+        "--group-by",
+        "machine",
+        "--out",
+        "o.csv",
+        "--events",
+        "e.csv",
+        "--snapshot",
+        "m.eh",
+        "--warm-up",
+        "100",
+    ]
     subprocess.run([PROGRAM, *command], check=True, capture_output=True, cwd=tmp_path)
-    fleet = Fleet(eigenhedge.Monitor(), max_groups=2)
+    fleet = Fleet(eigenhedge.Monitor(warm_up=100), max_groups=2)
     first = fleet.update(keys[:300], table.drop(columns="machine")[:300])
     alarms = fleet.update(keys[300:], table.drop(columns="machine")[300:])
     wanted = pandas.read_csv(tmp_path / "o.csv")
@@ -126,7 +139,7 @@ def test_monitors_by_key_give_the_answers_of_the_command_line(tmp_path):
 
 def test_a_saved_fleet_of_monitors_goes_on(tmp_path):
     keys, X = sensors()
-    whole, half = Fleet(eigenhedge.Monitor()), Fleet(eigenhedge.Monitor())
+    whole, half = Fleet(eigenhedge.Monitor(warm_up=100)), Fleet(eigenhedge.Monitor(warm_up=100))
     after = whole.update(keys[:600], X[:600]) and whole.update(keys[600:], X[600:])
     half.update(keys[:600], X[:600])
     half.save(tmp_path / "fleet.eh")
@@ -137,7 +150,7 @@ def test_a_saved_fleet_of_monitors_goes_on(tmp_path):
 
 def test_a_drift_of_one_key_is_accepted():
     keys, X = sensors()
-    fleet = Fleet(eigenhedge.Monitor())
+    fleet = Fleet(eigenhedge.Monitor(warm_up=100))
     fleet.update(keys, X)
     assert fleet["key 2"].drift_ is not None and fleet["key 1"].drift_ is None
     fleet.accept("key 2")
@@ -148,7 +161,7 @@ def test_a_drift_of_one_key_is_accepted():
 
 def test_a_fitted_monitor_is_the_reference_of_every_key():
     keys, X = sensors()
-    fitted = eigenhedge.Monitor().fit(X[:500])
+    fitted = eigenhedge.Monitor(warm_up=100).fit(X[:500])
     fleet = Fleet(fitted)
     alarms = fleet.update(keys[500:], X[500:])
     assert np.isfinite(alarms.score).all()
@@ -158,11 +171,11 @@ def test_a_fitted_monitor_is_the_reference_of_every_key():
 
 def test_wrong_fleets_of_monitors_are_refused():
     with pytest.raises(ValueError, match="learner has no effect with a fleet of monitors"):
-        Fleet(eigenhedge.Monitor(), learner="tracking")
+        Fleet(eigenhedge.Monitor(warm_up=100), learner="tracking")
     with pytest.raises(ValueError, match="accept needs a fleet of monitors"):
         Fleet(2).accept("a")
     keys, X = rows()
-    models, monitors = Fleet(2), Fleet(eigenhedge.Monitor())
+    models, monitors = Fleet(2), Fleet(eigenhedge.Monitor(warm_up=100))
     models.update(keys, X)
     monitors.update(keys, X)
     with pytest.raises(ValueError, match="a fleet of models cannot be merged with a fleet of monitors"):
