@@ -48,14 +48,14 @@ pub fn learn(
         let row = rows.row(i);
         let looked = fleet.with_pool(key, row, POOL_PARTS, |monitor| {
             let verdict = monitor.step_numbered(number, row)?;
-            Ok((verdict, monitor.open_event().map(|event| event.start)))
+            Ok((verdict, monitor.open_event().map(|event| event.start), monitor.limit().unwrap_or(f64::NAN)))
         });
         match looked {
-            Ok((verdict, event_start)) => {
+            Ok((verdict, event_start, limit)) => {
                 write(&columns, &verdict, rows.texts(i), &names, &mut outcome.answers);
                 outcome.learned += 1;
                 outcome.alarms += u64::from(verdict.alarm);
-                record.enter_score(number, verdict.score, verdict.limit);
+                record.enter_score(number, verdict.score, limit);
                 outcome.score = Some(verdict.score).filter(|score| score.is_finite());
                 let found = Notice::of_row(&verdict, event_start, key, time, &names);
                 found.into_iter().for_each(|notice| notices.push(notice));
