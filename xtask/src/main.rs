@@ -16,6 +16,7 @@ use std::time::Instant;
 
 const HELP: &str = "\
 cargo xtask test           run every check; stop at the first that fails
+cargo xtask quick          run the checks for everyday work: format, layers, clippy, unit tests
 cargo xtask test python    only those of the Python package
 cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
@@ -77,6 +78,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["test"] => test(),
+        ["quick"] => outcome(quick()),
         ["man"] => {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
         }
@@ -113,6 +115,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Runs the checks that take about a minute when everything is compiled.
+fn quick() -> Result<(), String> {
+    const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
+    layers::check(&root())?;
+    let steps = CHECKS.iter().filter(|step| ["format", "clippy"].contains(&step.name));
+    steps.chain([&step("unit tests", UNIT_TESTS)]).try_for_each(|step| run(&mut step.command()))
 }
 
 fn test() -> ExitCode {
