@@ -12,6 +12,9 @@ import pytest
 import eigenhedge
 from eigenhedge.client import Client, ServiceError
 
+#: The program, built with the feature ``serve``.
+PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
+
 
 class Echo(http.server.BaseHTTPRequestHandler):
     """Answers each row with its number; breaks the first connection of each request with a key."""
@@ -90,17 +93,17 @@ def test_the_client_is_part_of_the_package():
     assert eigenhedge.Client is Client
 
 
-@pytest.mark.skipif("EIGENHEDGE_SERVE" not in os.environ, reason="EIGENHEDGE_SERVE names no program with the feature serve")
+@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
 def test_the_service_learns_what_the_package_learns(tmp_path):
-    command = [os.environ["EIGENHEDGE_SERVE"], "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
+    command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     address = next(line.split()[-1] for line in program.stderr if "listening at http" in line)
     try:
         client = Client(address)
         rows = [[float((i * j) % 7) for j in range(1, 5)] for i in range(50)]
         answers = list(client.create("s", k=2, learner="leader").learn(rows, batch=20))
-        model = eigenhedge.Model(2, learner="leader")
-        for row, answer in zip(rows, answers):
+        model = eigenhedge.Model(4, 2, learner="leader")
+        for row, answer in zip(rows, answers, strict=True):
             assert model.step(row).expected_loss == answer["expected_loss"]
         assert client.stream("s").summary()["rows"] == 50
     finally:

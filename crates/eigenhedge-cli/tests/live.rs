@@ -12,7 +12,7 @@ use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const SOON: Duration = Duration::from_secs(30);
-/// What issue and book promise.
+/// Time within which a fault must be shown.
 const PROMISED: Duration = Duration::from_secs(2);
 
 /// The program with a live page.

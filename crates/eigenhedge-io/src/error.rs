@@ -36,7 +36,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Where a row stands: the source, and a line from 1 or a row from 0. It becomes a text only in messages.
+/// Place of a row: the source, and a line from 1 or a row from 0. It is formatted only for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,

@@ -72,7 +72,10 @@ mod time_format;
 mod time_order;
 mod unpack;
 
-pub use answers::{Answer, Answers, Cell, CellKind, Form, Output, Position, Target, json_answer, json_cells};
+pub use answers::{
+    Answer, Answers, CAUSES, Cell, CellKind, Form, Output, Position, Target, cause_columns, json_answer, json_cells,
+    verdict_cells, verdict_columns,
+};
 pub use binary::{Array, read_array};
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};

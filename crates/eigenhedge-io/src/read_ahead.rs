@@ -27,13 +27,13 @@ struct Batch {
     numbers: Vec<f64>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Where the reader is after it, if nothing comes after it.
+    /// Position and place of the reader at the end of the table; only in the last batch.
     end: Option<(ReadPosition, RowPlace)>,
 }
 
 /// One row as its reader gave it.
 struct ReadRow {
-    /// Where its numbers end in the batch.
+    /// End of its numbers in the batch.
     end: usize,
     error: Option<Error>,
     texts: Vec<String>,

@@ -32,9 +32,9 @@ pub(crate) trait Reader {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
     /// Appends the texts of the copied columns of the row read last.
     fn kept(&self, _texts: &mut Vec<String>) {}
-    /// Where the row read last stands.
+    /// Returns the place of the row read last.
     fn place(&self) -> RowPlace;
-    /// Where reading would go on.
+    /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;
     /// Moves to a position from the start. Returns the number of rows actually before it.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;

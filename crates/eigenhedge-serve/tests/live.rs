@@ -102,7 +102,7 @@ fn events_have_ids_and_a_browser_that_returns_goes_on_after_its_own() {
     assert!(next.contains("<p>two</p>") && !next.contains("<p>one</p>"), "{next}");
 }
 
-/// Whoever publishes waits for nobody: a client that reads nothing gets the newest state when it reads.
+/// Publishing never waits. A client that has read nothing gets the newest state.
 #[test]
 fn a_client_that_does_not_read_holds_nobody_up_and_gets_the_newest_state() {
     let server = server();

@@ -1,4 +1,4 @@
-//! What a stream learns, and a thread that makes pages looks at.
+//! State of a stream, shared with the thread that makes pages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

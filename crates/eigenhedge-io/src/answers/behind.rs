@@ -35,7 +35,7 @@ struct Behind {
 struct Lot {
     /// Row, losses, coordinates and texts of each, and where those end.
     answers: Vec<(u64, f64, f64, usize, usize)>,
-    /// Where each row of a table ends among the numbers.
+    /// End of each row of a table among the numbers.
     rows: Vec<usize>,
     numbers: Vec<f64>,
     texts: Vec<String>,

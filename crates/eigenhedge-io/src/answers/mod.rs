@@ -16,9 +16,11 @@ mod behind;
 mod form;
 mod number;
 mod parquet;
+mod verdict;
 
 pub use behind::Output;
 pub use form::Form;
+pub use verdict::{CAUSES, cause_columns, verdict_cells, verdict_columns};
 
 use crate::error::{Error, Fault};
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};

@@ -1,6 +1,6 @@
 //! The newest state of a page, and who looks at it.
 //!
-//! Whoever makes the page publishes a [`PageState`]; it takes the place of the one before. A browser that connects gets all parts, then
+//! The maker of the page publishes a [`PageState`], which replaces the previous one. A browser that connects gets all parts, then
 //! those that have changed since what it was sent last. Parts inside a section go to those who have opened it, and
 //! [`Feed::wanted`] says which sections these are, so that nobody need make the others.
 
@@ -45,7 +45,7 @@ struct Inner {
     changed: Condvar,
 }
 
-/// Who looks at the page, and at what.
+/// Connected browsers and their open sections.
 #[derive(Debug, Default)]
 struct Interest {
     watchers: usize,
@@ -55,7 +55,7 @@ struct Interest {
     version: u64,
 }
 
-/// What is asked of the maker of a page.
+/// Requests to the maker of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     /// True if somebody looks.
@@ -84,12 +84,12 @@ impl Feed {
         self.0.states.send_modify(|newest| *newest = (newest.0 + 1, Arc::new(state)));
     }
 
-    /// Who looks now.
+    /// Returns the browsers that are connected now.
     pub fn wanted(&self) -> Watch {
         self.interest().wanted()
     }
 
-    /// Who looks: returned when somebody comes after version `seen`, or after some time.
+    /// Waits until a browser connects after version `seen`, or for a limited time, and returns the connected browsers.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = self.interest();
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);

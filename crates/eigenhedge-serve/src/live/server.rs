@@ -48,7 +48,7 @@ fn next(address: ListenAddress) -> SocketAddr {
     SocketAddr::new(socket.ip(), socket.port().checked_add(1).unwrap_or(0))
 }
 
-/// What requests need.
+/// State shared by all requests.
 #[derive(Debug, Clone)]
 struct Context {
     feed: Feed,

@@ -1,11 +1,11 @@
-//! What requests need.
+//! State shared by all requests.
 
 use super::core::Core;
 use super::metrics::Metrics;
 use crate::live::{Guard, Shutdown};
 use std::sync::Arc;
 
-/// What requests need.
+/// State shared by all requests.
 #[derive(Clone)]
 pub struct App {
     pub core: Arc<Core>,

@@ -1,4 +1,4 @@
-//! What happened, as lines of JSON on standard error.
+//! Log lines as JSON on standard error.
 
 use axum::http::{Method, StatusCode};
 use serde_json::json;

@@ -8,7 +8,7 @@ use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
-/// What a stream is made of.
+/// Definition of a stream.
 #[derive(Debug, Clone)]
 pub enum Learner {
     /// A model, or one for each key.

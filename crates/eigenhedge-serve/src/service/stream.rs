@@ -25,7 +25,7 @@ pub const WAITING: usize = 256;
 /// Bytes of the log after which a snapshot is written, at least; and at most as many as the snapshot before had.
 const LOG_BYTES: u64 = 4 << 20;
 
-/// What all streams share.
+/// State shared by all streams.
 pub struct Shared {
     pub store: Arc<Store>,
     pub queue: StoreQueue,
@@ -79,7 +79,7 @@ struct Slot {
     log_bytes: u64,
     snapshot_bytes: u64,
     is_saving: bool,
-    /// Why the learner cannot be read from the store.
+    /// Reason why the learner cannot be read from the store.
     failed: Option<String>,
 }
 

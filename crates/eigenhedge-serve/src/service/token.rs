@@ -9,10 +9,10 @@ const SHORTEST: usize = 16;
 /// Largest file of tokens.
 const LARGEST: u64 = 1 << 16;
 
-/// What a request may do; each scope includes those before it.
+/// Permission of a request. Each scope includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// Look: streams, summaries, models, events, scores, metrics.
+    /// Reading streams, summaries, models, events, scores and metrics.
     Read,
     /// Make streams, send rows, accept references.
     Write,

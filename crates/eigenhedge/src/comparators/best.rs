@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How the best subspace in hindsight is followed.
+/// Method that follows the best subspace in hindsight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BestMethod {

@@ -93,7 +93,7 @@ struct Working {
 pub struct Comparators {
     /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long ones.
     pub hindsight: bool,
-    /// How the best fixed subspace of plain rows is followed.
+    /// Method that follows the best fixed subspace of plain rows.
     pub best: BestMethod,
     /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
     pub segments: usize,

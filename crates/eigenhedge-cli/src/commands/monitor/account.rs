@@ -1,4 +1,4 @@
-//! What summaries and pages tell of monitors: at the end, and on the way.
+//! Figures of monitors for summaries and pages, during the stream and at its end.
 
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
@@ -26,7 +26,7 @@ pub struct Account {
     pub running: Option<u64>,
 }
 
-/// What is known of a table besides its rows.
+/// Facts about a table besides its rows.
 #[derive(Debug, Clone)]
 pub struct TableFacts {
     pub source: String,

@@ -1,4 +1,4 @@
-//! What a session lends to the maker of pages while it waits for a row.
+//! Parts of a session that the maker of pages borrows while the session waits for a row.
 
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A place where the session puts what pages are made of, and takes it back.
 pub type Counter = Arc<Shared<Option<Lent>>>;
 
-/// What pages are made of.
+/// Data of pages.
 pub struct Lent {
     pub state: State,
     pub records: Option<Records>,

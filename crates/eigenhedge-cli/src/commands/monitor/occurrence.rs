@@ -1,7 +1,7 @@
 //! Rows of the list of events, drifts and changes.
 
 use eigenhedge::{Cause, Change, DriftReport, Event};
-use eigenhedge_io::{Cell, CellKind};
+use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
 use serde::{Deserialize, Serialize};
 
 /// Times of the first and the last row, as written in the table, and the first time in seconds since 1970.
@@ -153,15 +153,6 @@ impl Occurrence {
         }
         cells
     }
-}
-
-/// Number of causes in each result.
-pub const CAUSES: usize = 3;
-
-/// Returns the names and types of the columns of causes.
-pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
-    let pair = |i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)];
-    (1..=CAUSES).flat_map(pair)
 }
 
 fn named(causes: &[Option<Cause>], names: &[String]) -> Vec<(String, f64)> {

@@ -3,7 +3,7 @@
 use super::Outputs;
 use super::hook::Hook;
 use super::lending::{Counter, Latest};
-use super::occurrence::{Occurrence, cause_columns};
+use super::occurrence::Occurrence;
 use super::record::Records;
 use super::session::Session;
 use super::state::State;
@@ -16,8 +16,8 @@ use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
-    Answers, CellKind, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
-    printable_path, save_fleet, write_whole,
+    Answers, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
+    printable_path, save_fleet, verdict_columns, write_whole,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -290,13 +290,7 @@ fn answers(
     at_once: bool,
     position: Option<&Position>,
 ) -> Result<Answers, eigenhedge_io::Error> {
-    let mut columns = vec![("row".to_owned(), CellKind::Whole)];
-    columns.extend(stream.kept_columns().into_iter().map(|name| (name, CellKind::Text)));
-    columns.extend(["score", "q", "t2", "limit"].map(|name| (name.to_owned(), CellKind::Number)));
-    columns.push(("alarm".to_owned(), CellKind::Whole));
-    columns.push(("state".to_owned(), CellKind::Text));
-    columns.extend(["drift_since", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
-    columns.extend(cause_columns());
+    let columns = verdict_columns(&stream.kept_columns());
     Answers::of_cells(&outputs.answers.0, outputs.answers.1, columns, at_once, position)
 }
 

@@ -2,12 +2,12 @@
 
 use super::account::{Account, TableFacts};
 use super::key_state::KeyState;
-use super::occurrence::{CAUSES, Occurrence};
+use super::occurrence::Occurrence;
 use super::record::Records;
 use crate::args::MonitorArgs;
 use crate::files::file_name;
 use crate::summary::counted;
-use eigenhedge_io::printable;
+use eigenhedge_io::{CAUSES, printable};
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
 

@@ -4,14 +4,14 @@ use super::account::{Account, TableFacts};
 use super::hook::{Hook, Notice};
 use super::key_state::KeyState;
 use super::lending::{Counter, Latest, Lent};
-use super::occurrence::{CAUSES, Occurrence, Times};
+use super::occurrence::{Occurrence, Times};
 use super::record::Records;
 use super::state::{State, Track};
 use crate::args::MonitorArgs;
 use crate::commands::run::words::{by_name, say};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Error, Event, Fleet, Mode, Monitor, MonitorTotals, Verdict};
-use eigenhedge_io::{Answers, Cell, Reservation, Stream, printable};
+use eigenhedge_io::{Answers, Reservation, Stream, printable, verdict_cells};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -38,7 +38,7 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
-    /// Where pages find what they are made of, while the session waits for a row.
+    /// Data lent to the maker of pages while the session waits for a row.
     pub(super) counter: Option<Counter>,
     /// Monitors after their last rows, for pages.
     pub(super) latest: Latest,
@@ -163,20 +163,8 @@ impl Session<'_> {
     }
 
     fn answer(&mut self, verdict: &Verdict) -> Result<()> {
-        let Self { answers, stream, .. } = self;
-        let mut cells = vec![Cell::Whole(Some(verdict.row))];
-        cells.extend(stream.kept().iter().map(|text| Cell::Text(text)));
-        cells.extend([verdict.score, verdict.q, verdict.t2, verdict.limit].map(Cell::Number));
-        cells.push(Cell::Whole(Some(u64::from(verdict.alarm))));
-        cells.push(Cell::Text(verdict.state().name()));
-        cells.push(Cell::Whole(verdict.drift_since));
-        cells.push(Cell::Whole(verdict.change.map(|change| change.start)));
-        for i in 0..CAUSES {
-            let cause = verdict.causes.get(i).copied().flatten();
-            let (name, share) = cause.map_or(("", f64::NAN), |cause| (&stream.columns()[cause.column], cause.share));
-            cells.extend([Cell::Text(name), Cell::Number(share)]);
-        }
-        Ok(answers.write_cells(&cells)?)
+        let cells = verdict_cells(verdict, self.stream.kept(), self.stream.columns());
+        Ok(self.answers.write_cells(&cells)?)
     }
 
     /// Notifies the hook of the first alarm of an event and of the start or end of a drift.

@@ -1,6 +1,5 @@
 //! The learner of a stream: rows and orders in, answers out. Nothing here knows of requests, clocks or files.
 
-mod answers;
 mod models;
 mod monitors;
 mod notice;
@@ -38,7 +37,7 @@ pub struct Engine {
     member_bytes: u64,
 }
 
-/// What learns.
+/// Models or monitors of a stream.
 enum AnyLearner {
     Model(OneModel),
     Models(Box<Fleet<Model>>),

@@ -1,6 +1,5 @@
 //! Monitors of a stream: one, under an empty key, or one for each key.
 
-use super::answers::{columns, write};
 use super::models::LISTED;
 use super::notice::{Notice, Notices};
 use super::outcome::{Counts, Outcome, refused};
@@ -10,6 +9,7 @@ use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, MonitorTotals, POOL_PARTS};
+use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ pub fn learn(
     (notices, record): (&mut Notices, &mut Record),
     outcome: &mut Outcome,
 ) {
-    let columns = columns(shape);
+    let columns = verdict_columns(&shape.kept);
     let names: Vec<String> = (0..shape.width).map(|column| shape.name(column)).collect();
     for i in 0..rows.count() {
         let number = first + rows.number(i);
@@ -52,7 +52,7 @@ pub fn learn(
         });
         match looked {
             Ok((verdict, event_start, limit)) => {
-                write(&columns, &verdict, rows.texts(i), &names, &mut outcome.answers);
+                json_cells(&columns, &verdict_cells(&verdict, rows.texts(i), &names), &mut outcome.answers);
                 outcome.learned += 1;
                 outcome.alarms += u64::from(verdict.alarm);
                 record.enter_score(number, verdict.score, limit);
@@ -71,7 +71,7 @@ pub fn learn(
 
 /// Scores rows by copies of the monitors, which learn nothing.
 pub fn score(fleet: &mut Fleet<Monitor>, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
-    let columns = columns(shape);
+    let columns = verdict_columns(&shape.kept);
     let names: Vec<String> = (0..shape.width).map(|column| shape.name(column)).collect();
     let mut copies: HashMap<&str, Monitor> = HashMap::new();
     for i in 0..rows.count() {
@@ -98,7 +98,7 @@ pub fn score(fleet: &mut Fleet<Monitor>, rows: &Rows, shape: &Shape, outcome: &m
         let Some(monitor) = copies.get_mut(key) else { continue };
         match monitor.step_numbered(number, rows.row(i)) {
             Ok(verdict) => {
-                write(&columns, &verdict, rows.texts(i), &names, &mut outcome.answers);
+                json_cells(&columns, &verdict_cells(&verdict, rows.texts(i), &names), &mut outcome.answers);
                 outcome.learned += 1;
             }
             Err(error) => {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Where members of a fleet go that are not in memory, and how much memory the others may take.
+/// Scratch folder and memory budget for the members of a fleet.
 #[derive(Debug, Clone)]
 pub struct Places {
     /// Folder of scratch files.
@@ -38,9 +38,9 @@ pub struct Outcome {
     pub loss: f64,
     /// Score of the last row.
     pub score: Option<f64>,
-    /// Why the first row that was refused was.
+    /// Reason for the first refused row.
     pub refused: Option<Problem>,
-    /// Why the learner can no longer be used: members that were put away cannot be written or read.
+    /// Reason why the learner is unusable: members on disk cannot be written or read.
     pub broken: Option<String>,
 }
 

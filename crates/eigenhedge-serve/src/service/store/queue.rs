@@ -62,7 +62,7 @@ pub struct StoreCounts {
     pub nanoseconds: AtomicU64,
 }
 
-/// Where changes are handed in.
+/// Sender of changes to the store.
 pub struct StoreQueue {
     sender: Sender<Op>,
     pub counts: Arc<StoreCounts>,

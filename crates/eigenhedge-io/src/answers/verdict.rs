@@ -1,38 +1,41 @@
-//! The answer of a monitor to a row, with the columns of the command line.
+//! The answer of a monitor to a row, as cells.
 
-use crate::service::shape::Shape;
+use super::{Cell, CellKind};
 use eigenhedge::Verdict;
-use eigenhedge_io::{Cell, CellKind, json_cells};
 
-/// Causes in each row of answers.
+/// Number of causes in each answer.
 pub const CAUSES: usize = 3;
 
-/// Columns of the answers of monitors.
-pub fn columns(shape: &Shape) -> Vec<(String, CellKind)> {
+/// Returns the columns of the causes: a name and a share each.
+pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
+    (1..=CAUSES).flat_map(|i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)])
+}
+
+/// Returns the columns of the answers of a monitor, with the copied columns `kept`.
+pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     let mut columns = vec![("row".to_owned(), CellKind::Whole)];
-    columns.extend(shape.kept.iter().map(|name| (name.clone(), CellKind::Text)));
+    columns.extend(kept.iter().map(|name| (name.clone(), CellKind::Text)));
     columns.extend(["score", "q", "t2", "limit"].map(|name| (name.to_owned(), CellKind::Number)));
     columns.push(("alarm".to_owned(), CellKind::Whole));
     columns.push(("state".to_owned(), CellKind::Text));
     columns.extend(["drift_since", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
-    let pair = |i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)];
-    columns.extend((1..=CAUSES).flat_map(pair));
+    columns.extend(cause_columns());
     columns
 }
 
-/// Appends the answer to a row.
-pub fn write(columns: &[(String, CellKind)], verdict: &Verdict, texts: &[String], names: &[String], out: &mut Vec<u8>) {
+/// Returns the cells of a verdict about a row with these copied texts, over columns with these names.
+pub fn verdict_cells<'a>(verdict: &Verdict, texts: &'a [String], names: &'a [String]) -> Vec<Cell<'a>> {
     let mut cells = vec![Cell::Whole(Some(verdict.row))];
     cells.extend(texts.iter().map(|text| Cell::Text(text)));
     cells.extend([verdict.score, verdict.q, verdict.t2, verdict.limit].map(Cell::Number));
     cells.push(Cell::Whole(Some(u64::from(verdict.alarm))));
     cells.push(Cell::Text(verdict.state().name()));
     cells.push(Cell::Whole(verdict.drift_since));
-    cells.push(Cell::Whole(verdict.change.map(|change| change.start)));
+    cells.push(Cell::Whole(verdict.change.as_ref().map(|change| change.start)));
     for i in 0..CAUSES {
         let cause = verdict.causes.get(i).copied().flatten();
         let name = cause.and_then(|cause| names.get(cause.column)).map_or("", String::as_str);
         cells.extend([Cell::Text(name), Cell::Number(cause.map_or(f64::NAN, |cause| cause.share))]);
     }
-    json_cells(columns, &cells, out);
+    cells
 }
