@@ -126,7 +126,7 @@ class SubspaceAnomaly(base.AnomalyDetector):
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
             self._monitor = _core.Monitor(len(names), k=k, names=known, **LISTS, **options)
             self._places = {name: place for place, name in enumerate(names)}
-        self._monitor.update(self._row(x)[None, :], False)
+        self._monitor.update(self._row(x)[None, :], False, None)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
         """Return the anomaly score of a row, between 0 and 1: 0.5 at the limit, 0 without a score.

@@ -11,6 +11,7 @@ from . import _core, _snapshot
 from ._core import Groups, Model, MonitorGroups
 from ._options import takes_options
 from ._rows import as_rows
+from ._times import row_times
 from ._types import Floats, Path, Table
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class Fleet(Generic[Member, Answers]):
         else:
             from ._alarms import answers
 
-            given = answers(fleet.update(texts, rows, False), known, rows.shape[1], fleet.fresh_monitor.limit, texts)
+            given = answers(fleet.update(texts, rows, False, row_times(X)), known, rows.shape[1], fleet.fresh_monitor.limit, texts)
         return given  # type: ignore[no-any-return]
 
     def _begun(self, dim: int, names: list[str] | None) -> Groups | MonitorGroups:
@@ -159,6 +160,22 @@ class Fleet(Generic[Member, Answers]):
             raise ValueError("accept needs a fleet of monitors that has had rows")
         if not self._fleet.accept(str(key)):
             raise KeyError(key)
+
+    def report(self, path: Path, *, title: str = "Monitors", by: str = "key") -> None:
+        """Write the page of ``eigenhedge monitor --group-by --report``: a line for each key, which leads to its charts.
+
+        Parameters
+        ----------
+        path : path-like
+            Path of the HTML file, which is replaced atomically.
+        title : str, default="Monitors"
+            Heading of the page.
+        by : str, default="key"
+            What a key names, such as ``"machine"``.
+        """
+        if not isinstance(self._fleet, MonitorGroups):
+            raise ValueError("report needs a fleet of monitors that has had rows")
+        self._fleet.report(path, title, by)
 
     def keys(self) -> list[str]:
         """Return the keys in the order of their first rows.

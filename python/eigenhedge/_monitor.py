@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _core, _snapshot
 from ._alarms import Alarms, answers
 from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validated
+from ._times import row_times
 from ._types import Drift, Event, Floats, Path, Table
 
 if TYPE_CHECKING:
@@ -157,7 +158,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            The rows. An error names its row; the previous rows have been processed.
+            The rows. An error names its row; the previous rows have been processed. The times of a DataFrame with a
+            DatetimeIndex are shown by :meth:`report`.
         contributions : bool, default=False
             Also return the contribution of every column to ``q``; :func:`eigenhedge.plot.monitor` plots them.
 
@@ -169,7 +171,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         """
         is_first = not self.__sklearn_is_fitted__()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
-        found = self._monitor.update(rows, contributions)
+        found = self._monitor.update(rows, contributions, row_times(X))
         limit = self._monitor.limit
         if is_first and limit is None and len(rows) > 1:
             wanted = self._monitor.warm_up_rows
@@ -300,6 +302,34 @@ class Monitor(OutlierMixin, BaseEstimator):
     def drift_(self) -> Drift | None:
         """dict: ongoing drift, with the keys since (first row), reported and causes; None if there is none."""
         return self._with_names(self._fitted().open_drift)
+
+    def report(self, path: Path, *, title: str = "Monitor") -> None:
+        """Write the page of ``eigenhedge monitor --report``: scores, limits, alarms, drifts, causes and the worst columns.
+
+        Parameters
+        ----------
+        path : path-like
+            Path of the HTML file, which is replaced atomically. It needs no other files and no network.
+        title : str, default="Monitor"
+            Heading of the page.
+
+        Notes
+        -----
+        Counts include all rows of the monitor. Charts and the list of events cover the rows of :meth:`update` since the monitor
+        was created or loaded. The charts of a long stream show the largest score of each interval, in bounded memory.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import numpy as np
+        >>> import eigenhedge
+        >>> rng = np.random.default_rng(0)
+        >>> monitor = eigenhedge.Monitor()
+        >>> alarms = monitor.update(rng.normal(size=(1000, 4)))
+        >>> path = os.path.join(tempfile.mkdtemp(), "monitor.html")
+        >>> monitor.report(path, title="Pump 7")
+        """
+        self._fitted().report(path, title)
 
     def save(self, path: Path) -> None:
         """Write a file that :func:`eigenhedge.load` and ``eigenhedge monitor --start-from`` read.

@@ -18,6 +18,7 @@ mod moments;
 mod monitor;
 mod monitor_fleet;
 mod options;
+mod pages;
 mod pair;
 mod preimage;
 mod state;

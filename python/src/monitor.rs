@@ -5,9 +5,11 @@ use crate::arrays::{Rows, as_table, numbers};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
+use crate::pages::{RowTimes, column_names, write_page};
 use crate::state::lock;
 use eigenhedge::{Choose, Kept, Missing, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_whole;
+use eigenhedge_pages::monitor::Journal;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -24,6 +26,8 @@ pub struct PyMonitor {
 
 struct State {
     monitor: Monitor,
+    /// What the rows of `update` showed.
+    journal: Journal,
     /// State of the Python side as JSON; see `eigenhedge/_snapshot.py`. The next row clears it.
     resume_state: Vec<u8>,
 }
@@ -31,7 +35,8 @@ struct State {
 impl PyMonitor {
     /// A monitor and what Python remembers of it.
     pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
-        Self { state: Mutex::new(State { monitor, resume_state }) }
+        let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
+        Self { state: Mutex::new(State { monitor, journal, resume_state }) }
     }
 
     /// A copy of the monitor.
@@ -104,7 +109,7 @@ impl PyMonitor {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let mut state = self.state(py)?;
-        let State { monitor, resume_state } = &mut *state;
+        let State { monitor, journal, resume_state } = &mut *state;
         resume_state.clear();
         each(py, rows.count(), |i| monitor.add_to_warm_up(rows.row(i)))?;
         match py.detach(|| monitor.end_warm_up()) {
@@ -112,6 +117,7 @@ impl PyMonitor {
             Err(eigenhedge::Error::TooFewRows { .. }) => {}
             Err(error) => return Err(refused(&error)),
         }
+        *journal = Journal::default().with_monitor("", monitor).with_charts(monitor.width(), false);
         Ok(monitor.is_ready())
     }
 
@@ -121,18 +127,22 @@ impl PyMonitor {
         py: Python<'py>,
         rows: &Bound<'py, PyAny>,
         with_contributions: bool,
+        times: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
+        let mut times = RowTimes::of(times)?;
         let count = rows.count();
         let mut state = self.state(py)?;
-        let State { monitor, resume_state } = &mut *state;
+        let State { monitor, journal, resume_state } = &mut *state;
+        let names = column_names(monitor);
         let width = monitor.width();
         check_room("the answers to the rows", &[count, NUMBERS + if with_contributions { 2 * width } else { 0 }])?;
         let mut answers = Answers::default();
         each(py, count, |i| {
-            let verdict = monitor.step(rows.row(i))?;
-            answers.enter(monitor, verdict, with_contributions.then_some(width));
+            let row = times.row(i, monitor.totals().rows, rows.row(i));
+            let seen = journal.step((0, ""), monitor, &row, (&names, false))?;
+            answers.enter(monitor, seen.verdict, with_contributions.then_some(width));
             resume_state.clear();
             Ok(())
         })?;
@@ -142,10 +152,17 @@ impl PyMonitor {
     /// Makes the last rows the reference.
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
-        let State { monitor, resume_state } = &mut *state;
+        let State { monitor, journal, resume_state } = &mut *state;
         py.detach(|| monitor.accept()).map_err(|error| refused(&error))?;
+        journal.accepted(0, monitor, monitor.totals().rows);
         resume_state.clear();
         Ok(())
+    }
+
+    /// Writes the page of the monitor.
+    fn report(&self, py: Python<'_>, path: PathBuf, title: String) -> PyResult<()> {
+        let state = self.state(py)?;
+        write_page(&path, &state.journal, &state.monitor, (title, None), 1)
     }
 
     /// Returns the scores of the rows of a table, computed without learning, and their limit; NaN for skipped rows. Missing lags
@@ -212,7 +229,11 @@ impl PyMonitor {
 
     /// Ends the ongoing event.
     fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.state(py)?.monitor.close_event().map(|event| event_dict(py, &event)).transpose()
+        let mut state = self.state(py)?;
+        let State { monitor, journal, .. } = &mut *state;
+        let event = monitor.open_event().copied();
+        journal.close(0, monitor, &column_names(monitor));
+        event.as_ref().map(|event| event_dict(py, &event)).transpose()
     }
 
     #[getter]

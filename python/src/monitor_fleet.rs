@@ -6,9 +6,11 @@ use crate::errors::{check_room, refused};
 use crate::fleet::{cannot, with_room};
 use crate::interrupt::each;
 use crate::monitor::PyMonitor;
+use crate::pages::{RowTimes, column_names, write_page};
 use crate::state::lock;
 use eigenhedge::{Error, Fleet, Monitor, POOL_PARTS};
 use eigenhedge_io::{open_fleet, save_fleet};
+use eigenhedge_pages::monitor::{Journal, Track};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,14 +27,14 @@ struct State {
     fleet: Fleet<Monitor>,
     /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
-    /// True for each key, by position, once it has had one of these rows.
-    has_begun: Vec<bool>,
+    /// What these rows showed.
+    journal: Journal,
 }
 
 impl MonitorGroups {
     fn of(fleet: Fleet<Monitor>) -> Self {
-        let keys = fleet.keys().len();
-        Self { state: Mutex::new(State { fleet, rows: 0, has_begun: vec![false; keys] }) }
+        let journal = Journal::new(fleet.keys()).with_charts(fleet.fresh().width(), true);
+        Self { state: Mutex::new(State { fleet, rows: 0, journal }) }
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
@@ -56,32 +58,30 @@ impl MonitorGroups {
         keys: Vec<String>,
         rows: &Bound<'py, PyAny>,
         with_contributions: bool,
+        times: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
+        let mut times = RowTimes::of(times)?;
         let count = rows.count();
         if keys.len() != count {
             return Err(refused(&Error::Length { what: "the list of keys", expected: count, found: keys.len() }));
         }
         let mut state = self.state(py)?;
-        let State { fleet, rows: number, has_begun } = &mut *state;
+        let State { fleet, rows: number, journal } = &mut *state;
+        let names = column_names(fleet.fresh());
         let width = with_contributions.then_some(fleet.fresh().width());
         check_room("the answers to the rows", &[count, NUMBERS + 2 * width.unwrap_or(0)])?;
         let mut answers = Answers::default();
         each(py, count, |i| {
-            let (key, row) = (&keys[i], rows.row(i));
+            let (key, row) = (keys[i].as_str(), times.row(i, *number, rows.row(i)));
             let place = fleet.position(key).unwrap_or(fleet.keys().len());
-            fleet.with_pool(key, row, POOL_PARTS, |monitor| {
-                if has_begun.get(place) != Some(&true) {
-                    monitor.begin_table();
-                }
-                let verdict = monitor.step_numbered(*number, row)?;
-                answers.enter(monitor, verdict, width);
+            fleet.with_pool(key, row.cells, POOL_PARTS, |monitor| {
+                let seen = journal.step((place, key), monitor, &row, (&names, false))?;
+                answers.enter(monitor, seen.verdict, width);
                 Ok(())
             })?;
             *number += 1;
-            has_begun.resize(fleet.keys().len(), false);
-            has_begun[place] = true;
             Ok(())
         })?;
         answers.into_dict(py, width, Some(&keys))
@@ -90,11 +90,21 @@ impl MonitorGroups {
     /// Makes the last rows of a key its reference. Returns false for an unknown key.
     fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         let mut state = self.state(py)?;
-        let fleet = &mut state.fleet;
-        if fleet.position(key).is_none() {
-            return Ok(false);
-        }
-        py.detach(|| fleet.with(key, Monitor::accept)).map_err(|error| refused(&error)).map(|()| true)
+        let State { fleet, journal, rows } = &mut *state;
+        let Some(place) = fleet.position(key) else { return Ok(false) };
+        let accept = |monitor: &mut Monitor| {
+            monitor.accept()?;
+            journal.accepted(place, monitor, *rows);
+            Ok(())
+        };
+        py.detach(|| fleet.with(key, accept)).map_err(|error| refused(&error)).map(|()| true)
+    }
+
+    /// Writes the page of all keys.
+    fn report(&self, py: Python<'_>, path: PathBuf, title: String, by: String) -> PyResult<()> {
+        let state = self.state(py)?;
+        let State { fleet, journal, .. } = &*state;
+        write_page(&path, journal, fleet.fresh(), (title, Some(by)), fleet.in_memory())
     }
 
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -128,8 +138,9 @@ impl MonitorGroups {
         let (mut state, mut other) = (self.state(py)?, other.state(py)?);
         let (fleet, other) = (&mut state.fleet, &mut other.fleet);
         py.detach(|| fleet.merge(other)).map_err(|error| refused(&error))?;
-        let keys = state.fleet.keys().len();
-        state.has_begun.resize(keys, false);
+        let State { fleet, journal, .. } = &mut *state;
+        let known = journal.tracks.len();
+        journal.tracks.extend(fleet.keys().skip(known).map(Track::new));
         Ok(())
     }
 

@@ -77,11 +77,6 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// Returns the file name of a source without folders, for the title of a page.
-pub fn file_name(source: &str) -> &str {
-    source.rsplit(['/', '\\']).next().unwrap_or(source)
-}
-
 /// Checks before the work that a file will be writable.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

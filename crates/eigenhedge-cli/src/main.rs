@@ -9,13 +9,10 @@ mod commands;
 mod csv_writer;
 mod files;
 mod live;
-mod number;
 mod plan;
-mod record;
 mod say;
 mod stdout;
 mod stop;
-mod summary;
 mod table;
 
 use anyhow::Context;

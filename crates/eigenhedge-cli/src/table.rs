@@ -1,11 +1,11 @@
 //! Sources and layouts of tables, from checked arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
-use crate::files::file_name;
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable, printable_path};
+use eigenhedge_pages::file_name;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

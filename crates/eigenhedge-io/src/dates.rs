@@ -65,7 +65,6 @@ fn whole(text: &str, digits: usize) -> Option<i64> {
 
 /// Formats a date such as `2024-02-29`, with the time of day if `with_time` is set. Returns the seconds themselves outside the
 /// calendar.
-#[cfg_attr(not(feature = "parquet"), allow(dead_code))]
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());
@@ -75,6 +74,13 @@ pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     }
     let time = format!("{date}T{:02}:{:02}:{:02}", time.hour(), time.minute(), time.second());
     if nanoseconds == 0 { time } else { format!("{time}.{nanoseconds:09}").trim_end_matches('0').to_owned() }
+}
+
+/// Formats seconds since 1970 as an ISO 8601 time in UTC, such as `2024-02-29T12:30:00`, to the millisecond.
+pub fn iso_time(seconds: f64) -> String {
+    let milliseconds = (seconds * 1e3).round();
+    let whole = (milliseconds / 1e3).floor();
+    text(whole as i64, (milliseconds - whole * 1e3) as u32 * 1_000_000, true)
 }
 
 #[cfg(test)]
@@ -102,6 +108,15 @@ mod tests {
                      2024-01-01T10:00:1,2024-01-01T10:00:00.,2024-01-01T10:00+1,2024-01-01X10:00,2024-01-01T10:00:00é,\
                      2024-01-01T24:30,2024-01-01T24:00:01,2024-01-01T10:00+99:99,2024-01-01T10:00+15:00,2024-01-01T10:00-05:60";
         wrong.split(',').for_each(|text| assert_eq!(seconds(text), None, "{text}"));
+    }
+
+    #[test]
+    fn seconds_are_written_as_times_that_read_back() {
+        assert_eq!(iso_time(0.0), "1970-01-01T00:00:00");
+        assert_eq!(iso_time(-0.25), "1969-12-31T23:59:59.75");
+        for time in [1_709_210_096.125, 1e9, -86400.5] {
+            assert_eq!(seconds(&iso_time(time)), Some(time));
+        }
     }
 
     #[test]

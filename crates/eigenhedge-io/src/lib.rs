@@ -77,6 +77,7 @@ pub use answers::{
     verdict_cells, verdict_columns,
 };
 pub use binary::{Array, read_array};
+pub use dates::iso_time;
 pub use error::{Error, printable, printable_path};
 pub use export::{csv_cell, write_linear_map};
 pub use format::Format;

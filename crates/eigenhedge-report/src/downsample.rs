@@ -51,7 +51,7 @@ impl Downsampler {
     /// Creates a recorder of `width` curves with at most `capacity` points each (at least 4).
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
-        let (rows, values) = (Vec::with_capacity(capacity), Vec::with_capacity(capacity * width));
+        let (rows, values) = (Vec::new(), Vec::new());
         Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
     }
 

@@ -4,7 +4,6 @@ use crate::args::{
     CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
 };
 use crate::csv_writer::{CsvWriter, coordinate_names};
-use crate::number::readable;
 use crate::plan;
 use crate::stdout;
 use crate::table::{self, Usage};
@@ -14,6 +13,7 @@ use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
 use eigenhedge_io::{Layout, Stream};
+use eigenhedge_pages::number::readable;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,7 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
 use crate::args::{CenterArg, CompareArgs};
-use crate::files::{file_name, judge_place};
-use crate::number::readable;
+use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
 use crate::table::{self, Usage};
@@ -11,6 +10,8 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::write_whole;
+use eigenhedge_pages::file_name;
+use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -3,10 +3,11 @@
 use crate::args::{MergeArgs, SummaryForm};
 use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
-use crate::summary::{counted, text};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, FleetMember, Model, Monitor, SavedKind, Standardize};
 use eigenhedge_io::{open_fleet, printable_path, save_fleet, write_whole};
+use eigenhedge_pages::counted;
+use eigenhedge_pages::run::text;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 

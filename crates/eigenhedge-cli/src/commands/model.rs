@@ -5,11 +5,11 @@ use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, SummaryForm, Transfo
 use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
-use crate::summary::text;
 use crate::table::{open_for_model, open_like};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Model, SavedKind, Standardize};
 use eigenhedge_io::{Stream, printable, printable_path, write_linear_map};
+use eigenhedge_pages::run::text;
 use serde_json::{Value, json};
 
 /// Writes coordinates of rows in the directions of a model, and their losses.

@@ -2,7 +2,6 @@
 
 use crate::args::{ExpertsArgs, PairArgs};
 use crate::csv_writer::CsvWriter;
-use crate::number::readable;
 use crate::stdout;
 use crate::table;
 use anyhow::{Result, anyhow};
@@ -11,6 +10,7 @@ use eigenhedge::comparators::BestPair;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
+use eigenhedge_pages::number::readable;
 use std::fmt::Write;
 use std::path::Path;
 

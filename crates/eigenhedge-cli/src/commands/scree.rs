@@ -5,7 +5,6 @@
 
 use crate::args::ScreeArgs;
 use crate::files::judge_place;
-use crate::number::readable;
 use crate::plan;
 use crate::stdout;
 use crate::table;
@@ -14,6 +13,7 @@ use eigenhedge::comparators::Hindsight;
 use eigenhedge::options::Options;
 use eigenhedge::{Comparators, Kind, Model};
 use eigenhedge_io::write_whole;
+use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Chart, Series, svg};
 use std::fmt::Write;
 

@@ -1,6 +1,6 @@
 //! The events of a stream, for pages and other listeners: notices, and now and then the state.
 
-use super::engine::{Engine, Notice, Notices, Outcome};
+use super::engine::{Engine, Notice, Outcome};
 use super::order::Order;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 const BEHIND: usize = 256;
 /// Points of the history for those who come later.
 const POINTS: usize = 512;
-/// Requests whose values are shown in a small picture.
+/// Rows whose values are shown in a small picture.
 const VALUES: usize = 64;
 /// Between two points.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -44,9 +44,9 @@ struct State {
     sender: Option<Sender<FeedEvent>>,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
-    /// Values of the last requests.
+    /// Losses or scores of the last rows.
     values: VecDeque<f64>,
-    /// True if a drift was reported and has not ended.
+    /// True if a monitor is in drift.
     in_drift: bool,
     next_point: Instant,
     /// Sums since the last point.
@@ -79,17 +79,19 @@ impl Feed {
     }
 
     /// The notices of a stream that was read from its store.
-    pub fn restore(&self, notices: &Notices) {
+    pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
-        state.notices = notices.after(0).map(FeedEvent::notice).collect();
-        notices.after(0).for_each(|notice| state.see(notice));
+        state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
+        state.in_drift = engine.is_drifting();
     }
 
     /// Sends the notices after `before`, and a point if it is time for one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
+        if engine.notices().count > before {
+            state.in_drift = engine.is_drifting();
+        }
         for notice in engine.notices().after(before) {
-            state.see(notice);
             let event = FeedEvent::notice(notice);
             push(&mut state.notices, event.clone(), 1000);
             state.send(event);
@@ -97,13 +99,9 @@ impl Feed {
         if !matches!(order, Order::Rows(_)) {
             return;
         }
-        if outcome.learned > 0 {
-            let value = outcome.score.unwrap_or(outcome.loss / outcome.learned as f64);
-            state.values.push_back(value);
-            if state.values.len() > VALUES {
-                state.values.pop_front();
-            }
-        }
+        state.values.extend(&outcome.values);
+        let surplus = state.values.len().saturating_sub(VALUES);
+        state.values.drain(..surplus);
         state.rows += outcome.learned;
         state.loss += outcome.loss;
         state.alarms += outcome.alarms;
@@ -156,14 +154,6 @@ impl Feed {
 }
 
 impl State {
-    fn see(&mut self, notice: &Notice) {
-        match notice.kind.as_str() {
-            "drift" => self.in_drift = true,
-            "returned" | "accepted" => self.in_drift = false,
-            _ => {}
-        }
-    }
-
     fn send(&self, event: FeedEvent) {
         // Without a listener nothing is sent.
         self.sender.iter().for_each(|sender| _ = sender.send(event.clone()));

@@ -60,6 +60,8 @@ pub struct Rows {
     pub cells: Vec<f64>,
     /// Texts that go along, row after row.
     pub texts: Vec<String>,
+    /// Times of the rows in seconds since 1970, NaN if unknown; empty without a column of times.
+    pub times: Vec<f64>,
     /// Number of each row in the request, if bad ones were passed over.
     pub numbers: Vec<u64>,
     /// Rows in the request, bad ones included.
@@ -81,6 +83,11 @@ impl Rows {
     pub fn texts(&self, i: usize) -> &[String] {
         let each = self.texts.len() / self.count().max(1);
         &self.texts[i * each..][..each]
+    }
+
+    /// Returns the time of a row in seconds since 1970.
+    pub fn time(&self, i: usize) -> Option<f64> {
+        self.times.get(i).copied().filter(|time| !time.is_nan())
     }
 
     /// Number of a row in the request.
@@ -106,6 +113,7 @@ impl Rows {
             width: found.width,
             cells: Vec::new(),
             texts: Vec::new(),
+            times: Vec::new(),
             numbers: Vec::new(),
             read: 0,
         };
@@ -116,6 +124,7 @@ impl Rows {
                 Err(error) => return Err(refused(&error, Some(&stream))),
             }
             rows.texts.extend_from_slice(stream.kept());
+            rows.times.extend(found.has_time.then(|| stream.time().unwrap_or(f64::NAN)));
             rows.numbers.push(stream.row_number());
         }
         rows.read = stream.rows_read();

@@ -41,6 +41,11 @@ impl Shape {
         self.names.as_ref().and_then(|names| names.get(column)).cloned().unwrap_or_else(|| column.to_string())
     }
 
+    /// Returns the names of all columns of numbers.
+    pub fn all_names(&self) -> Vec<String> {
+        (0..self.width).map(|column| self.name(column)).collect()
+    }
+
     /// An error if rows of another shape would be taken for rows of this one.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);

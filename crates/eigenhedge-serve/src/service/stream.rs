@@ -296,7 +296,7 @@ impl Slot {
         handle.counts.rows.store(engine.counts().rows, Ordering::Relaxed);
         handle.counts.skipped.store(engine.counts().skipped, Ordering::Relaxed);
         handle.publish_shape(&engine);
-        handle.feed.restore(engine.notices());
+        handle.feed.restore(&engine);
         *lock(&handle.repeats) = repeats;
         self.engine = Some(engine);
         Ok(())

@@ -4,11 +4,11 @@ mod page;
 
 use crate::args::DemoArgs;
 use crate::files::judge_place;
-use crate::record::Recorder;
 use crate::stdout;
 use anyhow::Result;
 use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Mixing, Model, Random, Spec, streams, trial};
 use eigenhedge_io::{printable_path, write_whole};
+use eigenhedge_pages::run::Recorder;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 

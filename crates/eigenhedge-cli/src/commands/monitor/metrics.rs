@@ -3,6 +3,7 @@
 use super::session::Session;
 use anyhow::Result;
 use eigenhedge_io::write_whole;
+use eigenhedge_pages::monitor::Track;
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,7 +41,7 @@ impl<'a> Metrics<'a> {
 }
 
 fn text(session: &Session<'_>) -> String {
-    let totals = session.totals();
+    let totals = &session.journal.totals;
     let mut text = String::new();
     let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
         // Writing to a string cannot fail.
@@ -52,13 +53,17 @@ fn text(session: &Session<'_>) -> String {
     let one = |value: u64| vec![(String::new(), value)];
     metric("rows_total", "counter", "Rows that were looked at.", &one(session.rows()));
     metric("scored_rows_total", "counter", "Rows with a score.", &one(totals.scored));
-    let states = session.key_states();
-    let by_key = |value: fn((u64, bool)) -> u64| -> Vec<(String, u64)> {
-        let shown = states.iter().take(KEYS);
-        shown.map(|(key, alarms, in_drift)| (labels(key), value((*alarms, *in_drift)))).collect()
+    let by_key = |value: fn(&Track) -> u64| -> Vec<(String, u64)> {
+        let shown = session.journal.tracks.iter().take(KEYS);
+        shown.map(|track| (labels(&track.key), value(track))).collect()
     };
-    metric("alarms_total", "counter", "Rows with an alarm.", &by_key(|(alarms, _)| alarms));
-    metric("in_drift", "gauge", "1 while the level has left the reference.", &by_key(|(_, drift)| u64::from(drift)));
+    metric("alarms_total", "counter", "Rows with an alarm.", &by_key(|track| track.in_table.alarms));
+    metric(
+        "in_drift",
+        "gauge",
+        "1 while the level has left the reference.",
+        &by_key(|track| u64::from(track.drift_since.is_some())),
+    );
     metric("drifts_total", "counter", "Drifts that were reported.", &one(totals.drifts));
     metric("events_total", "counter", "Events that have ended.", &one(totals.events));
     metric("changes_total", "counter", "Changes of the level of the score.", &one(totals.changes));

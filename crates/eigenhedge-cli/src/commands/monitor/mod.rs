@@ -1,18 +1,11 @@
 //! `monitor`: scores, limits, alarms, causes and change points for the rows of a table.
 
-mod account;
 mod hook;
-mod key_state;
-mod lending;
+mod inspect;
 mod metrics;
-mod occurrence;
 mod opening;
-mod page;
 mod pages;
-mod record;
 mod session;
-mod state;
-mod summary;
 
 use super::run::progress::Progress;
 use super::run::words::{list_skipped, stopped_early, waits};
@@ -22,19 +15,19 @@ use crate::live::Live;
 use crate::plan::{is_page, suits};
 use crate::stdout;
 use crate::stop::StopSignal;
-use crate::summary::counted;
 use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::{Context, Result};
 use eigenhedge::{Kept, Mode, MonitorOptions, Standardize};
-use eigenhedge_io::{Form, Target, write_whole};
+use eigenhedge_io::{Form, Target, printable_path, write_whole};
+use eigenhedge_pages::counted;
+use eigenhedge_pages::monitor::{Inside, json, page, text};
 use metrics::Metrics;
-use page::Inside;
 use pages::MonitorPages;
 use session::{Finished, Session};
 
+pub use inspect::inspect;
 use std::io::{self, Write};
 use std::path::Path;
-pub use summary::inspect;
 
 /// Error that ends the program with a failure after an alarm.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +64,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             Err(_) if signal.to_stop() => return stopped_early(),
             outcome => outcome?,
         };
-        if let (Some(live), Some(pages)) = (&mut live, MonitorPages::of(&session, args)) {
+        if let (Some(live), Some(pages)) = (&mut live, MonitorPages::of(&session)) {
             live.follow(pages);
         }
         let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
@@ -96,20 +89,19 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         }
     };
     live.iter_mut().for_each(Live::rest);
-    let Finished { stream, account, records } = session.finish()?;
+    let Finished { stream, facts, journal } = session.finish()?;
     list_skipped(&stream);
     if !args.quiet {
         say_times(&stream);
     }
-    let text = summary::text(&account, args);
-    let page = records.map(|records| page::page(&account, &records, args, &text, Inside::All));
+    let page = journal.has_charts(facts.columns.len()).then(|| page(&journal, &facts, &Inside::All));
     if let (Some(path), Some(page)) = (&args.report, &page) {
         write_whole(path, page.html().as_bytes())?;
     }
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),
-        SummaryForm::Text => text,
-        SummaryForm::Json => serde_json::to_string(&summary::json(&account))? + "\n",
+        SummaryForm::Text => text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
+        SummaryForm::Json => serde_json::to_string(&json(&journal, facts.skipped))? + "\n",
     };
     if prints_rows {
         io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
@@ -117,15 +109,29 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         stdout::print(&shown)?;
     }
     if let (Some(live), Some(page)) = (live, &page) {
-        live.end(page, account.rows, args.live.live_exit, &signal);
+        live.end(page, journal.rows, args.live.live_exit, &signal);
     }
-    let (alarms, drifts) = (account.totals.alarms, account.totals.drifts);
+    let (alarms, drifts) = (journal.totals.alarms, journal.totals.drifts);
     if args.fail_on_alarm && alarms + drifts > 0 {
-        let events = counted(account.totals.events, "event");
+        let events = counted(journal.totals.events, "event");
         let drifts = if drifts > 0 { format!(", {}", counted(drifts, "drift")) } else { String::new() };
         return Err(Alarmed(format!("{} in {events}{drifts}", counted(alarms, "alarm"))).into());
     }
     Ok(())
+}
+
+/// Names the files that were written, or suggests some.
+fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
+    let page = args.report.as_deref().map(printable_path);
+    let page = page.map_or(String::new(), |path| format!("{:<11}{path}: open it in a browser\n", "report"));
+    let list = match (&args.events, is_quiet) {
+        (Some(path), _) => format!("{:<11}{}\n", "list", printable_path(path)),
+        (None, false) => {
+            format!("{:<11}--events FILE lists events, drifts and changes; --out FILE has each row's score\n", "next")
+        }
+        (None, true) => String::new(),
+    };
+    page + &list
 }
 
 /// Processes rows until the end of the table (true) or a stop signal (false).

@@ -2,15 +2,11 @@
 
 use super::Outputs;
 use super::hook::Hook;
-use super::lending::{Counter, Latest};
-use super::occurrence::Occurrence;
-use super::record::Records;
+use super::pages::Counter;
 use super::session::Session;
-use super::state::State;
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::run::words::sentence;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
-use crate::record::{from_text, to_text};
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
@@ -19,6 +15,8 @@ use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
     printable_path, save_fleet, verdict_columns, write_whole,
 };
+use eigenhedge_pages::monitor::{Journal, Occurrence};
+use eigenhedge_pages::{from_text, to_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -29,8 +27,9 @@ struct ResumeState {
     stream: StreamState,
     answers: Position,
     events: Position,
-    state: State,
-    record: Option<String>,
+    /// The journal as text.
+    journal: String,
+    is_accepted: bool,
     plan: Map<String, Value>,
 }
 
@@ -38,7 +37,7 @@ struct ResumeState {
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
-    before: Option<ResumeState>,
+    before: Option<(ResumeState, Journal)>,
 }
 
 impl Begun {
@@ -105,11 +104,14 @@ impl Begun {
         }
         let names = fleet.fresh().columns().names.as_deref();
         let stream = Stream::resume(source, layout, &before.stream, names)?;
-        let fits = before.state.tracks.len() == fleet.keys().len() && fleet.fresh().width() == stream.columns().len();
-        if !fits {
-            return Err(anyhow!("{name}: is damaged: its monitors do not fit the table"));
+        let journal: Option<Journal> = from_text(&before.journal);
+        let journal = journal.filter(|journal| journal.tracks.iter().map(|track| track.key.as_str()).eq(fleet.keys()));
+        match journal {
+            Some(journal) if fleet.fresh().width() == stream.columns().len() => {
+                Ok(Self { stream, fleet, before: Some((before, journal)) })
+            }
+            _ => Err(anyhow!("{name}: is damaged: its monitors do not fit the table")),
         }
-        Ok(Self { stream, fleet, before: Some(before) })
     }
 }
 
@@ -140,32 +142,31 @@ impl<'a> Session<'a> {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
         }
         let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
-        let positions = before.as_ref().map(|before| (&before.answers, &before.events));
-        let records = match (records_for(args), &before) {
-            (None, _) => None,
-            (Some(_), None) => Some(Records::new(width, key.is_some())),
-            (Some(option), Some(before)) => {
-                let records =
-                    before.record.as_deref().and_then(from_text).filter(|records: &Records| records.fits(width));
-                let name = args.resume.as_deref().map(printable_path).unwrap_or_default();
-                Some(records.ok_or_else(|| {
-                    anyhow!(
-                        "{option} needs what a monitor with --report or --live records, and {name} holds none of it"
-                    )
-                })?)
-            }
-        };
+        let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.events));
         let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
         let events = events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?;
-        let state = before.map_or_else(|| State::before(fleet.keys().len()), |before| before.state);
-        let latest = args.live.live.map(|_| Latest::of(fleet.keys(), &state.tracks)).unwrap_or_default();
+        let is_accepted = before.as_ref().is_some_and(|(before, _)| before.is_accepted);
+        let journal = match before {
+            None => Journal::new(fleet.keys()),
+            Some((_, journal)) => journal,
+        };
+        let journal = match records_for(args) {
+            None => journal.without_charts(),
+            Some(_) if args.resume.is_none() => journal.with_charts(width, key.is_some()),
+            Some(_) if journal.has_charts(width) => journal,
+            Some(option) => {
+                let name = args.resume.as_deref().map(printable_path).unwrap_or_default();
+                return Err(anyhow!(
+                    "{option} needs what a monitor with --report or --live records, and {name} holds none of it"
+                ));
+            }
+        };
         Ok(Self {
             answers: answers.with_safe_cells(args.safe_cells),
             events: events.with_safe_cells(args.safe_cells),
-            state,
-            records,
+            journal,
+            is_accepted,
             counter: args.live.live.map(|_| Counter::default()),
-            latest,
             parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
             args,
             stream,
@@ -186,8 +187,8 @@ impl<'a> Session<'a> {
             stream: self.stream.state(),
             answers: self.answers.sync()?,
             events: self.events.sync()?,
-            state: self.state.clone(),
-            record: self.records.as_ref().map(to_text),
+            journal: to_text(&self.journal),
+            is_accepted: self.is_accepted,
             plan: self.options.clone(),
         };
         let around = serde_json::to_vec(&around)?;

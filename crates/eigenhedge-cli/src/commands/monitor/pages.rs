@@ -1,58 +1,28 @@
 //! The page of monitors while rows come.
 
-use super::account::{Account, TableFacts};
-use super::lending::{Counter, Lent};
-use super::page::{Inside, page};
 use super::session::Session;
-use super::summary;
-use crate::args::MonitorArgs;
-use crate::live::PageSource;
-use eigenhedge::{Limit, Monitor};
+use crate::live::{PageSource, Shared};
+use eigenhedge_pages::monitor::{Facts, Inside, Journal, page};
 use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+/// A place where the session puts its journal while it waits for a row, with the number of skipped rows and of monitors in
+/// memory.
+pub type Counter = Arc<Shared<Option<(Journal, (u64, usize))>>>;
+
 /// Makes pages of a session.
 pub struct MonitorPages {
     counter: Counter,
-    args: MonitorArgs,
-    table: TableFacts,
-    limit: Limit,
-    /// Rows of a warm-up.
-    warm_up: u64,
+    facts: Facts,
 }
 
 impl MonitorPages {
-    /// Of a session that lends.
-    pub fn of(session: &Session<'_>, args: &MonitorArgs) -> Option<Self> {
-        let fresh: &Monitor = session.fleet.fresh();
-        Some(Self {
-            counter: Arc::clone(session.counter.as_ref()?),
-            args: args.clone(),
-            table: TableFacts::of(&session.stream),
-            limit: fresh.options().limit,
-            warm_up: fresh.options().warm_up_rows(fresh.width()),
-        })
-    }
-
-    /// The account after the last row, with events that go on.
-    fn account(&self, lent: &Lent) -> Account {
-        let Lent { state, latest, .. } = lent;
-        let mut listed = state.listed.clone();
-        let open = latest.open.iter().flatten();
-        listed.extend(open.clone().cloned());
-        Account {
-            table: TableFacts { skipped: latest.skipped, ..self.table.clone() },
-            keys: latest.keys.clone(),
-            totals: state.totals,
-            rows: state.rows,
-            listed,
-            open: open.map(|event| (event.key.clone(), event.start)).collect(),
-            filled_rows: state.filled_rows,
-            limit: self.limit,
-            in_memory: latest.in_memory,
-            running: Some(self.warm_up),
-        }
+    /// Creates the maker of pages of a session that lends its journal.
+    pub fn of(session: &Session<'_>) -> Option<Self> {
+        let fresh = session.fleet.fresh();
+        let warm_up = fresh.options().warm_up_rows(fresh.width());
+        Some(Self { counter: Arc::clone(session.counter.as_ref()?), facts: session.facts(Some(warm_up)) })
     }
 }
 
@@ -63,10 +33,9 @@ impl PageSource for MonitorPages {
 
     fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)> {
         let made = self.counter.look(Option::is_some, |lent| {
-            let lent = lent.as_ref()?;
-            let (account, records) = (self.account(lent), lent.records.as_ref()?);
-            let text = summary::text(&account, &self.args);
-            Some((page(&account, records, &self.args, &text, Inside::Open(open)), account.rows))
+            let (journal, (skipped, in_memory)) = lent.as_ref()?;
+            let facts = Facts { skipped: *skipped, in_memory: *in_memory, ..self.facts.clone() };
+            Some((page(journal, &facts, &Inside::Open(open)), journal.rows))
         });
         made.flatten()
     }

@@ -1,10 +1,10 @@
 //! Summary of one model per key, as text and as JSON.
 
-use crate::number::readable;
-use crate::summary::counted;
 use anyhow::{Context, Result};
 use eigenhedge::{Fleet, Model, Summary};
 use eigenhedge_io::{open_fleet, printable};
+use eigenhedge_pages::counted;
+use eigenhedge_pages::number::readable;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,12 +1,10 @@
 //! The page of a run while it goes on.
 
 use super::session::{Learned, Session};
-use crate::files::file_name;
 use crate::live::{PageSource, Shared};
-use crate::record::{Heading, page};
-use crate::summary::sentences;
-use eigenhedge::Standardize;
-use eigenhedge_report::{Page, RunReport};
+use eigenhedge_pages::file_name;
+use eigenhedge_pages::run::page_so_far;
+use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,22 +21,6 @@ impl RunPages {
         let source = file_name(&session.stream.source()).to_owned();
         Self { learned: session.shared(), source, columns: session.stream.columns().to_vec() }
     }
-
-    /// The page after the last row: a copy of the record is closed, the best in hindsight is known between two numbers.
-    fn report(&self, learned: &Learned) -> Option<RunReport> {
-        let Learned { model, recorder, row } = learned;
-        let mut recorder = recorder.as_ref().filter(|_| model.totals().charged() > 0)?.clone();
-        let summary = recorder.interim_summary(model);
-        recorder.close(*row, model, &summary);
-        let standardized = model.columns().standardizer.how() != Standardize::None;
-        let account = sentences(&summary, model.spec(), standardized);
-        Some(page(
-            Heading { source: &self.source, columns: &self.columns, standardized, account },
-            &recorder,
-            model,
-            &summary,
-        ))
-    }
 }
 
 impl PageSource for RunPages {
@@ -47,7 +29,13 @@ impl PageSource for RunPages {
     }
 
     fn page(&self, _: &BTreeSet<String>) -> Option<(Page, u64)> {
-        let made = self.learned.look(|_| true, |learned| Some((self.report(learned)?, learned.model.totals().rows)));
+        let made = self.learned.look(
+            |_| true,
+            |Learned { model, recorder, row }| {
+                let report = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
+                Some((report, model.totals().rows))
+            },
+        );
         made.flatten().map(|(report, rows)| (report.page(), rows))
     }
 }

@@ -3,9 +3,9 @@
 //! The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for long
 //! rows or kernels.
 
-use crate::number::readable;
 use eigenhedge::Model;
 use eigenhedge_io::{Progress as Way, Stream, Target};
+use eigenhedge_pages::number::readable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};

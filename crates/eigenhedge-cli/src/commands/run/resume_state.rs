@@ -4,14 +4,14 @@
 //! program with the library, holds a usable model but cannot be resumed.
 
 use crate::args::{KeepArgs, typed};
-use crate::number::exact;
 use crate::plan::{Given, Plan, setup};
-use crate::record::Recorder;
 use anyhow::{Result, anyhow};
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge::{Model, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Position, Reading, Selector, Stream, StreamState, Target, TimeFormat};
+use eigenhedge_pages::number::exact;
+use eigenhedge_pages::run::Recorder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;

@@ -6,7 +6,6 @@ use super::words::{by_name, misfit, say, uncapped};
 use crate::files::read_model;
 use crate::live::Shared;
 use crate::plan::{Beginning, Given, Plan};
-use crate::record::Recorder;
 use crate::stop::StopSignal;
 use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
@@ -15,6 +14,7 @@ use eigenhedge::{Columns, Model, Standardize, Standardizer};
 use eigenhedge_io::{
     Answer, Answers, Delivered, Layout, Output, Position, Reservation, Source, Stream, Target, write_whole,
 };
+use eigenhedge_pages::run::Recorder;
 use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};

@@ -1,14 +1,15 @@
 //! The learner of a stream: rows and orders in, answers out. Nothing here knows of requests, clocks or files.
 
+mod memory;
 mod models;
+mod models_by_key;
 mod monitors;
 mod notice;
 mod outcome;
 mod page;
-mod record;
 mod saved;
 
-pub use models::share_memory;
+pub use memory::share_memory;
 pub use notice::{Notice, Notices};
 pub use outcome::{Counts, Outcome, Places};
 pub use saved::Saved;
@@ -17,9 +18,10 @@ use super::options::{Learner, StreamOptions};
 use super::problem::Problem;
 use super::rows::Rows;
 use super::shape::Shape;
-use eigenhedge::{Fleet, Model, Monitor};
+use eigenhedge::Fleet;
 use models::OneModel;
-use record::Record;
+use models_by_key::ModelsByKey;
+use monitors::Monitors;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -32,7 +34,6 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     counts: Counts,
     notices: Notices,
-    record: Record,
     /// Largest saved member of the fleet so far.
     member_bytes: u64,
 }
@@ -40,15 +41,15 @@ pub struct Engine {
 /// Models or monitors of a stream.
 enum AnyLearner {
     Model(OneModel),
-    Models(Box<Fleet<Model>>),
-    Monitors(Box<Fleet<Monitor>>),
+    Models(ModelsByKey),
+    Monitors(Monitors),
 }
 
 impl Engine {
     /// A stream before its first row.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
-        let (counts, notices, record) = (Counts::default(), Notices::default(), Record::default());
-        Self { options, places, shape: None, learner: None, counts, notices, record, member_bytes: 0 }
+        let (counts, notices) = (Counts::default(), Notices::default());
+        Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
     }
 
     /// The columns, once there is a row.
@@ -66,6 +67,11 @@ impl Engine {
         &self.notices
     }
 
+    /// Returns true if a monitor is in drift.
+    pub fn is_drifting(&self) -> bool {
+        matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
+    }
+
     /// `Ok` if a learner can be made for rows of this shape.
     pub fn check(options: &StreamOptions, shape: &Shape) -> Result<(), Problem> {
         fresh(options, shape).map(drop)
@@ -81,13 +87,9 @@ impl Engine {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else { return outcome };
         let first = self.counts.rows;
         match learner {
-            AnyLearner::Model(model) => model.learn(rows, first, shape, &mut self.record, &mut outcome),
-            AnyLearner::Models(fleet) => {
-                models::learn_by_key(fleet, rows, first, shape, &mut self.record, &mut outcome);
-            }
-            AnyLearner::Monitors(fleet) => {
-                monitors::learn(fleet, rows, first, shape, (&mut self.notices, &mut self.record), &mut outcome);
-            }
+            AnyLearner::Model(model) => model.learn(rows, first, shape, &mut outcome),
+            AnyLearner::Models(models) => models.learn(rows, first, shape, &mut outcome),
+            AnyLearner::Monitors(monitors) => monitors.learn(rows, first, shape, &mut self.notices, &mut outcome),
         }
         self.counts.rows += rows.read;
         self.counts.skipped += rows.read - outcome.learned;
@@ -118,8 +120,8 @@ impl Engine {
         let mut outcome = Outcome::default();
         match learner {
             AnyLearner::Model(model) => model.score(rows, shape, &mut outcome),
-            AnyLearner::Models(fleet) => models::score_by_key(fleet, rows, shape, &mut outcome),
-            AnyLearner::Monitors(fleet) => monitors::score(fleet, rows, shape, &mut outcome),
+            AnyLearner::Models(models) => models.score(rows, shape, &mut outcome),
+            AnyLearner::Monitors(monitors) => monitors.score(rows, shape, &mut outcome),
         }
         match outcome.refused {
             Some(problem) if outcome.learned == 0 => Err(problem),
@@ -129,7 +131,7 @@ impl Engine {
 
     /// Makes the last rows of a monitor its reference.
     pub fn accept(&mut self, key: Option<&str>) -> Result<(), Problem> {
-        let Some(AnyLearner::Monitors(fleet)) = &mut self.learner else {
+        let Some(AnyLearner::Monitors(monitors)) = &mut self.learner else {
             return Err(Problem::unsound("accept is for monitors that have had rows"));
         };
         let key = match (key, &self.options.by) {
@@ -138,10 +140,7 @@ impl Engine {
             (None, Some(by)) => return Err(Problem::unsound(format!("key must be given: one value of {by:?}"))),
             (Some(_), None) => return Err(Problem::unsound("key has no effect: the stream has one monitor")),
         };
-        if fleet.position(key).is_none() {
-            return Err(Problem::unsound(format!("key must be one that has had rows, got {key:?}")));
-        }
-        fleet.with(key, |monitor| monitor.accept()).map_err(|error| Problem::unsound(error.to_string()))?;
+        monitors.accept(key, self.counts.rows)?;
         self.notices.push(Notice::accepted(self.counts.rows, key));
         Ok(())
     }
@@ -152,9 +151,9 @@ impl Engine {
         let summary = match &mut self.learner {
             None => Ok(serde_json::json!({ "rows": 0, "skipped_rows": skipped })),
             Some(AnyLearner::Model(model)) => Ok(model.summary(skipped)),
-            Some(AnyLearner::Models(fleet)) => models::summary_by_key(fleet, skipped, key),
-            Some(AnyLearner::Monitors(fleet)) => {
-                monitors::summary(fleet, &self.counts, &self.notices, key.filter(|_| self.options.by.is_some()))
+            Some(AnyLearner::Models(models)) => models.summary(skipped, key),
+            Some(AnyLearner::Monitors(monitors)) => {
+                Ok(monitors.summary(skipped, &self.notices, key.filter(|_| self.options.by.is_some())))
             }
         };
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
@@ -170,8 +169,8 @@ impl Engine {
         let key = rows.texts(key.0).get(key.1).map_or("", String::as_str);
         match learner {
             AnyLearner::Model(_) => {}
-            AnyLearner::Models(fleet) => models::limit_memory(fleet, key, budget, &mut self.member_bytes),
-            AnyLearner::Monitors(fleet) => models::limit_memory(fleet, key, budget, &mut self.member_bytes),
+            AnyLearner::Models(models) => memory::limit(&mut models.fleet, key, budget, &mut self.member_bytes),
+            AnyLearner::Monitors(monitors) => memory::limit(&mut monitors.fleet, key, budget, &mut self.member_bytes),
         }
     }
 }
@@ -181,8 +180,8 @@ impl AnyLearner {
     fn keep_in(&mut self, places: &Places) {
         match self {
             Self::Model(_) => {}
-            Self::Models(fleet) => models::keep_in(fleet, places),
-            Self::Monitors(fleet) => models::keep_in(fleet, places),
+            Self::Models(models) => memory::keep_in(&mut models.fleet, places),
+            Self::Monitors(monitors) => memory::keep_in(&mut monitors.fleet, places),
         }
     }
 }
@@ -190,16 +189,16 @@ impl AnyLearner {
 /// A learner for rows of this shape.
 fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> {
     match (&options.learner, &options.by) {
-        (Learner::Model(setup), None) => {
-            models::fresh(setup, options.standardize, shape).map(|model| AnyLearner::Model(OneModel::new(model)))
-        }
+        (Learner::Model(setup), None) => models::fresh(setup, options.standardize, shape)
+            .map(|model| AnyLearner::Model(OneModel::new(model, shape.has_time))),
         (Learner::Model(setup), Some(_)) => {
             let fleet = models::fresh(setup, options.standardize, shape)
                 .and_then(|model| Fleet::new(model).map_err(|error| Problem::unsound(error.to_string())))?;
-            Ok(AnyLearner::Models(Box::new(models::asking(fleet))))
+            Ok(AnyLearner::Models(ModelsByKey::new(fleet)))
         }
         (Learner::Monitor(monitor), by) => {
-            monitors::fresh(monitor, shape, by.is_some()).map(|fleet| AnyLearner::Monitors(Box::new(fleet)))
+            let fleet = monitors::fresh(monitor, shape, by.is_some())?;
+            Ok(AnyLearner::Monitors(Monitors::new(fleet, by.is_some())))
         }
     }
 }

@@ -1,48 +1,43 @@
-//! Models of a stream: one, or one for each key.
+//! One model of a stream.
 
-use super::outcome::{Outcome, Places, refused};
-use super::record::Record;
+use super::outcome::{Outcome, refused};
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::options::{Setup, spelled};
-use eigenhedge::{Columns, Error, Fleet, FleetMember, Loss, Model, Standardize, Standardizer};
-use eigenhedge_io::{Answer, GroupStore, json_answer};
-use serde_json::{Value, json};
-use std::sync::atomic::Ordering;
+use eigenhedge::{Columns, Error, Loss, Model, Standardize, Standardizer};
+use eigenhedge_io::{Answer, json_answer};
+use eigenhedge_pages::run::Recorder;
+use serde_json::Value;
 
-/// Keys whose summaries are listed, at most.
-pub const LISTED: usize = 1000;
-/// Bytes in memory for each byte of a saved member: measured for `auto` over 8 columns, 10 after two rows and 8 after sixty.
-const IN_MEMORY: u64 = 10;
-/// Growth of a saved member with its first rows, about.
-const GROWTH: u64 = 4;
-/// Bytes of a saved member, at least.
-const LEAST: u64 = 4096;
-/// Members in memory, at least.
-const FEWEST: u64 = 64;
-
-/// One model.
-pub struct OneModel(pub Box<Model>);
+/// One model, with the data of its page.
+pub struct OneModel {
+    pub model: Box<Model>,
+    pub recorder: Recorder,
+}
 
 impl OneModel {
-    /// A model whose coordinates are read.
-    pub fn new(mut model: Model) -> Self {
+    /// Prepares a model whose coordinates are read.
+    pub fn new(mut model: Model, has_time: bool) -> Self {
         model.ask_for_coordinates(true);
-        Self(Box::new(model))
+        let recorder = Recorder::new(&model, has_time);
+        Self { model: Box::new(model), recorder }
     }
 
     /// Learns rows.
-    pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, record: &mut Record, outcome: &mut Outcome) {
-        let block = self.0.block_rows().max(1);
+    pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
+        let Self { model, recorder } = self;
+        let block = model.block_rows().max(1);
         let mut next = 0;
         while next < rows.count() {
             let start = next;
             let end = (start + block).min(rows.count());
             let chunk: Vec<&[f64]> = (start..end).map(|i| rows.row(i)).collect();
-            let ended = self.0.step_each(&chunk, |model, loss| {
+            let ended = model.step_each(&chunk, |model, loss| {
                 answer(model.coordinates(), loss, (rows, next, first), shape, outcome);
-                record.enter_loss(first + rows.number(next), loss.expected, model.coordinates());
+                let text = rows.texts(next).first().map_or("", String::as_str);
+                let moment = rows.time(next).map(|seconds| (seconds, text));
+                recorder.enter(first + rows.number(next), moment, loss, model);
                 next += 1;
             });
             if let Err((i, error)) = ended {
@@ -56,12 +51,12 @@ impl OneModel {
 
     /// Scores rows without learning.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
-        (0..rows.count()).for_each(|i| score_row(&mut self.0, rows, i, shape, outcome));
+        (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
 
     /// The summary.
     pub fn summary(&self, skipped: u64) -> Value {
-        summary_of(&self.0, skipped)
+        summary_of(&self.model, skipped)
     }
 }
 
@@ -77,69 +72,8 @@ pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<M
     Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
 }
 
-/// The same fleet, whose coordinates are read.
-pub fn asking(mut fleet: Fleet<Model>) -> Fleet<Model> {
-    fleet.ask_for_coordinates(true);
-    fleet
-}
-
-/// Loss and coordinates of a row, or why it was refused.
-type Step = Result<(Loss, Vec<f64>), Error>;
-
-/// Learns rows, each by the model of its key.
-pub fn learn_by_key(
-    fleet: &mut Fleet<Model>,
-    rows: &Rows,
-    first: u64,
-    shape: &Shape,
-    record: &mut Record,
-    outcome: &mut Outcome,
-) {
-    let place = shape.key.unwrap_or(0);
-    let keys: Vec<&str> = (0..rows.count()).map(|i| rows.texts(i).get(place).map_or("", String::as_str)).collect();
-    let all: Vec<&[f64]> = (0..rows.count()).map(|i| rows.row(i)).collect();
-    let mut found: Vec<Option<Step>> = vec![None; all.len()];
-    let ended = fleet.step_all(&keys, &all, |i, step| {
-        found[i] = Some(step.map(|(loss, model)| (loss, model.coordinates().to_vec())));
-    });
-    if let Err(error) = ended {
-        return outcome.broken = Some(error.to_string());
-    }
-    for (i, step) in found.into_iter().enumerate() {
-        let Some(step) = step else { continue };
-        match step {
-            Ok((loss, coordinates)) => {
-                answer(&coordinates, loss, (rows, i, first), shape, outcome);
-                record.enter_loss(first + rows.number(i), loss.expected, &coordinates);
-            }
-            Err(error) => {
-                let (sentence, column) = refused(&error, shape);
-                outcome.refuse(first + rows.number(i), rows.number(i), &sentence, column);
-            }
-        }
-    }
-}
-
-/// Scores rows by the models of their keys.
-pub fn score_by_key(fleet: &mut Fleet<Model>, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
-    for i in 0..rows.count() {
-        let key = shape.key.and_then(|place| rows.texts(i).get(place)).map_or("", String::as_str);
-        if fleet.position(key).is_none() {
-            let sentence = format!("the key must be one that has had rows, got {key:?}");
-            outcome.refuse(rows.number(i), rows.number(i), &sentence, None);
-            continue;
-        }
-        let scored = fleet.with(key, |model| {
-            score_row(model, rows, i, shape, outcome);
-            Ok(())
-        });
-        if let Err(error) = scored {
-            outcome.refuse(rows.number(i), rows.number(i), &error.to_string(), None);
-        }
-    }
-}
-
-fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {
+/// Adds the answer to a row that is scored without learning.
+pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {
     let mut coordinates = Vec::new();
     match model.transform(rows.row(i), &mut coordinates) {
         Ok(loss) => {
@@ -154,7 +88,7 @@ fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &
 }
 
 /// Adds the answer to a row.
-fn answer(
+pub(super) fn answer(
     coordinates: &[f64],
     loss: Loss,
     (rows, i, first): (&Rows, usize, u64),
@@ -167,68 +101,12 @@ fn answer(
     json_answer(&answer, &shape.kept, &mut outcome.answers);
     outcome.learned += 1;
     outcome.loss += loss.expected;
+    outcome.enter(loss.expected);
 }
 
 /// The summary of a model, with the rows that it has not seen.
-fn summary_of(model: &Model, skipped: u64) -> Value {
+pub(super) fn summary_of(model: &Model, skipped: u64) -> Value {
     let mut summary = model.summary();
     summary.skipped_rows = skipped;
     serde_json::to_value(summary).unwrap_or_default()
-}
-
-/// The summaries of the keys, or of one.
-pub fn summary_by_key(fleet: &mut Fleet<Model>, skipped: u64, key: Option<&str>) -> Result<Value, Error> {
-    let keys: Vec<String> = match key {
-        Some(key) => fleet.position(key).map(|_| key.to_owned()).into_iter().collect(),
-        None => fleet.keys().take(LISTED).map(str::to_owned).collect(),
-    };
-    let mut groups = Vec::new();
-    for key in &keys {
-        let mut summary = fleet.with(key, |model| Ok(summary_of(model, 0)))?;
-        if let Some(fields) = summary.as_object_mut() {
-            fields.insert("key".to_owned(), json!(key));
-        }
-        groups.push(summary);
-    }
-    let sum = |name: &str| groups.iter().filter_map(|group| group.get(name).and_then(Value::as_f64)).sum::<f64>();
-    let rows: u64 = groups.iter().filter_map(|group| group.get("rows").and_then(Value::as_u64)).sum();
-    Ok(json!({
-        "keys": fleet.keys().len(),
-        "skipped_rows": skipped,
-        "total": { "keys": groups.len(), "rows": rows, "expected_loss": sum("expected_loss"), "loss": sum("loss"),
-            "kept_energy": sum("kept_energy") },
-        "groups": groups,
-    }))
-}
-
-/// Gives a fleet a place for members that are not in memory.
-pub fn keep_in<T: FleetMember>(fleet: &mut Box<Fleet<T>>, places: &Places) {
-    if !fleet.has_store() {
-        let bytes = fleet.fresh().to_bytes().map_or(LEAST, |bytes| bytes.len() as u64);
-        let most = most_in_memory((GROWTH * bytes).max(LEAST), places.fleet_bytes.load(Ordering::Relaxed));
-        fleet.set_store(most, Box::new(GroupStore::new(&places.folder)));
-    }
-}
-
-/// Sets the number of members in memory from the largest saved member so far.
-pub fn limit_memory<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, largest: &mut u64) {
-    let Ok(bytes) = fleet.with(key, |member| Ok(member.to_bytes()?.len() as u64)) else { return };
-    if bytes > *largest {
-        *largest = bytes;
-        fleet.set_most(most_in_memory(bytes.max(LEAST), budget));
-    }
-}
-
-/// Members in memory before the size of one is known.
-pub fn few_in_memory(places: &Places) -> usize {
-    most_in_memory(GROWTH * LEAST, places.fleet_bytes.load(Ordering::Relaxed))
-}
-
-fn most_in_memory(bytes: u64, budget: u64) -> usize {
-    usize::try_from((budget / (IN_MEMORY * bytes)).max(FEWEST)).unwrap_or(usize::MAX)
-}
-
-/// Bytes for the members of each of so many fleets.
-pub fn share_memory(places: &Places, max_memory: u64, fleets: u64) {
-    places.fleet_bytes.store(max_memory / 4 / fleets.max(1), Ordering::Relaxed);
 }

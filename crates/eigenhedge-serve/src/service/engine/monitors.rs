@@ -1,16 +1,16 @@
 //! Monitors of a stream: one, under an empty key, or one for each key.
 
-use super::models::LISTED;
+use super::models_by_key::LISTED;
 use super::notice::{Notice, Notices};
-use super::outcome::{Counts, Outcome, refused};
-use super::record::Record;
+use super::outcome::{Outcome, refused};
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::options::spelled;
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, MonitorTotals, POOL_PARTS};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
-use serde_json::{Value, json};
+use eigenhedge_pages::monitor::{Journal, RowAt, json};
+use serde_json::Value;
 use std::collections::HashMap;
 
 /// Monitors without rows, for rows of this shape.
@@ -31,138 +31,133 @@ fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
 }
 
-/// Scores rows and learns from them.
-pub fn learn(
-    fleet: &mut Fleet<Monitor>,
-    rows: &Rows,
-    first: u64,
-    shape: &Shape,
-    (notices, record): (&mut Notices, &mut Record),
-    outcome: &mut Outcome,
-) {
-    let columns = verdict_columns(&shape.kept);
-    let names: Vec<String> = (0..shape.width).map(|column| shape.name(column)).collect();
-    for i in 0..rows.count() {
-        let number = first + rows.number(i);
-        let (key, time) = beside(rows, i, shape);
-        let row = rows.row(i);
-        let looked = fleet.with_pool(key, row, POOL_PARTS, |monitor| {
-            let verdict = monitor.step_numbered(number, row)?;
-            Ok((verdict, monitor.open_event().map(|event| event.start), monitor.limit().unwrap_or(f64::NAN)))
-        });
-        match looked {
-            Ok((verdict, event_start, limit)) => {
-                json_cells(&columns, &verdict_cells(&verdict, rows.texts(i), &names), &mut outcome.answers);
-                outcome.learned += 1;
-                outcome.alarms += u64::from(verdict.alarm);
-                record.enter_score(number, verdict.score, limit);
-                outcome.score = Some(verdict.score).filter(|score| score.is_finite());
-                let found = Notice::of_row(&verdict, event_start, key, time, &names);
-                found.into_iter().for_each(|notice| notices.push(notice));
-            }
-            Err(error @ Error::Store(_)) => return outcome.broken = Some(error.to_string()),
-            Err(error) => {
-                let (sentence, column) = refused(&error, shape);
-                outcome.refuse(number, rows.number(i), &sentence, column);
+/// Monitors by key, or one under an empty key, with their journal.
+pub struct Monitors {
+    pub fleet: Box<Fleet<Monitor>>,
+    pub journal: Journal,
+}
+
+impl Monitors {
+    /// Prepares monitors that have had no row of this stream.
+    pub fn new(fleet: Fleet<Monitor>, by_key: bool) -> Self {
+        let journal = Journal::default().with_charts(fleet.fresh().width(), by_key);
+        Self { fleet: Box::new(fleet), journal }
+    }
+
+    /// Prepares monitors that have had rows elsewhere.
+    pub fn of(mut fleet: Fleet<Monitor>, by_key: bool) -> Result<Self, Error> {
+        let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
+        let mut journal = Journal::default();
+        for key in keys {
+            journal = fleet.with(&key, |monitor| Ok(std::mem::take(&mut journal).with_monitor(&key, monitor)))?;
+        }
+        let journal = journal.with_charts(fleet.fresh().width(), by_key);
+        Ok(Self { fleet: Box::new(fleet), journal })
+    }
+
+    /// Scores rows and learns from them.
+    pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, notices: &mut Notices, outcome: &mut Outcome) {
+        let Self { fleet, journal } = self;
+        let columns = verdict_columns(&shape.kept);
+        let names = shape.all_names();
+        for i in 0..rows.count() {
+            let number = first + rows.number(i);
+            let (key, time) = beside(rows, i, shape);
+            let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
+            let row = RowAt { number, cells: rows.row(i), time, seconds: rows.time(i) };
+            let looked = fleet
+                .with_pool(key, row.cells, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names, false)));
+            match looked {
+                Ok(seen) => {
+                    let verdict = &seen.verdict;
+                    json_cells(&columns, &verdict_cells(verdict, rows.texts(i), &names), &mut outcome.answers);
+                    outcome.learned += 1;
+                    outcome.alarms += u64::from(verdict.alarm);
+                    outcome.score = Some(verdict.score).filter(|score| score.is_finite());
+                    verdict.score.is_finite().then(|| outcome.enter(verdict.score));
+                    let found = Notice::of_row(&seen, key, time, &names);
+                    found.into_iter().for_each(|notice| notices.push(notice));
+                }
+                Err(error @ Error::Store(_)) => return outcome.broken = Some(error.to_string()),
+                Err(error) => {
+                    let (sentence, column) = refused(&error, shape);
+                    outcome.refuse(number, rows.number(i), &sentence, column);
+                }
             }
         }
     }
-}
 
-/// Scores rows by copies of the monitors, which learn nothing.
-pub fn score(fleet: &mut Fleet<Monitor>, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
-    let columns = verdict_columns(&shape.kept);
-    let names: Vec<String> = (0..shape.width).map(|column| shape.name(column)).collect();
-    let mut copies: HashMap<&str, Monitor> = HashMap::new();
-    for i in 0..rows.count() {
-        let (key, _) = beside(rows, i, shape);
-        let number = rows.number(i);
-        if !copies.contains_key(key) {
-            match fleet.get(key) {
-                Ok(Some(monitor)) if monitor.is_ready() => _ = copies.insert(key, monitor.frozen()),
-                Ok(Some(_)) => {
-                    outcome.refuse(number, number, "the monitor must be past its warm-up to score rows", None);
-                    continue;
+    /// Scores rows by copies of the monitors, which learn nothing.
+    pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
+        let fleet = &mut self.fleet;
+        let columns = verdict_columns(&shape.kept);
+        let names = shape.all_names();
+        let mut copies: HashMap<&str, Monitor> = HashMap::new();
+        for i in 0..rows.count() {
+            let (key, _) = beside(rows, i, shape);
+            let number = rows.number(i);
+            if !copies.contains_key(key) {
+                match fleet.get(key) {
+                    Ok(Some(monitor)) if monitor.is_ready() => _ = copies.insert(key, monitor.frozen()),
+                    Ok(Some(_)) => {
+                        outcome.refuse(number, number, "the monitor must be past its warm-up to score rows", None);
+                        continue;
+                    }
+                    Ok(None) => {
+                        let sentence = format!("the key must be one that has had rows, got {key:?}");
+                        outcome.refuse(number, number, &sentence, None);
+                        continue;
+                    }
+                    Err(error) => {
+                        outcome.refuse(number, number, &error.to_string(), None);
+                        continue;
+                    }
                 }
-                Ok(None) => {
-                    let sentence = format!("the key must be one that has had rows, got {key:?}");
-                    outcome.refuse(number, number, &sentence, None);
-                    continue;
+            }
+            let Some(monitor) = copies.get_mut(key) else { continue };
+            match monitor.step_numbered(number, rows.row(i)) {
+                Ok(verdict) => {
+                    json_cells(&columns, &verdict_cells(&verdict, rows.texts(i), &names), &mut outcome.answers);
+                    outcome.learned += 1;
                 }
                 Err(error) => {
-                    outcome.refuse(number, number, &error.to_string(), None);
-                    continue;
+                    let (sentence, column) = refused(&error, shape);
+                    outcome.refuse(number, number, &sentence, column);
                 }
             }
         }
-        let Some(monitor) = copies.get_mut(key) else { continue };
-        match monitor.step_numbered(number, rows.row(i)) {
-            Ok(verdict) => {
-                json_cells(&columns, &verdict_cells(&verdict, rows.texts(i), &names), &mut outcome.answers);
-                outcome.learned += 1;
-            }
-            Err(error) => {
-                let (sentence, column) = refused(&error, shape);
-                outcome.refuse(number, number, &sentence, column);
-            }
-        }
     }
-}
 
-/// The summary of all monitors, or of that of a key.
-pub fn summary(
-    fleet: &mut Fleet<Monitor>,
-    counts: &Counts,
-    notices: &Notices,
-    key: Option<&str>,
-) -> Result<Value, Error> {
-    let keys: Vec<String> = match key {
-        Some(key) => fleet.position(key).map(|_| key.to_owned()).into_iter().collect(),
-        None => fleet.keys().map(str::to_owned).collect(),
-    };
-    let mut totals = MonitorTotals::default();
-    let mut monitors = Vec::new();
-    for key in &keys {
-        let state = fleet.with(key, |monitor| {
-            totals.add_since(&MonitorTotals::default(), &monitor.totals());
-            Ok(state(key, monitor))
-        })?;
-        if monitors.len() < LISTED {
-            monitors.push(state);
-        }
+    /// Makes the last rows of the monitor of a key its reference, before row `next`.
+    pub fn accept(&mut self, key: &str, next: u64) -> Result<(), Problem> {
+        let Self { fleet, journal } = self;
+        let Some(place) = fleet.position(key) else {
+            return Err(Problem::unsound(format!("key must be one that has had rows, got {key:?}")));
+        };
+        let accepted = fleet.with(key, |monitor| {
+            monitor.accept()?;
+            journal.accepted(place, monitor, next);
+            Ok(())
+        });
+        accepted.map_err(|error| Problem::unsound(error.to_string()))
     }
-    let listed: Vec<&Notice> = notices.after(0).filter(|notice| key.is_none_or(|key| notice.key == key)).collect();
-    Ok(json!({
-        "rows": totals.rows,
-        "skipped_rows": counts.skipped + totals.passed_over,
-        "scored_rows": totals.scored,
-        "alarms": totals.alarms,
-        "events": totals.events,
-        "changes": totals.changes,
-        "drift_rows": totals.drift_rows,
-        "drifts": totals.drifts,
-        "accepted": totals.accepted,
-        "keys": keys.len(),
-        "monitors": monitors,
-        "listed": listed,
-    }))
-}
 
-/// The state of the monitor of a key.
-fn state(key: &str, monitor: &Monitor) -> Value {
-    let totals = monitor.totals();
-    json!({
-        "key": key,
-        "warm_up": totals.warm_up,
-        "waiting_rows": monitor.waiting_rows(),
-        "rows": totals.rows,
-        "alarms": totals.alarms,
-        "directions": monitor.directions(),
-        "lags": monitor.lags(),
-        "differences": monitor.has_differences(),
-        "limit": monitor.limit(),
-        "borrowed_reference": monitor.is_borrowed(),
-        "drift_rows": totals.drift_rows,
-        "drift_since": monitor.open_drift().map(|report| report.since),
-    })
+    /// Returns true if a monitor is in drift.
+    pub fn is_drifting(&self) -> bool {
+        self.journal.tracks.iter().any(|track| track.drift_since.is_some())
+    }
+
+    /// Returns the summary of all monitors, or of that of a key.
+    pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>) -> Value {
+        let part = key.map(|key| self.journal.of_key(key));
+        let journal = part.as_ref().unwrap_or(&self.journal);
+        let mut summary = json(journal, skipped);
+        let listed: Vec<&Notice> = notices.after(0).filter(|notice| key.is_none_or(|key| notice.key == key)).collect();
+        if let Some(fields) = summary.as_object_mut() {
+            fields.insert("keys".to_owned(), journal.tracks.len().into());
+            fields.insert("listed".to_owned(), serde_json::to_value(listed).unwrap_or_default());
+            fields.get_mut("monitors").and_then(Value::as_array_mut).into_iter().for_each(|all| all.truncate(LISTED));
+        }
+        summary
+    }
 }

@@ -1,6 +1,7 @@
 //! Notices of a monitor: alarms, drifts, changes and new references.
 
-use eigenhedge::{Cause, Verdict};
+use eigenhedge::Cause;
+use eigenhedge_pages::monitor::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -34,8 +35,9 @@ impl Notice {
         Self { id: 0, kind, key, row, time: String::new(), score: None, causes: Vec::new() }
     }
 
-    /// The notices of a row: `event_start` is the first row of the event that goes on.
-    pub fn of_row(verdict: &Verdict, event_start: Option<u64>, key: &str, time: &str, names: &[String]) -> Vec<Self> {
+    /// Returns the notices of a row.
+    pub fn of_row(seen: &Seen, key: &str, time: &str, names: &[String]) -> Vec<Self> {
+        let verdict = &seen.verdict;
         let score = Some(verdict.score).filter(|score| score.is_finite());
         let notice = |kind: &str, causes: &[Option<Cause>]| Self {
             id: 0,
@@ -51,7 +53,7 @@ impl Notice {
                 .collect(),
         };
         let mut notices = Vec::new();
-        if verdict.alarm && event_start == Some(verdict.row) {
+        if seen.begins_event {
             notices.push(notice("alarm", &verdict.causes));
         }
         if let Some(report) = &verdict.drift {

@@ -3,6 +3,7 @@
 use crate::service::problem::Problem;
 use crate::service::shape::Shape;
 use eigenhedge_io::refusal;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -36,6 +37,8 @@ pub struct Outcome {
     pub alarms: u64,
     /// Loss of the rows.
     pub loss: f64,
+    /// Losses or scores of the last rows.
+    pub values: VecDeque<f64>,
     /// Score of the last row.
     pub score: Option<f64>,
     /// Reason for the first refused row.
@@ -44,7 +47,18 @@ pub struct Outcome {
     pub broken: Option<String>,
 }
 
+/// Number of rows whose losses or scores are kept for a small picture.
+const VALUES: usize = 64;
+
 impl Outcome {
+    /// Keeps the loss or the score of a row.
+    pub fn enter(&mut self, value: f64) {
+        self.values.push_back(value);
+        if self.values.len() > VALUES {
+            self.values.pop_front();
+        }
+    }
+
     /// A line about a row that the learner refuses; the rows around it are not affected.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": sentence });

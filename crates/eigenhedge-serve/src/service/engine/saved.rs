@@ -1,7 +1,9 @@
 //! A stream's learner as bytes: in snapshots of the store, and as a file for others.
 
-use super::models::{OneModel, asking, few_in_memory};
-use super::record::Record;
+use super::memory::few_in_memory;
+use super::models::OneModel;
+use super::models_by_key::ModelsByKey;
+use super::monitors::Monitors;
 use super::{AnyLearner, Counts, Engine, Notices, Places};
 use crate::service::options::{Learner, StreamOptions};
 use crate::service::problem::Problem;
@@ -9,6 +11,9 @@ use crate::service::shape::Shape;
 use eigenhedge::options::Setup;
 use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, Refusal, SavedKind};
 use eigenhedge_io::{GroupStore, scratch_file};
+use eigenhedge_pages::monitor::Journal;
+use eigenhedge_pages::run::Recorder;
+use eigenhedge_report::Downsampler;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
@@ -50,7 +55,27 @@ struct Around {
     shape: Option<Shape>,
     counts: Counts,
     notices: Notices,
-    record: Record,
+    record: Recorded,
+}
+
+/// Data of the page of a stream.
+#[derive(Debug, Serialize, Deserialize)]
+enum Recorded {
+    Nothing,
+    Model(Recorder),
+    Models(Downsampler),
+    Monitors(Journal),
+}
+
+impl Recorded {
+    fn of(learner: Option<&AnyLearner>) -> Self {
+        match learner {
+            None => Self::Nothing,
+            Some(AnyLearner::Model(one)) => Self::Model(one.recorder.clone()),
+            Some(AnyLearner::Models(models)) => Self::Models(models.record.clone()),
+            Some(AnyLearner::Monitors(monitors)) => Self::Monitors(monitors.journal.clone()),
+        }
+    }
 }
 
 fn unwritable(error: impl std::fmt::Display) -> Problem {
@@ -68,14 +93,14 @@ impl Engine {
             shape: self.shape.as_deref().cloned(),
             counts: self.counts,
             notices: self.notices.clone(),
-            record: self.record.clone(),
+            record: Recorded::of(self.learner.as_ref()),
         };
         let around = postcard::to_stdvec(&around).map_err(unwritable)?;
         let learner = match &mut self.learner {
             None => None,
-            Some(AnyLearner::Model(model)) => Some(Saved::Memory(model.0.to_bytes().map_err(unwritable)?)),
-            Some(AnyLearner::Models(fleet)) => Some(fleet_bytes(fleet, &self.places.folder)?),
-            Some(AnyLearner::Monitors(fleet)) => Some(fleet_bytes(fleet, &self.places.folder)?),
+            Some(AnyLearner::Model(model)) => Some(Saved::Memory(model.model.to_bytes().map_err(unwritable)?)),
+            Some(AnyLearner::Models(models)) => Some(fleet_bytes(&mut models.fleet, &self.places.folder)?),
+            Some(AnyLearner::Monitors(monitors)) => Some(fleet_bytes(&mut monitors.fleet, &self.places.folder)?),
         };
         Ok((around, learner))
     }
@@ -90,23 +115,37 @@ impl Engine {
         let around: Around = postcard::from_bytes(around).map_err(damaged)?;
         let mut engine = Self::new(options, places);
         (engine.counts, engine.notices) = (around.counts, around.notices);
-        engine.record = around.record;
         engine.shape = around.shape.map(Arc::new);
         let Some(mut saved) = learner else { return Ok(engine) };
-        engine.learner = Some(match (&engine.options.learner, &engine.options.by) {
-            (Learner::Model(_), None) => {
+        engine.learner = Some(match (&engine.options.learner, around.record) {
+            (Learner::Model(_), Recorded::Model(recorder)) => {
                 let mut bytes = Vec::new();
                 saved.reader().and_then(|mut reader| reader.read_to_end(&mut bytes)).map_err(damaged)?;
-                AnyLearner::Model(OneModel::new(Model::from_bytes(&bytes).map_err(damaged)?))
+                let one = OneModel::new(Model::from_bytes(&bytes).map_err(damaged)?, false);
+                if !recorder.fits(&one.model) {
+                    return Err(damaged("holds the page of another model"));
+                }
+                AnyLearner::Model(OneModel { recorder, ..one })
             }
-            (Learner::Model(_), Some(_)) => {
-                AnyLearner::Models(Box::new(asking(fleet_of(saved, &engine.places).map_err(damaged)?)))
+            (Learner::Model(_), Recorded::Models(record)) => {
+                let fleet = fleet_of(saved, &engine.places).map_err(damaged)?;
+                AnyLearner::Models(ModelsByKey { record, ..ModelsByKey::new(fleet) })
             }
-            (Learner::Monitor(_), _) => {
-                AnyLearner::Monitors(Box::new(fleet_of(saved, &engine.places).map_err(damaged)?))
+            (Learner::Monitor(_), Recorded::Monitors(journal)) => {
+                let fleet: Fleet<Monitor> = fleet_of(saved, &engine.places).map_err(damaged)?;
+                if !fleet.keys().eq(journal.tracks.iter().map(|track| track.key.as_str())) {
+                    return Err(damaged("holds the page of other monitors"));
+                }
+                AnyLearner::Monitors(Monitors { fleet: Box::new(fleet), journal })
             }
+            _ => return Err(damaged("holds the page of another kind of stream")),
         });
         Ok(engine)
+    }
+
+    /// Returns true if rows have times, as far as is known.
+    fn has_time(&self) -> bool {
+        self.shape.as_ref().is_some_and(|shape| shape.has_time)
     }
 
     /// The learner as a file of the command line and of Python.
@@ -114,8 +153,8 @@ impl Engine {
         let none = || Problem::conflict("the stream has no model before its first row");
         match &mut self.learner {
             None => Err(none()),
-            Some(AnyLearner::Monitors(fleet)) if self.options.by.is_none() => {
-                let monitor = fleet.get("").map_err(unwritable)?.ok_or_else(none)?;
+            Some(AnyLearner::Monitors(monitors)) if self.options.by.is_none() => {
+                let monitor = monitors.fleet.get("").map_err(unwritable)?.ok_or_else(none)?;
                 Ok(Saved::Memory(monitor.to_bytes()))
             }
             Some(_) => self.save()?.1.ok_or_else(none),
@@ -125,18 +164,19 @@ impl Engine {
     /// Puts a learner that was uploaded in the place of the present one. Its options must be those of the stream.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
+        let unsound = |error: Error| Problem::unsound(error.to_string());
         let kind = SavedKind::of(bytes).map_err(refuse)?;
         let learner = match (&self.options.learner, &self.options.by, kind) {
             (Learner::Model(setup), None, SavedKind::Model) => {
                 let mut model = Model::from_bytes(bytes).map_err(refuse)?;
                 model.resume_state.clear();
                 agree(setup, &model, &self.options)?;
-                AnyLearner::Model(OneModel::new(model))
+                AnyLearner::Model(OneModel::new(model, self.has_time()))
             }
             (Learner::Model(setup), Some(_), SavedKind::Models) => {
                 let fleet: Fleet<Model> = uploaded(bytes, &self.places)?;
                 agree(setup, fleet.fresh(), &self.options)?;
-                AnyLearner::Models(Box::new(asking(fleet)))
+                AnyLearner::Models(ModelsByKey::new(fleet))
             }
             (Learner::Monitor(options), None, SavedKind::Monitor) => {
                 let mut monitor = Monitor::from_bytes(bytes).map_err(refuse)?;
@@ -149,12 +189,12 @@ impl Engine {
                     })?;
                     Ok(fleet)
                 });
-                AnyLearner::Monitors(Box::new(alone.map_err(|error| Problem::unsound(error.to_string()))?))
+                AnyLearner::Monitors(alone.and_then(|fleet| Monitors::of(fleet, false)).map_err(unsound)?)
             }
             (Learner::Monitor(options), Some(_), SavedKind::Monitors) => {
                 let fleet: Fleet<Monitor> = uploaded(bytes, &self.places)?;
                 agree_on_monitor(options, fleet.fresh())?;
-                AnyLearner::Monitors(Box::new(fleet))
+                AnyLearner::Monitors(Monitors::of(fleet, true).map_err(unsound)?)
             }
             (_, by, kind) => {
                 let wanted = format!("a {}{}", self.options.kind(), if by.is_some() { " for each key" } else { "" });
@@ -178,9 +218,9 @@ impl AnyLearner {
     /// Names and number of the columns.
     fn columns(&self) -> (Option<Vec<String>>, usize) {
         match self {
-            Self::Model(model) => (model.0.columns().names.clone(), model.0.length()),
-            Self::Models(fleet) => (fleet.fresh().columns().names.clone(), fleet.fresh().length()),
-            Self::Monitors(fleet) => (fleet.fresh().columns().names.clone(), fleet.fresh().width()),
+            Self::Model(one) => (one.model.columns().names.clone(), one.model.length()),
+            Self::Models(ModelsByKey { fleet, .. }) => (fleet.fresh().columns().names.clone(), fleet.fresh().length()),
+            Self::Monitors(Monitors { fleet, .. }) => (fleet.fresh().columns().names.clone(), fleet.fresh().width()),
         }
     }
 }

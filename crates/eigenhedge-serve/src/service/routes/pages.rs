@@ -13,6 +13,7 @@ use axum::response::{Html, IntoResponse, Response};
 use eigenhedge_report::escape::markup;
 use eigenhedge_report::page::live;
 use eigenhedge_report::{Block, Page, Table, Tile};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -93,11 +94,12 @@ pub async fn stream_feed(
         Ok(handle) => handle,
         Err(problem) => return problem.into_response(),
     };
+    let open: BTreeSet<String> = open_keys(query.as_deref()).collect();
     let state = move || {
-        let handle = Arc::clone(&handle);
+        let (handle, open) = (Arc::clone(&handle), open.clone());
         async move {
             let title = handle.name.clone();
-            let page = handle.ask(move |engine| Ok(engine.page(&title))).await.ok()?;
+            let page = handle.ask(move |engine| Ok(engine.page(&title, &open))).await.ok()?;
             Some(of_page(&page, &handle))
         }
     };
@@ -116,8 +118,7 @@ where
         return busy();
     }
     let feed = Feed::default();
-    let open = query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned);
-    let Some(subscription) = feed.subscribe(sse::last_event_id(headers), open.collect::<Vec<_>>()) else {
+    let Some(subscription) = feed.subscribe(sse::last_event_id(headers), open_keys(query).collect::<Vec<_>>()) else {
         PAGES.fetch_sub(1, Ordering::Relaxed);
         return busy();
     };
@@ -135,6 +136,11 @@ where
         PAGES.fetch_sub(1, Ordering::Relaxed);
     });
     sse::respond(subscription, app.shutdown.clone())
+}
+
+/// Returns the sections that a reader has open.
+fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
+    query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned)
 }
 
 fn of_page(page: &Page, handle: &Handle) -> PageState {
@@ -155,7 +161,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
             state,
             load(&counts.rows).to_string(),
             load(&counts.alarms).to_string(),
-            spark_line(&handle.feed.recent(24)),
+            spark_line(&handle.feed.recent(32)),
         ]
     };
     let columns = ["stream", "kind", "state", "rows", "alarms", "lately"].map(str::to_owned).to_vec();
@@ -165,7 +171,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
         title: "Streams".into(),
         columns,
         rows: all.iter().take(STREAMS).map(line).collect(),
-        caption: "Lately: the loss or the score of the last requests.".into(),
+        caption: "Lately: the loss or the score of the last 32 rows.".into(),
         ..Table::default()
     };
     let page = Page {

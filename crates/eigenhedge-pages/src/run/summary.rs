@@ -1,5 +1,6 @@
 //! Text summary of a run.
 
+use crate::counted;
 use crate::number::readable;
 use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
@@ -144,10 +145,6 @@ fn within(best: Best) -> String {
         Best::Exact(value) => readable(value),
         Best::Between { low, high } => format!("between {} and {}", readable(low), readable(high)),
     }
-}
-
-pub fn counted(count: u64, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// Describes the learner with its non-default options.

@@ -1,19 +1,17 @@
 //! Summary of a monitor as text and as JSON.
 
-use super::account::Account;
-use super::key_state::KeyState;
 use super::occurrence::Occurrence;
-use crate::args::MonitorArgs;
-use crate::files::{kind_of, read_monitor};
+use super::track::Track;
+use super::{Facts, Journal};
+use crate::counted;
 use crate::number::readable;
-use crate::summary::counted;
-use anyhow::Result;
-use eigenhedge::{Limit, Monitor, SavedKind};
-use eigenhedge_io::{open_fleet, printable, printable_path};
+use eigenhedge::{Limit, MonitorTotals};
+use eigenhedge_io::printable;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::path::Path;
 
+/// Width of the line names.
+const NAMES: usize = 11;
 /// Maximum number of events shown; the strongest are shown.
 const SHOWN: usize = 12;
 /// Maximum number of keys shown; those with the most alarms are shown.
@@ -26,31 +24,30 @@ const ADVICE: &str = "more than three times the asked share. Either much is wron
 const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
                         show how they vary";
 
-/// Returns the summary as text.
-pub fn text(account: &Account, args: &MonitorArgs) -> String {
-    let Account { totals, keys: states, listed, table, rows, .. } = account;
+/// Returns the summary as lines of text, each with a name of at most ten characters.
+pub fn text(journal: &Journal, facts: &Facts) -> String {
+    let Journal { totals, tracks, listed, rows, .. } = journal;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<11}{value}");
+        let _ = writeln!(text, "{name:<NAMES$}{value}");
     };
-    let width = table.columns.len() as u64;
-    let over = match totals.passed_over + table.skipped {
+    let width = facts.columns.len() as u64;
+    let over = match totals.passed_over + facts.skipped {
         0 => String::new(),
         over => format!("; {} passed over", counted(over, "row")),
     };
-    let filled = match account.filled_rows {
+    let filled = match journal.filled_rows {
         0 => String::new(),
         filled => format!("; {} with missing cells filled in", counted(filled, "row")),
     };
     line("read", format!("{} of {}{over}{filled}", counted(*rows, "row"), counted(width, "number")));
-    let Some(first) = states.iter().find(|state| state.is_ready) else { return text };
+    let Some(first) = tracks.iter().find(|track| track.is_ready) else { return text };
     let warm_up = first.totals.warm_up;
-    let normal = match (&args.train, &args.start_from) {
-        (Some(path), _) => format!("{} of {}", counted(warm_up, "row"), printable_path(path)),
-        (_, Some(path)) => format!("as in {}", printable_path(path)),
-        _ if first.is_borrowed => "the first rows of all keys".to_owned(),
-        _ => format!("the first {}", counted(warm_up, "row")),
+    let normal = match &facts.reference {
+        Some(reference) => reference.clone(),
+        None if first.is_borrowed => "the first rows of all keys".to_owned(),
+        None => format!("the first {}", counted(warm_up, "row")),
     };
     line("normal", normal);
     let lags = match first.lags {
@@ -58,15 +55,15 @@ pub fn text(account: &Account, args: &MonitorArgs) -> String {
         lags => format!(", {} appended to each row", counted(lags as u64, "earlier row")),
     };
     let also = if first.has_differences { "; differences between rows are watched too" } else { "" };
-    if args.group_by.is_some() {
-        line("monitors", by_key(states, account.in_memory));
+    if facts.by.is_some() {
+        line("monitors", by_key(tracks, facts.in_memory));
     }
     line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
     if first.directions == Some(0) {
         line("", CONSTANT.to_owned());
     }
-    let rule: Limit = account.limit;
-    line("limit", format!("{} ({rule})", in_words(rule)));
+    let rule: Limit = facts.limit;
+    line("limit", format!("{} ({rule})", limit_in_words(rule)));
     let scored = totals.scored;
     let percent = |part: u64| 100.0 * part as f64 / scored.max(1) as f64;
     let asked = 100.0 * rule.rate();
@@ -81,29 +78,19 @@ pub fn text(account: &Account, args: &MonitorArgs) -> String {
     let share = percent(totals.drift_rows);
     line("drift", format!("{}, {share:.2} % of {rows} with a score", counted(totals.drifts, "report")));
     occurrences("report", listed.iter().filter(|one| one.is_drift()), &mut line);
-    going_on(states, &mut line);
+    going_on(tracks, &mut line);
     line("changes", format!("{} of the level of the score", totals.changes));
     occurrences("change", listed.iter().filter(|one| one.is_change()), &mut line);
-    if args.group_by.is_some() {
-        keys(states, &mut line);
-    }
-    if let Some(path) = &args.report {
-        line("report", format!("{}: open it in a browser", printable_path(path)));
-    }
-    match (&args.events, listed.is_empty()) {
-        (Some(path), _) => line("list", printable_path(path)),
-        (None, false) => {
-            line("next", "--events FILE lists events, drifts and changes; --out FILE has each row's score".into())
-        }
-        (None, true) => {}
+    if facts.by.is_some() {
+        keys(tracks, &mut line);
     }
     text
 }
 
 /// Adds lines about drifts that continue at the end of the table.
-fn going_on(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
+fn going_on(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let open: Vec<(&String, u64)> =
-        states.iter().filter_map(|state| state.drift_since.map(|since| (&state.key, since))).collect();
+        tracks.iter().filter_map(|track| track.drift_since.map(|since| (&track.key, since))).collect();
     match open.as_slice() {
         [] => {}
         [(key, since)] if key.is_empty() => {
@@ -119,11 +106,11 @@ fn going_on(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
 }
 
 /// Returns the number of monitors, and how many of them have their own reference.
-fn by_key(states: &[KeyState], in_memory: usize) -> String {
-    let count = |is: &dyn Fn(&KeyState) -> bool| states.iter().filter(|state| is(state)).count() as u64;
-    let (short, pooled) = (count(&|state| !state.is_ready), count(&|state| state.is_borrowed));
-    let mut text = format!("{} by key", counted(states.len() as u64, "monitor"));
-    if in_memory < states.len() {
+fn by_key(tracks: &[Track], in_memory: usize) -> String {
+    let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count() as u64;
+    let (short, pooled) = (count(&|track| !track.is_ready), count(&|track| track.is_borrowed));
+    let mut text = format!("{} by key", counted(tracks.len() as u64, "monitor"));
+    if in_memory < tracks.len() {
         text += &format!(", {in_memory} in memory");
     }
     if pooled > 0 {
@@ -167,78 +154,61 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
 }
 
 /// Adds lines for the keys with the most alarms.
-fn keys(states: &[KeyState], line: &mut impl FnMut(&str, String)) {
-    let mut worst: Vec<&KeyState> = states.iter().collect();
-    worst.sort_by_key(|state| std::cmp::Reverse(state.in_table.alarms));
-    for KeyState { key, in_table, .. } in worst.iter().take(SHOWN_KEYS).filter(|state| state.in_table.alarms > 0) {
+fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
+    let mut worst: Vec<&Track> = tracks.iter().collect();
+    worst.sort_by_key(|track| std::cmp::Reverse(track.in_table.alarms));
+    for Track { key, in_table, .. } in worst.iter().take(SHOWN_KEYS).filter(|track| track.in_table.alarms > 0) {
         let (alarms, rows) = (counted(in_table.alarms, "alarm"), counted(in_table.rows, "row"));
         line("", format!("{}: {alarms} in {rows}", printable(key)));
     }
 }
 
-/// Describes the monitors in a saved file.
-pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
-    let mut states = Vec::new();
-    let first = if kind_of(path)? == SavedKind::Monitors {
-        let (mut fleet, _) = open_fleet::<Monitor>(path, usize::MAX)?;
-        let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
-        for key in &keys {
-            states.extend(fleet.get(key)?.map(|monitor| KeyState::of(key, &monitor)));
-        }
-        fleet.fresh().clone()
-    } else {
-        let monitor = read_monitor(path)?;
-        states.push(KeyState::of("", &monitor));
-        monitor
-    };
-    let names = first.columns().names.as_deref().unwrap_or_default();
-    if as_json {
-        let monitors: Vec<Value> = states.iter().map(KeyState::json).collect();
-        let object = json!({ "monitors": monitors, "options": first.options(), "columns": names });
-        return Ok(serde_json::to_string_pretty(&object)? + "\n");
-    }
-    let mut text = String::new();
-    for KeyState { key, totals, directions, limit, .. } in &states {
-        let key = if key.is_empty() { "monitor".to_owned() } else { printable(key) };
-        let state = match (directions, limit) {
-            (Some(directions), Some(limit)) => {
-                format!("{}, limit {}", counted(*directions as u64, "direction"), readable(*limit))
-            }
-            _ => "still warming up".to_owned(),
-        };
-        let rows = counted(totals.rows, "row");
-        let (alarms, events) = (counted(totals.alarms, "alarm"), counted(totals.events, "event"));
-        let changes = counted(totals.changes, "change");
-        writeln!(text, "{key:<11}{rows}; {state}; {alarms} in {events}, {changes}")?;
-    }
-    let limit = first.options().limit;
-    writeln!(text, "{:<11}{} ({limit})", "limit", in_words(limit))?;
-    if !names.is_empty() {
-        writeln!(text, "{:<11}{}", "columns", printable(&names.join(", ")))?;
-    }
-    Ok(text)
+/// Returns the names and values of the lines of a summary that have a name.
+pub(super) fn entries(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().map(|line| line.split_at(line.len().min(NAMES)));
+    let named = lines.map(|(name, value)| (name.trim().to_owned(), value.to_owned()));
+    named.filter(|(name, _)| !name.is_empty()).collect()
 }
 
-/// Returns the summary as a JSON object.
-pub fn json(account: &Account) -> Value {
-    let Account { totals, keys, listed, table, rows, .. } = account;
+/// Returns the summary as a JSON object, for a table of which the reader skipped some rows.
+pub fn json(journal: &Journal, skipped: u64) -> Value {
+    let MonitorTotals { passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted, .. } =
+        journal.totals;
     json!({
-        "rows": rows,
-        "skipped_rows": table.skipped + totals.passed_over,
-        "filled_rows": account.filled_rows,
-        "scored_rows": totals.scored,
-        "alarms": totals.alarms,
-        "events": totals.events,
-        "changes": totals.changes,
-        "drift_rows": totals.drift_rows,
-        "drifts": totals.drifts,
-        "accepted": totals.accepted,
-        "monitors": keys.iter().map(KeyState::json).collect::<Vec<_>>(),
-        "listed": listed,
+        "rows": journal.rows,
+        "skipped_rows": skipped + passed_over,
+        "filled_rows": journal.filled_rows,
+        "scored_rows": scored,
+        "alarms": alarms,
+        "events": events,
+        "changes": changes,
+        "drift_rows": drift_rows,
+        "drifts": drifts,
+        "accepted": accepted,
+        "monitors": journal.tracks.iter().map(monitor_json).collect::<Vec<_>>(),
+        "listed": journal.listed,
+    })
+}
+
+/// Returns the state of one monitor as a JSON object.
+pub fn monitor_json(track: &Track) -> Value {
+    json!({
+        "key": track.key,
+        "warm_up": track.totals.warm_up,
+        "waiting_rows": track.waiting_rows,
+        "rows": track.in_table.rows,
+        "alarms": track.in_table.alarms,
+        "directions": track.directions,
+        "lags": track.lags,
+        "differences": track.has_differences,
+        "limit": track.limit,
+        "borrowed_reference": track.is_borrowed,
+        "drift_rows": track.in_table.drift_rows,
+        "drift_since": track.drift_since,
     })
 }
 
 /// Describes the limit in words.
-fn in_words(limit: Limit) -> String {
+pub fn limit_in_words(limit: Limit) -> String {
     format!("about {} % of normal rows pass", 100.0 * limit.rate())
 }

@@ -1,9 +1,9 @@
 //! The page of a run, from the recorded data.
 
-use super::{Checkpoint, PROBABILITIES, Recorder, ledger};
+use super::{Checkpoint, PROBABILITIES, Recorder, ledger, sentences};
 use crate::number::readable;
 use eigenhedge::simplex::Multiplicity;
-use eigenhedge::{Model, Summary};
+use eigenhedge::{Model, Standardize, Summary};
 use eigenhedge_report::number::{grouped, significant};
 use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
@@ -50,6 +50,20 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Su
         members: ledger::members(&summary.members),
         times: recorder.times.as_ref().filter(|_| recorder.is_in_order).map(|times| Curve::of("time", times, 0)),
     }
+}
+
+/// Creates the page of a run that goes on, after the row of this number. The best loss in hindsight is a bracket. `None`
+/// before the first charged row.
+pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<RunReport> {
+    if run.totals().charged() == 0 {
+        return None;
+    }
+    let mut recorder = recorder.clone();
+    let summary = recorder.interim_summary(run);
+    recorder.close(row, run, &summary);
+    let standardized = run.columns().standardizer.how() != Standardize::None;
+    let account = sentences(&summary, run.spec(), standardized);
+    Some(page(Heading { source, columns, standardized, account }, &recorder, run, &summary))
 }
 
 /// Returns the share of the energy that random directions lose.

@@ -2,6 +2,11 @@
 
 pub use eigenhedge::options::exact;
 
+/// Returns a count with its noun, in the plural unless the count is one.
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Formats five significant digits, with an exponent for very large or small numbers.
 pub fn readable(value: f64) -> String {
     let size = value.abs();

@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Times of the first and the last row, as written in the table, and the first time in seconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
+    /// Time of the first row.
     pub start: String,
+    /// Time of the last row.
     pub end: String,
+    /// Time of the first row in seconds since 1970.
     pub seconds: Option<f64>,
 }
 
@@ -22,9 +25,11 @@ pub struct Occurrence {
     pub key: String,
     /// First and last row. For a change: its first row and the row at which it was reported.
     pub start: u64,
+    /// Last row.
     pub end: u64,
-    /// Times of these rows, as written in the table.
+    /// Time of the first row, as written in the table.
     pub start_time: String,
+    /// Time of the last row.
     pub end_time: String,
     /// Time of the first row in seconds since 1970.
     pub start_seconds: Option<f64>,

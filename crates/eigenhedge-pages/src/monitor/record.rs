@@ -24,13 +24,16 @@ const DRIFT: usize = 7;
 
 /// Downsampled results of one monitor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Record {
+pub(super) struct Record {
     rows: Downsampler,
     /// Score, then contributions relative to the limit of Q, then values.
     cells: Downsampler,
     /// False if the times are not in order; the axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
+    /// Cells of the last row.
+    #[serde(skip)]
+    buffer: Vec<f64>,
 }
 
 /// Maximum number of columns whose values are recorded. For wider rows, no values are recorded.
@@ -48,7 +51,7 @@ const KEY_CELLS: usize = 60;
 
 /// Records of all monitors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Records {
+pub(super) struct Records {
     width: usize,
     by_key: bool,
     records: Vec<Record>,
@@ -90,6 +93,7 @@ impl Record {
             cells: Downsampler::new(Keep::Largest, cells, 1 + width + signals(width)),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
+            buffer: Vec::new(),
         }
     }
 
@@ -107,7 +111,9 @@ impl Record {
         self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
         let shares = monitor.column_contributions(verdict).iter().map(|share| share / q_limit);
         let values = raw.iter().copied().take(signals(raw.len()));
-        self.cells.push(row, &std::iter::once(score).chain(shares).chain(values).collect::<Vec<_>>());
+        self.buffer.clear();
+        self.buffer.extend(std::iter::once(score).chain(shares).chain(values));
+        self.cells.push(row, &self.buffer);
         if let Some(time) = time {
             self.is_in_order &= time >= self.last_time;
             self.last_time = time;

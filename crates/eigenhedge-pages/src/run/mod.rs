@@ -11,14 +11,15 @@
 
 mod ledger;
 mod page;
+mod summary;
 
-pub use page::{Heading, page};
+pub use page::{Heading, page, page_so_far};
+pub use summary::{sentences, text};
 
-use base64::prelude::{BASE64_STANDARD, Engine as _};
+use crate::{from_text, to_text};
 use eigenhedge::comparators::LeadingDirections;
 use eigenhedge::{AnyLearner, Loss, Member, Model, Summary};
 use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of points of a curve.
@@ -228,7 +229,7 @@ impl Recorder {
     }
 
     /// Returns true if a recorder of this run can have this state.
-    fn fits(&self, run: &Model) -> bool {
+    pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {
             let Self { totals, losses, plane, kept, weights, times, .. } = recorder.clone();
@@ -260,17 +261,6 @@ impl Recorder {
             && self.checkpoints.iter().all(told)
             && self.checkpoints.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
     }
-}
-
-/// Serializes a record as text. Its numbers may be infinite or NaN, which JSON cannot represent.
-pub fn to_text(record: &impl Serialize) -> String {
-    let bytes = postcard::to_allocvec(record).unwrap_or_default();
-    BASE64_STANDARD.encode(bytes)
-}
-
-/// Reads the output of [`to_text`].
-pub fn from_text<T: DeserializeOwned>(text: &str) -> Option<T> {
-    postcard::from_bytes(&BASE64_STANDARD.decode(text).ok()?).ok()
 }
 
 #[cfg(test)]

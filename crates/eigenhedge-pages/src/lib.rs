@@ -1,0 +1,20 @@
+//! What models and monitors show on their pages, recorded row by row in bounded memory.
+//!
+//! [`run::Recorder`] records a model, [`monitor::Journal`] one monitor or one for each key. [`run::page`] and
+//! [`monitor::page`] turn the records into pages. The command line, the service and the Python package share this crate, so
+//! that a stream has the same page through each of them.
+
+#![forbid(unsafe_code)]
+
+pub mod monitor;
+pub mod number;
+pub mod run;
+mod saved;
+
+pub use number::counted;
+pub use saved::{from_text, to_text};
+
+/// Returns the file name of a source without folders, for the title of a page.
+pub fn file_name(source: &str) -> &str {
+    source.rsplit(['/', '\\']).next().unwrap_or(source)
+}

@@ -1,0 +1,331 @@
+//! Journal of a table: totals, events and page data of its monitors, in bounded memory.
+
+use super::occurrence::{Occurrence, Times};
+use super::record::Records;
+use super::track::Track;
+use eigenhedge::{Error, Monitor, MonitorTotals, Verdict};
+use serde::{Deserialize, Serialize};
+
+/// Maximum number of recent rows of a key whose times are kept, because a change begins before it is found.
+const REMEMBERED: usize = 128;
+/// Number of such rows of all keys together, and their minimum for each key.
+const REMEMBERED_IN_ALL: usize = 1 << 17;
+const LEAST_REMEMBERED: usize = 8;
+/// Maximum number of events and changes kept for the summary.
+const LISTED: usize = 1000;
+
+/// Everything that a table showed to its monitors.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Journal {
+    /// Rows of this table processed so far.
+    pub rows: u64,
+    /// Number of rows with imputed missing cells.
+    pub filled_rows: u64,
+    /// Totals of this table over all monitors.
+    pub totals: MonitorTotals,
+    /// The first events, drifts and changes that are complete.
+    pub listed: Vec<Occurrence>,
+    /// One entry per key, by position.
+    pub tracks: Vec<Track>,
+    /// Data of charts, if a page was requested.
+    pub(super) records: Option<Records>,
+}
+
+/// A row with its number, and with its time as text and in seconds since 1970.
+#[derive(Debug, Clone, Copy)]
+pub struct RowAt<'a> {
+    /// Number of the row in its table.
+    pub number: u64,
+    /// Cells of the row.
+    pub cells: &'a [f64],
+    /// Time as written in the table; empty if unknown.
+    pub time: &'a str,
+    /// Time in seconds since 1970.
+    pub seconds: Option<f64>,
+}
+
+/// Result of a row.
+#[derive(Debug)]
+pub struct Seen {
+    /// Answer of the monitor.
+    pub verdict: Verdict,
+    /// True for the first alarm of an event.
+    pub begins_event: bool,
+    /// Events, drifts and changes that became known with this row.
+    pub found: Vec<Occurrence>,
+}
+
+impl Journal {
+    /// Creates the journal of a table that has had no row, for monitors with these keys.
+    pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { tracks: keys.into_iter().map(Track::new).collect(), ..Self::default() }
+    }
+
+    /// Adds a monitor with all of its rows, before the first row of this journal.
+    pub fn with_monitor(mut self, key: &str, monitor: &Monitor) -> Self {
+        let track = Track::of(key, monitor);
+        self.rows += track.totals.rows;
+        self.totals.add_since(&MonitorTotals::default(), &track.totals);
+        self.tracks.push(track);
+        self
+    }
+
+    /// Returns the part of the journal about one key, without charts.
+    pub fn of_key(&self, key: &str) -> Self {
+        let tracks: Vec<Track> = self.tracks.iter().filter(|track| track.key == key).cloned().collect();
+        let mut totals = MonitorTotals::default();
+        tracks.iter().for_each(|track| totals.add_since(&MonitorTotals::default(), &track.in_table));
+        let listed = self.listed.iter().filter(|one| one.key == key).cloned().collect();
+        Self { rows: totals.rows, filled_rows: 0, totals, listed, tracks, records: None }
+    }
+
+    /// Also records what charts show of rows with `width` cells: of one monitor, or in less detail of one for each key.
+    pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
+        self.records = Some(Records::new(width, by_key));
+        self
+    }
+
+    /// Stops recording for charts.
+    pub fn without_charts(mut self) -> Self {
+        self.records = None;
+        self
+    }
+
+    /// Returns true if the journal has data of charts for rows of `width` cells.
+    pub fn has_charts(&self, width: usize) -> bool {
+        self.records.as_ref().is_some_and(|records| records.fits(width))
+    }
+
+    /// Returns true if a row had a time.
+    pub fn knows_times(&self) -> bool {
+        self.tracks.iter().any(|track| !track.recent.is_empty())
+    }
+
+    /// Steps the monitor with a row and records the result. `place` is the position of the key; a new key comes after all
+    /// others. If `accepts`, the last rows become the reference, if there are enough of them.
+    pub fn step(
+        &mut self,
+        (place, key): (usize, &str),
+        monitor: &mut Monitor,
+        row: &RowAt<'_>,
+        (names, accepts): (&[String], bool),
+    ) -> Result<Seen, Error> {
+        let has_begun = self.tracks.get(place).is_some_and(|track| track.has_begun);
+        if !has_begun {
+            monitor.begin_table();
+        }
+        let before = monitor.totals();
+        let mut verdict = monitor.step_numbered(row.number, row.cells)?;
+        if accepts {
+            // Too few rows since the drift began; retry at the next row.
+            verdict.accepted |= monitor.accept().is_ok();
+        }
+        if place == self.tracks.len() {
+            self.tracks.push(Track::new(key));
+        }
+        let record = self.records.as_mut().and_then(|records| records.of(place));
+        record.into_iter().for_each(|record| record.enter(&verdict, row.seconds, row.cells, monitor));
+        self.count(place, &before, row, monitor);
+        let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
+        let found = self.find(place, &verdict, row, names);
+        found.iter().for_each(|occurrence| self.list(occurrence));
+        Ok(Seen { verdict, begins_event, found })
+    }
+
+    /// Adds a row to the totals.
+    fn count(&mut self, place: usize, before: &MonitorTotals, row: &RowAt<'_>, monitor: &Monitor) {
+        let after = monitor.totals();
+        let has_gap = row.cells.iter().any(|x| x.is_nan());
+        self.rows += 1;
+        self.filled_rows += u64::from(has_gap && after.passed_over == before.passed_over);
+        self.totals.add_since(before, &after);
+        let track = &mut self.tracks[place];
+        track.has_begun = true;
+        track.in_table.add_since(before, &after);
+        track.update(monitor);
+    }
+
+    /// Returns what became known with a row.
+    fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> Vec<Occurrence> {
+        let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
+        let track = &mut self.tracks[place];
+        let mut found = Vec::new();
+        if let Some(event) = &verdict.event {
+            let times = std::mem::take(&mut track.event);
+            found.push(Occurrence::of_event(event, &track.key, times, names));
+        }
+        if !row.time.is_empty() {
+            track.remember(verdict.row, row.time, row.seconds, most);
+            if let Some(event) = track.open.filter(|_| verdict.alarm) {
+                if event.start == verdict.row {
+                    track.event = Times { start: row.time.to_owned(), end: String::new(), seconds: row.seconds };
+                }
+                row.time.clone_into(&mut track.event.end);
+            }
+        }
+        let key = &track.key;
+        if let Some(report) = &verdict.drift {
+            let times = track.times(report.since, report.reported);
+            found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
+        }
+        if let Some(report) = &verdict.returned {
+            let times = track.times(report.since, verdict.row);
+            found.push(Occurrence::of_drift("returned", report, verdict.row, key, times, names));
+        }
+        if verdict.accepted {
+            found.push(Occurrence::of_acceptance(verdict.row, key, track.times(verdict.row, verdict.row)));
+        }
+        if let Some(change) = &verdict.change {
+            found.push(Occurrence::of_change(change, key, track.times(change.start, change.reported), names));
+        }
+        found
+    }
+
+    /// Records that the last rows of the monitor of a key became its reference before row `next`.
+    pub fn accepted(&mut self, place: usize, monitor: &Monitor, next: u64) {
+        let Some(track) = self.tracks.get_mut(place) else { return };
+        let before = track.totals;
+        track.update(monitor);
+        track.in_table.add_since(&before, &track.totals);
+        self.totals.add_since(&before, &track.totals);
+        let row = next.saturating_sub(1);
+        let entry = Occurrence::of_acceptance(row, &track.key, track.times(row, row));
+        self.list(&entry);
+    }
+
+    /// Ends the current event of a monitor at the end of the table.
+    pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
+        let before = monitor.totals();
+        let event = monitor.close_event();
+        let track = self.tracks.get_mut(place)?;
+        track.update(monitor);
+        track.in_table.add_since(&before, &track.totals);
+        self.totals.add_since(&before, &track.totals);
+        let times = std::mem::take(&mut track.event);
+        let occurrence = Occurrence::of_event(&event?, &track.key, times, names);
+        self.list(&occurrence);
+        Some(occurrence)
+    }
+
+    fn list(&mut self, occurrence: &Occurrence) {
+        if self.listed.len() < LISTED {
+            self.listed.push(occurrence.clone());
+        }
+    }
+
+    /// Returns the list with the current events.
+    pub(super) fn listed_now(&self, names: &[String]) -> Vec<Occurrence> {
+        let open = self.tracks.iter().filter_map(|track| track.open_occurrence(names));
+        self.listed.iter().cloned().chain(open).collect()
+    }
+
+    /// Returns true if the event is the current one of its key.
+    pub(super) fn is_open(&self, one: &Occurrence) -> bool {
+        let is_of = |track: &Track| track.key == one.key && track.open.is_some_and(|event| event.start == one.start);
+        self.tracks.iter().any(is_of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::monitor::{Facts, Inside, page};
+    use crate::{from_text, to_text};
+    use eigenhedge::{Fleet, Limit, MonitorOptions, POOL_PARTS, streams};
+
+    const KEYS: [&str; 3] = ["left", "middle", "right"];
+
+    fn names() -> Vec<String> {
+        (0..6).map(|column| format!("sensor {column}")).collect()
+    }
+
+    fn facts(by: Option<&str>) -> Facts {
+        Facts {
+            source: "plant/rows.csv".into(),
+            columns: names(),
+            time: Some("time".into()),
+            by: by.map(str::to_owned),
+            first_line: Some(2),
+            skipped: 0,
+            limit: Limit::default(),
+            reference: None,
+            in_memory: 3,
+            running: None,
+        }
+    }
+
+    /// Rows with a fault for all keys from row 1200 on, entered into a journal that is saved and read after `cut` rows.
+    fn recorded(cut: Option<usize>) -> (Fleet<Monitor>, Journal) {
+        let monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
+        let mut fleet = Fleet::of_monitors(monitor).unwrap();
+        let mut journal = Journal::default().with_charts(6, true);
+        for (t, row) in streams::iid(6, 2, 0.3, 1800, 3).rows.iter().enumerate() {
+            let mut cells = row.clone();
+            cells[4] += if t >= 1200 { 8.0 } else { 0.0 };
+            let (key, time) = (KEYS[t % 3], format!("minute {t}"));
+            let row = RowAt { number: t as u64, cells: &cells, time: &time, seconds: Some(60.0 * t as f64) };
+            let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
+            fleet
+                .with_pool(key, &cells, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names(), false)))
+                .unwrap();
+            if cut == Some(t) {
+                journal = from_text(&to_text(&journal)).unwrap();
+            }
+        }
+        (fleet, journal)
+    }
+
+    #[test]
+    fn saving_and_restoring_changes_nothing() {
+        let text = |cut| to_text(&recorded(cut).1);
+        for cut in [0, 1, 700, 1250, 1799] {
+            assert_eq!(text(None), text(Some(cut)), "{cut}");
+        }
+    }
+
+    #[test]
+    fn totals_are_those_of_the_monitors() {
+        let (mut fleet, mut journal) = recorded(None);
+        for (place, key) in KEYS.iter().enumerate() {
+            fleet.with(key, |monitor| Ok(_ = journal.close(place, monitor, &names()))).unwrap();
+            let monitor = fleet.get(key).unwrap().unwrap();
+            assert_eq!(journal.tracks[place].in_table, monitor.totals(), "{key}");
+            assert_eq!(journal.of_key(key).totals, monitor.totals(), "{key}");
+        }
+        let sum = |of: fn(&MonitorTotals) -> u64| journal.tracks.iter().map(|track| of(&track.in_table)).sum::<u64>();
+        assert_eq!((journal.rows, journal.totals.rows), (1800, 1800));
+        assert_eq!(journal.totals.alarms, sum(|totals| totals.alarms));
+        assert_eq!(journal.totals.events, sum(|totals| totals.events));
+        let events = journal.listed.iter().filter(|one| !one.is_change() && !one.is_drift()).count();
+        assert_eq!(events as u64, journal.totals.events);
+    }
+
+    #[test]
+    fn a_fault_is_listed_with_its_time_and_cause_and_leads_the_page() {
+        let (_, journal) = recorded(None);
+        let drifts: Vec<&Occurrence> = journal.listed.iter().filter(|one| one.kind == "drift").collect();
+        assert_eq!(drifts.len(), 3, "{:?}", journal.listed);
+        for drift in drifts {
+            assert!((1200..1260).contains(&drift.start), "{drift:?}");
+            assert_eq!(drift.start_time, format!("minute {}", drift.start));
+            assert_eq!(drift.start_seconds, Some(60.0 * drift.start as f64));
+            assert_eq!(drift.causes[0].0, "sensor 4");
+        }
+        let page = page(&journal, &facts(Some("machine")), &Inside::All);
+        assert_eq!(page.title, "rows.csv");
+        assert_eq!(page.summary[0], "3 of 3 are in drift at the end; 3 had alarms.");
+        assert!(page.html().contains("sensor 4"));
+    }
+
+    #[test]
+    fn times_of_many_keys_take_bounded_memory() {
+        let mut journal = Journal::default();
+        journal.tracks = (0..40_000).map(|key| Track::new(&key.to_string())).collect();
+        let monitor = &mut Monitor::new(MonitorOptions::default(), 6).unwrap();
+        for t in 0..200 {
+            let row = RowAt { number: t, cells: &[0.0; 6], time: "now", seconds: Some(t as f64) };
+            journal.step((7, "7"), monitor, &row, (&names(), false)).unwrap();
+        }
+        assert_eq!(journal.tracks[7].recent.len(), LEAST_REMEMBERED);
+    }
+}

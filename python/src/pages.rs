@@ -1,0 +1,62 @@
+//! Pages of monitors.
+
+use crate::arrays::numbers;
+use eigenhedge::Monitor;
+use eigenhedge_io::{iso_time, write_whole};
+use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, page};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use std::path::Path;
+
+/// Times of rows in seconds since 1970.
+#[derive(Default)]
+pub struct RowTimes {
+    seconds: Vec<f64>,
+    text: String,
+}
+
+impl RowTimes {
+    /// Reads an array of seconds, NaN for a missing time.
+    pub fn of(times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let seconds = times.map(numbers).transpose()?.map(|seconds| seconds.to_vec()).unwrap_or_default();
+        Ok(Self { seconds, text: String::new() })
+    }
+
+    /// Returns a row with its time.
+    pub fn row<'a>(&'a mut self, i: usize, number: u64, cells: &'a [f64]) -> RowAt<'a> {
+        let seconds = self.seconds.get(i).copied().filter(|seconds| !seconds.is_nan());
+        self.text.clear();
+        seconds.iter().for_each(|seconds| self.text.push_str(&iso_time(*seconds)));
+        RowAt { number, cells, time: &self.text, seconds }
+    }
+}
+
+/// Returns the names of the columns of a monitor, or their positions.
+pub fn column_names(monitor: &Monitor) -> Vec<String> {
+    let names = monitor.columns().names.clone();
+    names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
+}
+
+/// Writes the page of a journal. `by` is what a key names, for monitors by key.
+pub fn write_page(
+    path: &Path,
+    journal: &Journal,
+    monitor: &Monitor,
+    (title, by): (String, Option<String>),
+    in_memory: usize,
+) -> PyResult<()> {
+    let facts = Facts {
+        source: title,
+        columns: column_names(monitor),
+        time: journal.knows_times().then(|| "time".to_owned()),
+        by,
+        first_line: None,
+        skipped: 0,
+        limit: monitor.options().limit,
+        reference: None,
+        in_memory,
+        running: Some(monitor.options().warm_up_rows(monitor.width())),
+    };
+    let html = page(journal, &facts, &Inside::All).html();
+    write_whole(path, html.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
+}
