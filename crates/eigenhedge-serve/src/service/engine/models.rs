@@ -1,4 +1,4 @@
-//! Models of a stream: one, or one for each key.
+//! Models of a stream: a single one, or one per key.
 
 use super::outcome::{Outcome, Places, refused};
 use super::record::Record;
@@ -11,22 +11,22 @@ use eigenhedge_io::{Answer, GroupStore, json_answer};
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
-/// Keys whose summaries are listed, at most.
+/// Maximum number of keys in a summary.
 pub const LISTED: usize = 1000;
-/// Bytes in memory for each byte of a saved member: measured for `auto` over 8 columns, 10 after two rows and 8 after sixty.
+/// Bytes in memory per byte of a saved member. Measured for `auto` over 8 columns: 10 after two rows, 8 after sixty.
 const IN_MEMORY: u64 = 10;
-/// Growth of a saved member with its first rows, about.
+/// Approximate growth of a saved member during its first rows.
 const GROWTH: u64 = 4;
-/// Bytes of a saved member, at least.
+/// Minimum size assumed for a saved member, in bytes.
 const LEAST: u64 = 4096;
-/// Members in memory, at least.
+/// Minimum number of members in memory.
 const FEWEST: u64 = 64;
 
-/// One model.
+/// A single model.
 pub struct OneModel(pub Box<Model>);
 
 impl OneModel {
-    /// A model whose coordinates are read.
+    /// Wraps a model and turns on its coordinates.
     pub fn new(mut model: Model) -> Self {
         model.ask_for_coordinates(true);
         Self(Box::new(model))
@@ -54,18 +54,18 @@ impl OneModel {
         }
     }
 
-    /// Scores rows without learning.
+    /// Scores rows without learning from them.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         (0..rows.count()).for_each(|i| score_row(&mut self.0, rows, i, shape, outcome));
     }
 
-    /// The summary.
+    /// Returns the summary.
     pub fn summary(&self, skipped: u64) -> Value {
         summary_of(&self.0, skipped)
     }
 }
 
-/// A model without rows, for rows of this shape.
+/// Builds a model for rows of this shape.
 pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => {
@@ -77,16 +77,16 @@ pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<M
     Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
 }
 
-/// The same fleet, whose coordinates are read.
+/// Turns on the coordinates of a fleet's models.
 pub fn asking(mut fleet: Fleet<Model>) -> Fleet<Model> {
     fleet.ask_for_coordinates(true);
     fleet
 }
 
-/// Loss and coordinates of a row, or why it was refused.
+/// Loss and coordinates of a row, or the error.
 type Step = Result<(Loss, Vec<f64>), Error>;
 
-/// Learns rows, each by the model of its key.
+/// Learns rows, each with the model of its key.
 pub fn learn_by_key(
     fleet: &mut Fleet<Model>,
     rows: &Rows,
@@ -120,7 +120,7 @@ pub fn learn_by_key(
     }
 }
 
-/// Scores rows by the models of their keys.
+/// Scores rows, each with the model of its key.
 pub fn score_by_key(fleet: &mut Fleet<Model>, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
     for i in 0..rows.count() {
         let key = shape.key.and_then(|place| rows.texts(i).get(place)).map_or("", String::as_str);
@@ -153,7 +153,7 @@ fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &
     }
 }
 
-/// Adds the answer to a row.
+/// Appends the answer to a row.
 fn answer(
     coordinates: &[f64],
     loss: Loss,
@@ -169,14 +169,14 @@ fn answer(
     outcome.loss += loss.expected;
 }
 
-/// The summary of a model, with the rows that it has not seen.
+/// Returns the summary of a model, with the number of skipped rows.
 fn summary_of(model: &Model, skipped: u64) -> Value {
     let mut summary = model.summary();
     summary.skipped_rows = skipped;
     serde_json::to_value(summary).unwrap_or_default()
 }
 
-/// The summaries of the keys, or of one.
+/// Returns the summaries of all keys, or of one key.
 pub fn summary_by_key(fleet: &mut Fleet<Model>, skipped: u64, key: Option<&str>) -> Result<Value, Error> {
     let keys: Vec<String> = match key {
         Some(key) => fleet.position(key).map(|_| key.to_owned()).into_iter().collect(),
@@ -201,7 +201,7 @@ pub fn summary_by_key(fleet: &mut Fleet<Model>, skipped: u64, key: Option<&str>)
     }))
 }
 
-/// Gives a fleet a place for members that are not in memory.
+/// Attaches a disk store to a fleet, for members that do not fit in memory.
 pub fn keep_in<T: FleetMember>(fleet: &mut Box<Fleet<T>>, places: &Places) {
     if !fleet.has_store() {
         let bytes = fleet.fresh().to_bytes().map_or(LEAST, |bytes| bytes.len() as u64);
@@ -210,7 +210,7 @@ pub fn keep_in<T: FleetMember>(fleet: &mut Box<Fleet<T>>, places: &Places) {
     }
 }
 
-/// Sets the number of members in memory from the largest saved member so far.
+/// Limits the number of members in memory, by the size of the largest saved member so far.
 pub fn limit_memory<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, largest: &mut u64) {
     let Ok(bytes) = fleet.with(key, |member| Ok(member.to_bytes()?.len() as u64)) else { return };
     if bytes > *largest {
@@ -219,7 +219,7 @@ pub fn limit_memory<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64
     }
 }
 
-/// Members in memory before the size of one is known.
+/// Returns the number of members in memory before the size of a member is known.
 pub fn few_in_memory(places: &Places) -> usize {
     most_in_memory(GROWTH * LEAST, places.fleet_bytes.load(Ordering::Relaxed))
 }
@@ -228,7 +228,7 @@ fn most_in_memory(bytes: u64, budget: u64) -> usize {
     usize::try_from((budget / (IN_MEMORY * bytes)).max(FEWEST)).unwrap_or(usize::MAX)
 }
 
-/// Bytes for the members of each of so many fleets.
+/// Sets the memory of each fleet, given the number of fleets.
 pub fn share_memory(places: &Places, max_memory: u64, fleets: u64) {
     places.fleet_bytes.store(max_memory / 4 / fleets.max(1), Ordering::Relaxed);
 }

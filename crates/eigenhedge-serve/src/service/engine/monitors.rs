@@ -1,4 +1,4 @@
-//! Monitors of a stream: one, under an empty key, or one for each key.
+//! Monitors of a stream: a single one with an empty key, or one per key.
 
 use super::models::LISTED;
 use super::notice::{Notice, Notices};
@@ -13,7 +13,7 @@ use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-/// Monitors without rows, for rows of this shape.
+/// Builds monitors for rows of this shape.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => Problem::unsound(format!(
@@ -25,7 +25,7 @@ pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fl
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
-/// The key and the time of a row; the key of the one monitor is empty.
+/// Returns the key and the time of a row. The key of a single monitor is empty.
 fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     let text = |place: usize| rows.texts(i).get(place).map_or("", String::as_str);
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
@@ -69,7 +69,7 @@ pub fn learn(
     }
 }
 
-/// Scores rows by copies of the monitors, which learn nothing.
+/// Scores rows with copies of the monitors, so that nothing is learned.
 pub fn score(fleet: &mut Fleet<Monitor>, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
     let columns = verdict_columns(&shape.kept);
     let names: Vec<String> = (0..shape.width).map(|column| shape.name(column)).collect();
@@ -109,7 +109,7 @@ pub fn score(fleet: &mut Fleet<Monitor>, rows: &Rows, shape: &Shape, outcome: &m
     }
 }
 
-/// The summary of all monitors, or of that of a key.
+/// Returns the summary of all monitors, or of one key.
 pub fn summary(
     fleet: &mut Fleet<Monitor>,
     counts: &Counts,
@@ -148,7 +148,7 @@ pub fn summary(
     }))
 }
 
-/// The state of the monitor of a key.
+/// Returns the state of one key's monitor.
 fn state(key: &str, monitor: &Monitor) -> Value {
     let totals = monitor.totals();
     json!({

@@ -1,4 +1,4 @@
-//! The page of a stream: numbers in large letters, curves and tables.
+//! The page of a stream: key figures, curves and tables.
 
 use super::record::Record;
 use super::{AnyLearner, Engine, Notice};
@@ -6,15 +6,15 @@ use eigenhedge::{Fleet, Model, Monitor, MonitorTotals};
 use eigenhedge_report::number::short;
 use eigenhedge_report::{Block, Chart, Page, Series, Table, Tile};
 
-/// Columns and keys that are shown, and notices.
+/// Maximum numbers of columns, keys and notices on the page.
 const COLUMNS: usize = 40;
 const KEYS: usize = 50;
 const NOTICES: usize = 30;
-/// Longest rows whose best subspace is found for the page.
+/// Maximum number of columns for which the page computes the best subspace.
 const LONGEST: usize = 128;
 
 impl Engine {
-    /// The page of the stream.
+    /// Returns the page of the stream.
     pub fn page(&mut self, name: &str) -> Page {
         let blocks = match &mut self.learner {
             None => vec![Block::Text("No row yet".into(), vec!["Send rows, or drop a CSV file here.".into()])],
@@ -36,7 +36,7 @@ fn tile(value: String, label: &str, tone: &str) -> Tile {
     Tile { value, label: label.to_owned(), exact: String::new(), tone: tone.to_owned() }
 }
 
-/// Places and values.
+/// X and y values of a curve.
 type Curve = (Vec<f64>, Vec<f64>);
 
 fn curve(title: &str, y: &str, curves: &[(&str, Curve)]) -> Block {
@@ -73,7 +73,7 @@ fn of_model(model: &mut Model, record: &Record) -> Vec<Block> {
     blocks
 }
 
-/// The directions, with a shade for each entry.
+/// Returns a heat map of the loadings.
 fn loadings(model: &mut Model) -> Option<Block> {
     let names = model.columns().names.clone();
     let map = model.embedding().linear_map(names.as_deref())?;

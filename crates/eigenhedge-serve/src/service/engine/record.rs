@@ -1,19 +1,19 @@
-//! The curves of a stream for its page, in bounded memory.
+//! The curves of a stream's page, in bounded memory.
 
 use eigenhedge_report::{Downsampler, Keep};
 use serde::{Deserialize, Serialize};
 
-/// Points of a curve.
+/// Maximum number of points per curve.
 const POINTS: usize = 400;
 
 /// Curves over the rows of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// Model: loss of a row. Monitor: score and limit.
+    /// Model: loss per row. Monitor: score and limit.
     pub rows: Downsampler,
     /// Model: mean loss so far, and the share of energy kept.
     pub totals: Downsampler,
-    /// Sums for them.
+    /// Sums that `totals` is computed from.
     loss: f64,
     kept: f64,
     count: u64,
@@ -27,7 +27,7 @@ impl Default for Record {
 }
 
 impl Record {
-    /// A row of a model: its expected loss, and the squared length of its coordinates.
+    /// Records a model's row: its expected loss and the squared length of its coordinates.
     pub fn enter_loss(&mut self, row: u64, loss: f64, coordinates: &[f64]) {
         self.loss += loss;
         self.kept += coordinates.iter().map(|z| z * z).sum::<f64>();
@@ -37,7 +37,7 @@ impl Record {
         self.totals.push(row, &[self.loss / self.count as f64, share]);
     }
 
-    /// A row of a monitor.
+    /// Records a monitor's row.
     pub fn enter_score(&mut self, row: u64, score: f64, limit: f64) {
         if score.is_finite() {
             self.rows.push(row, &[score, limit]);
