@@ -210,7 +210,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
 
-    /// The page while the stream runs.
+    /// Options of the live page.
     #[command(flatten)]
     pub live: LiveArgs,
 }

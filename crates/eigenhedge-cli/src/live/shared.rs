@@ -60,7 +60,7 @@ impl<T> Shared<T> {
 
 impl<T> Shared<T> {
     /// Calls `look` from another thread, as soon as `is_there` is true for the value. Returns `None` if that takes
-    /// longer than [`LONGEST_LOOK`].
+    /// longer than `LONGEST_LOOK`.
     pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
         let _wish = Wish::of(self);
         let waited = self.turn.wait_timeout_while(self.hold(), LONGEST_LOOK, |value| !is_there(value));

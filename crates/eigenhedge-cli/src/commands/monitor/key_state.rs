@@ -39,7 +39,7 @@ impl KeyState {
         }
     }
 
-    /// Of a monitor that has had no row since the table was opened.
+    /// Returns the state of a monitor that has not received a row since the table was opened.
     pub fn waiting(key: &str, track: &Track) -> Self {
         Self {
             key: key.to_owned(),

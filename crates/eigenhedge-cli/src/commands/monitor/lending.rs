@@ -1,4 +1,4 @@
-//! Parts of a session that the maker of pages borrows while the session waits for a row.
+//! Parts of a session that the page thread may read while the session waits for a row.
 
 use super::key_state::KeyState;
 use super::occurrence::Occurrence;
@@ -7,34 +7,34 @@ use super::state::{State, Track};
 use crate::live::Shared;
 use std::sync::Arc;
 
-/// A place where the session puts what pages are made of, and takes it back.
+/// Exchange point: the session puts the data of the page there, and takes them back.
 pub type Counter = Arc<Shared<Option<Lent>>>;
 
-/// Data of pages.
+/// Data of the page.
 pub struct Lent {
     pub state: State,
     pub records: Option<Records>,
     pub latest: Latest,
 }
 
-/// Monitors after their last rows: a session that lends keeps it up to date.
+/// State of all monitors after their last rows. Kept up to date by a session with a live page.
 #[derive(Default)]
 pub struct Latest {
     pub keys: Vec<KeyState>,
-    /// Events that go on, by the position of the key.
+    /// Current event of each key, by position.
     pub open: Vec<Option<Occurrence>>,
     pub skipped: u64,
     pub in_memory: usize,
 }
 
 impl Latest {
-    /// Before the first row: monitors that are there already have had these.
+    /// Returns the state before the first row, for the existing monitors.
     pub fn of<'a>(keys: impl Iterator<Item = &'a str>, tracks: &[Track]) -> Self {
         let keys: Vec<KeyState> = keys.zip(tracks).map(|(key, track)| KeyState::waiting(key, track)).collect();
         Self { open: vec![None; keys.len()], keys, ..Self::default() }
     }
 
-    /// After a row of the key at this position, with the event that goes on. Positions of new keys follow each other.
+    /// Updates the key at this position after a row, with its current event. A new key has the next free position.
     pub fn enter(&mut self, place: usize, state: KeyState, open: Option<Occurrence>) {
         match self.keys.get_mut(place) {
             Some(before) => (*before, self.open[place]) = (state, open),
@@ -45,7 +45,7 @@ impl Latest {
         }
     }
 
-    /// Rows passed over, and monitors in memory.
+    /// Updates the numbers of skipped rows and of monitors in memory.
     pub fn count(&mut self, skipped: u64, in_memory: usize) {
         (self.skipped, self.in_memory) = (skipped, in_memory);
     }

@@ -14,14 +14,14 @@ use std::collections::BTreeSet;
 /// Minimum share of an unusual column, relative to the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
-/// Lines of a fleet that are shown while the stream goes on.
+/// Maximum number of keys on the live page of a fleet.
 const LINES: usize = 300;
 
-/// The keys whose charts are made.
+/// Keys whose charts are drawn.
 pub enum Inside<'a> {
-    /// All that have a record.
+    /// All keys with a record.
     All,
-    /// Those that somebody has open: the first [`LINES`] keys are listed.
+    /// Keys that are open in a browser. Only the first [`LINES`] keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
@@ -169,7 +169,7 @@ fn headline(account: &Account, state: &KeyState, listed: &[&Occurrence]) -> Stri
             let (alarms, events) = (counted(state.in_table.alarms, "alarm"), counted(state.in_table.events, "event"));
             let (events, state) = match account.running {
                 None => (events, "Normal at the end."),
-                // An event is counted when it is over.
+                // A current event is not in the totals yet.
                 Some(_) if is_open(account, last) => (counted(state.in_table.events + 1, "event"), "Alarm now."),
                 Some(_) => (events, "Normal now."),
             };
@@ -178,7 +178,7 @@ fn headline(account: &Account, state: &KeyState, listed: &[&Occurrence]) -> Stri
     }
 }
 
-/// True for an event that goes on.
+/// Returns true for a current event.
 fn is_open(account: &Account, one: &Occurrence) -> bool {
     account.open.iter().any(|(key, start)| (key, *start) == (&one.key, one.start))
 }

@@ -1,4 +1,4 @@
-//! The page of monitors while rows come.
+//! The live page of monitors.
 
 use super::account::{Account, TableFacts};
 use super::lending::{Counter, Lent};
@@ -12,18 +12,18 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Makes pages of a session.
+/// Builds the pages of a session.
 pub struct MonitorPages {
     counter: Counter,
     args: MonitorArgs,
     table: TableFacts,
     limit: Limit,
-    /// Rows of a warm-up.
+    /// Number of rows of the warm-up.
     warm_up: u64,
 }
 
 impl MonitorPages {
-    /// Of a session that lends.
+    /// Returns the source of pages for a session, or `None` without a live page.
     pub fn of(session: &Session<'_>, args: &MonitorArgs) -> Option<Self> {
         let fresh: &Monitor = session.fleet.fresh();
         Some(Self {
@@ -35,7 +35,7 @@ impl MonitorPages {
         })
     }
 
-    /// The account after the last row, with events that go on.
+    /// Returns the results after the last row, including current events.
     fn account(&self, lent: &Lent) -> Account {
         let Lent { state, latest, .. } = lent;
         let mut listed = state.listed.clone();

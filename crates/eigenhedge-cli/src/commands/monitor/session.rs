@@ -38,9 +38,9 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
-    /// Data lent to the maker of pages while the session waits for a row.
+    /// Exchange point with the page thread, used while the session waits for a row.
     pub(super) counter: Option<Counter>,
-    /// Monitors after their last rows, for pages.
+    /// State of the monitors after their last rows, for the page.
     pub(super) latest: Latest,
     /// Command that is notified of alarms and drifts.
     pub(super) hook: Option<Hook>,
@@ -56,7 +56,7 @@ struct Seen {
     /// First row of the current event.
     event_start: Option<u64>,
     is_ready: bool,
-    /// For pages: the monitor, and the event that goes on.
+    /// State of the monitor and its current event, for the page.
     latest: Option<(KeyState, Option<Event>)>,
 }
 
@@ -136,7 +136,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Lets pages be made while the stream waits.
+    /// Makes the data of the page available while the stream waits.
     fn lend(&mut self) {
         if let Some(counter) = &self.counter {
             self.latest.count(self.stream.skipped(), self.fleet.in_memory());
@@ -152,7 +152,7 @@ impl Session<'_> {
         }
     }
 
-    /// Keeps what pages tell of the monitor of the last row.
+    /// Updates the page's data about the monitor of the last row.
     fn keep_latest(&mut self, place: usize, seen: Seen) {
         let Some((mut state, event)) = seen.latest else { return };
         let track = &self.state.tracks[place];

@@ -1,4 +1,4 @@
-//! The page of a run while it goes on.
+//! The live page of a run.
 
 use super::session::{Learned, Session};
 use crate::files::file_name;
@@ -10,7 +10,7 @@ use eigenhedge_report::{Page, RunReport};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Makes pages of a run.
+/// Builds the pages of a run.
 pub struct RunPages {
     learned: Arc<Shared<Learned>>,
     source: String,
@@ -18,13 +18,13 @@ pub struct RunPages {
 }
 
 impl RunPages {
-    /// Of this session.
+    /// Returns the source of pages for a session.
     pub fn of(session: &Session<'_>) -> Self {
         let source = file_name(&session.stream.source()).to_owned();
         Self { learned: session.shared(), source, columns: session.stream.columns().to_vec() }
     }
 
-    /// The page after the last row: a copy of the record is closed, the best in hindsight is known between two numbers.
+    /// Returns the page after the last row, from a copy of the record. The best loss in hindsight is a bracket.
     fn report(&self, learned: &Learned) -> Option<RunReport> {
         let Learned { model, recorder, row } = learned;
         let mut recorder = recorder.as_ref().filter(|_| model.totals().charged() > 0)?.clone();
