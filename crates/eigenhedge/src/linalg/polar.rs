@@ -76,7 +76,7 @@ impl Polar {
         false
     }
 
-    /// Turns every pair of columns that is not orthogonal; false if there is none.
+    /// Rotates every pair of columns that is not orthogonal. Returns false if there is none.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {

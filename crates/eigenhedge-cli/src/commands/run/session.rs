@@ -33,7 +33,7 @@ pub struct Session<'a> {
     lot: Lot,
     /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
-    /// Answers that were complete before, so that none may follow.
+    /// True if the answers were already complete, so that none may be added.
     closed: bool,
     /// Number of rows that the model had learned from before this table.
     rows_before: u64,
