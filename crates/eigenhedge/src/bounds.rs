@@ -210,9 +210,9 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 }
 
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
-/// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`.
-/// `squares_norm` is the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. `k(N-k)/N`
-/// is k for infinite N. `None` unless `k < N`.
+/// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k))
+/// / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is the square root of the last sum, or of the sum of squared Frobenius
+/// norms for matrix instances. `k(N-k)/N` is k for infinite N. `None` unless `k < N`.
 ///
 /// Hypotheses: no centering; the rate was divided by the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
 ///
