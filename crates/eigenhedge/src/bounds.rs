@@ -81,8 +81,8 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
     (eta * best + scale * divergence) / -(-eta).exp_m1()
 }
 
-/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is at most `(η L* + log
-/// n) / (1 - e^{-η})`.
+/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is at most
+/// `(η L* + log n) / (1 - e^{-η})`.
 ///
 /// Hypotheses: losses in `[0, 1]`; `best` is the loss of any single expert. The bound also holds in expectation for the
 /// perturbed leader with one dropped expert, whose choices have the same distribution.
@@ -97,8 +97,8 @@ pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
     exponential(eta, best, (experts as f64).ln(), 1.0)
 }
 
-/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most `(η L*
-/// + d log(n/d)) / (1 - e^{-η})`. `None` unless `k < n`.
+/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most
+/// `(η L* + d log(n/d)) / (1 - e^{-η})`. `None` unless `k < n`.
 ///
 /// Hypotheses: losses in `[0, 1]`; no mixing; `best` is the loss of any set of `d` experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
@@ -106,8 +106,8 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
     Some(exponential(eta, best, divergence, 1.0))
 }
 
-/// Returns the bound of Hedge over all sets of `d` experts (JMLR section 4.1): the total expected loss is at most `d (η
-/// L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
+/// Returns the bound of Hedge over all sets of `d` experts (JMLR section 4.1): the total expected loss is at most
+/// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
 ///
 /// Hypotheses: losses in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate `tuned_rate(set_divergence(k, n),
 /// ceiling, d) / d` it becomes JMLR (5), `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)`
@@ -123,9 +123,9 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
-/// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least `Q² (d T
-/// - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. `None` for
-/// infinite N.
+/// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least
+/// `Q² (d T - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
+/// `None` for infinite N.
 ///
 /// Hypotheses: no mixing; `|x| |y| ≤ Q²` for all T pairs, with Q known from the start; the dimension N is the sum of the
 /// lengths of the two rows; `best` is the gain of any k-dimensional subspace.
@@ -210,9 +210,10 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 }
 
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
-/// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k))
-/// / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is the square root of the last sum, or of the sum of squared Frobenius
-/// norms for matrix instances. `k(N-k)/N` is k for infinite N. `None` unless `k < N`.
+/// changes its subspace `changes` times (S): the total expected loss is at most
+/// `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is the square root of the last sum,
+/// or of the sum of squared Frobenius norms for matrix instances. `k(N-k)/N` is k for infinite N. `None` unless
+/// `k < N`.
 ///
 /// Hypotheses: no centering; the rate was divided by the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
 ///
@@ -285,9 +286,9 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
     setting.bound(best)
 }
 
-/// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most `(η L* + Q²
-/// D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. `None` unless `k <
-/// N`.
+/// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most
+/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. `None`
+/// unless `k < N`.
 ///
 /// - `best`: loss of any subspace around any center m;
 /// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`;
