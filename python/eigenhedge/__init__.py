@@ -5,7 +5,7 @@ reconstruction error is recorded as the loss, and then the learner updates.
 
 - :func:`run`: one pass over a table, like the command line. Returns a :class:`RunResult`.
 - :class:`Model`: learns row by row; can be saved and loaded.
-- :class:`Fleet`: one model per key.
+- :class:`Fleet`: one model or monitor per key.
 - :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
 - :class:`Monitor`: scores, alarms, drift, causes and change points for rows of sensors.

@@ -352,7 +352,7 @@ class Monitor(OutlierMixin, BaseEstimator):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
 
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
-        """The monitor that the keys of a fleet begin with: this one if it is fitted, else a new one with its options."""
+        """Return the monitor that every key of a fleet starts with: this one if fitted, otherwise a new one with its options."""
         inner: _core.Monitor | None = self.__dict__.get("_monitor")
         if inner is None:
             self._check_differences()

@@ -34,7 +34,7 @@ Kind = TypeVar("Kind")
 #: Classes based on a monitor, and the kind in bytes 12 to 15 of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = (2).to_bytes(4, "little")
-#: The kind of a file with a monitor for each key.
+#: The kind of a file with one monitor per key.
 MONITORS_BY_KEY = (5).to_bytes(4, "little")
 
 

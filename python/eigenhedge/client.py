@@ -1,7 +1,7 @@
 """Client of ``eigenhedge serve``. It needs only the standard library. DataFrames need pandas.
 
-Requests that change something carry an ``Idempotency-Key``, so that one that is sent again after a broken connection is learned
-once.
+Requests of :meth:`Stream.learn` and :meth:`Stream.accept` have an ``Idempotency-Key``, so that a request that is repeated after
+a broken connection takes effect once.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from typing import Any
 
 __all__ = ["Client", "ServiceError", "Stream"]
 
-#: Statuses after which a request is sent again.
+#: Statuses after which a request is repeated.
 _AGAIN = (429, 503, 507)
-#: Rows of one request.
+#: Maximum number of rows per request.
 _ROWS = 5000
 
 
 class ServiceError(Exception):
-    """A request that the service refuses, with its sentence.
+    """Error response of the service.
 
     Attributes
     ----------
     status : int
-        The status of HTTP.
+        HTTP status.
     detail : str
-        One sentence.
+        Description of the problem, in one sentence.
     row, column : int or None, str or None
-        The row of the request, from 0, and the column that are to blame.
+        Row of the request, counted from 0, and column of the problem, if known.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
@@ -44,18 +44,18 @@ class ServiceError(Exception):
 
 
 class Client:
-    """A connection to a service.
+    """Connection to a service.
 
     Parameters
     ----------
     address : str
-        ``http://HOST:PORT``, or ``https://`` if a proxy with TLS stands before the service.
+        ``http://HOST:PORT``, or ``https://HOST:PORT`` for a proxy with TLS in front of the service.
     token : str, optional
         One of the tokens of ``--token-file``.
     retries : int
-        Times that a request is sent again after a broken connection or a status that says so.
+        Maximum number of repetitions of a request, after a broken connection or a status of 429, 503 or 507.
     timeout : float
-        Longest wait for an answer, in seconds.
+        Maximum time to wait for a response, in seconds.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Client:
         return f"Client({self.address!r})"
 
     def close(self) -> None:
-        """Close the connection; the next request opens another one."""
+        """Close the connection. The next request opens a new one."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -91,22 +91,26 @@ class Client:
         self.close()
 
     def create(self, name: str, kind: str = "model", **options: Any) -> Stream:
-        """Make a stream, or find the one with these options.
+        """Create a stream. A stream with the same name and options is returned instead.
 
         Parameters
         ----------
         name : str
-            Letters, digits, ``-``, ``_`` and ``.``.
+            Name of letters, digits, ``-``, ``_`` and ``.``.
         kind : str
             ``"model"`` or ``"monitor"``.
         **options
-            As on the command line, with underscores: ``k``, ``learner``, ``by``, ``warm_up``, …
+            Options of the command line, with underscores: ``k``, ``learner``, ``by``, ``warm_up``, …
+
+        Returns
+        -------
+        Stream
         """
         self._send("PUT", _path(name), json.dumps({"kind": kind, **options}).encode(), "application/json")
         return Stream(self, name)
 
     def stream(self, name: str) -> Stream:
-        """Return the stream with this name, which need not be there yet."""
+        """Return the stream with this name, without checking that it exists."""
         return Stream(self, name)
 
     def streams(self) -> list[dict[str, Any]]:
@@ -115,17 +119,17 @@ class Client:
         return found
 
     def backup(self) -> bytes:
-        """Return a copy of the store while it runs (scope ``admin``)."""
+        """Return a copy of the store (scope ``admin``). The service continues meanwhile."""
         return self._send("GET", "/v1/backup")
 
     def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "", key: str = "") -> bytes:
-        """Send a request until it is answered; the answer, or a ServiceError."""
+        """Send a request, with repetitions, and return the response. Raise ``ServiceError`` for an error status."""
         headers = {"Content-Type": kind} if kind else {}
         if key:
             headers["Idempotency-Key"] = key
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
-        # A request that changes something and has no key must not be sent twice.
+        # A request that changes the state and has no key must not be repeated.
         is_safe = method != "POST" or bool(key) or path.endswith("/score")
         for attempt in range(self._retries + 1):
             try:
@@ -154,7 +158,7 @@ class Client:
 
 
 class Stream:
-    """A stream of a service."""
+    """Stream of a service, created by :meth:`Client.create` or :meth:`Client.stream`."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client, self.name = client, name
@@ -168,24 +172,29 @@ class Stream:
         Parameters
         ----------
         rows : DataFrame, or iterable of mappings or sequences
-            They are sent in batches; the answers of a batch come before the next one is sent.
+            Rows to learn. They are sent in batches. The answers of a batch are yielded before the next batch is sent.
         batch : int
-            Rows of one request.
+            Maximum number of rows per request.
+
+        Yields
+        ------
+        dict
+            The answer to a row.
         """
         for lines in _batches(rows, batch):
             yield from self._rows("rows", lines, str(uuid.uuid4()))
 
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Send the rows of a DataFrame and return their answers as one, with the same index."""
+        """Send the rows of a DataFrame and return their answers as a DataFrame with the same index."""
         return _frame(self.learn(frame, batch), frame)
 
     def score(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
-        """Yield the answers to rows that are not learned."""
+        """Score rows without learning from them, and yield their answers."""
         for lines in _batches(rows, batch):
             yield from self._rows("score", lines, "")
 
     def score_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Return the answers to the rows of a DataFrame, which are not learned, with the same index."""
+        """Score the rows of a DataFrame without learning. Return a DataFrame with the same index."""
         return _frame(self.score(frame, batch), frame)
 
     def _rows(self, end: str, lines: Sequence[str], key: str) -> Iterator[dict[str, Any]]:
@@ -206,7 +215,7 @@ class Stream:
         self._client._send("POST", _path(self.name, "accept"), body, "application/json", str(uuid.uuid4()))
 
     def model(self) -> bytes:
-        """Return the model as the bytes of a file; ``eigenhedge.load`` reads it once it is saved."""
+        """Return the bytes of a model file, for ``eigenhedge.load``."""
         return self._client._send("GET", _path(self.name, "model"))
 
     def replace_model(self, data: bytes) -> None:
@@ -214,7 +223,7 @@ class Stream:
         self._client._send("PUT", _path(self.name, "model"), data, "application/octet-stream")
 
     def delete(self) -> None:
-        """Delete the stream and all that it has learned (scope ``admin``)."""
+        """Delete the stream and all its data (scope ``admin``)."""
         self._client._send("DELETE", _path(self.name))
 
 
@@ -231,7 +240,7 @@ def _problem(text: bytes) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A number of NumPy or pandas as one of Python; what is missing is null."""
+    """Convert a value of NumPy or pandas to a Python value. Missing values become None."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and value != value:

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Interval between checks for signals while another thread works.
 const POLL: Duration = Duration::from_millis(50);
-/// Number of rows before the first look at the clock, and maximum between two.
+/// Number of rows before the first check of the clock, and maximum number between two checks.
 const FIRST: usize = 4;
 const MOST: usize = 32;
 
@@ -32,7 +32,7 @@ pub fn each_lot(
     each_of_most(py, count, MOST, work)
 }
 
-/// Calls `work` for each index like [`each_lot`], with a look at the clock after each.
+/// Calls `work` for each index like [`each_lot`], and checks the clock after each.
 pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
     each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)))
 }

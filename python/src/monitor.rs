@@ -33,13 +33,13 @@ struct State {
 }
 
 impl PyMonitor {
-    /// A monitor and what Python remembers of it.
+    /// Wraps a monitor with the saved state of the Python side.
     pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
         let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
         Self { state: Mutex::new(State { monitor, journal, resume_state }) }
     }
 
-    /// A copy of the monitor.
+    /// Returns a copy of the monitor.
     pub fn monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
         Ok(self.state(py)?.monitor.clone())
     }

@@ -165,7 +165,7 @@ fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
 }
 
-/// Measures the doors of the program, which its build makes with it.
+/// Measures the time per row through the library and the program, with a release build.
 fn doors(arguments: &[&str]) -> Result<(), String> {
     let mut cargo = Command::new(env!("CARGO"));
     run(cargo

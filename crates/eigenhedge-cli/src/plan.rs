@@ -35,7 +35,7 @@ pub struct Plan {
     pub safe_cells: bool,
     /// Maximum number of models in memory.
     pub max_groups: Option<usize>,
-    /// The page while the stream runs.
+    /// Options of the live page.
     pub live: LiveArgs,
 }
 
@@ -106,7 +106,7 @@ impl Plan {
         })
     }
 
-    /// True if a page or a picture wants a record of the run.
+    /// Returns true if a page or a plot needs a record of the run.
     pub fn records(&self) -> bool {
         self.keep.report.is_some() || self.keep.plot.is_some() || self.live.live.is_some()
     }

@@ -1,8 +1,8 @@
-//! Sentences on standard error.
+//! Messages on standard error.
 
 use std::io::{self, Write};
 
-/// Says something on standard error, which may be closed.
+/// Prints a message on standard error. Ignores errors, because it may be closed.
 pub fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
 }

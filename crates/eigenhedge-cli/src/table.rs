@@ -31,7 +31,7 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     }
 }
 
-/// The title of the page of a table that is not open yet.
+/// Returns the page title for a table that is not open yet.
 pub fn title(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),

@@ -71,7 +71,7 @@ impl Error {
         Self { place, ..self }
     }
 
-    /// Returns the word in a cell that should be a number, if it may be a sign for a missing cell.
+    /// Returns the word in a cell that should be a number, if the word may mark a missing cell.
     pub fn word(&self) -> Option<&str> {
         let Fault::TextCell(found) = &self.fault else { return None };
         let word = found.strip_prefix('"')?.strip_suffix('"')?;
@@ -89,7 +89,7 @@ impl Error {
         matches!(self.fault, Fault::Missing { advised: true, .. })
     }
 
-    /// The column that is to blame, as messages show it: its position, and its name if it has one.
+    /// Returns the column at fault as in messages: its position, and its name if it has one.
     pub fn column(&self) -> Option<&str> {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }

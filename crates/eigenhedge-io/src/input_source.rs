@@ -23,7 +23,7 @@ pub enum Source {
     File(PathBuf),
     /// Several files, read one after the other as one table.
     Files(Vec<PathBuf>),
-    /// Bytes at hand, under a name for messages.
+    /// Bytes in memory, with a name for messages.
     Bytes(&'static str, Arc<[u8]>),
 }
 
@@ -62,7 +62,7 @@ pub enum Progress {
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
-    /// Its name in messages.
+    /// Name in messages.
     name: Arc<str>,
     /// Bytes of a regular file: only then can it be opened twice.
     file_size: Option<u64>,
@@ -123,12 +123,12 @@ impl InputSource {
         self.name.to_string()
     }
 
-    /// The line of this number, from 1.
+    /// Returns the place of a line, counted from 1.
     pub fn line(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "line", number }
     }
 
-    /// The row of this number, from 0.
+    /// Returns the place of a row, counted from 0.
     pub fn row(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }

@@ -1,10 +1,10 @@
-//! Rows that a second thread reads before they are asked for.
+//! Rows read ahead by a second thread.
 //!
-//! The thread opens the table once more, goes to the position of the first one and hands over rows in batches, with all that
-//! goes along with a row: texts, place, position, or the error that it was. Rows, errors and positions come out as those of the
-//! reader would. Only for regular files: rows of a pipe are read when they are asked for.
+//! The thread opens the table again, moves to the position of the first reader, and sends rows in batches. Each row
+//! comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are exactly
+//! those of the reader. This is used only for regular files. Rows of a pipe are read on demand.
 //!
-//! Memory: [`BATCHES`] batches of some [`NUMBERS`] numbers, or of one row if that is longer.
+//! Memory: [`BATCHES`] batches of about [`NUMBERS`] numbers, or of one row if a row is longer.
 
 use crate::concatenation::{Concatenation, open_one};
 use crate::error::{Error, RowPlace};
@@ -16,24 +16,24 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Numbers of a batch, and rows, at most.
+/// Maximum numbers of values and of rows per batch.
 const NUMBERS: usize = 1 << 14;
 const ROWS: usize = 256;
-/// Batches that wait.
+/// Maximum number of waiting batches.
 const BATCHES: usize = 3;
 
-/// Some rows, in order.
+/// A batch of rows, in order.
 struct Batch {
     numbers: Vec<f64>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position and place of the reader at the end of the table; only in the last batch.
+    /// Position and place of the reader at the end of the table. Set only in the last batch.
     end: Option<(ReadPosition, RowPlace)>,
 }
 
-/// One row as its reader gave it.
+/// One row as the reader returned it.
 struct ReadRow {
-    /// End of its numbers in the batch.
+    /// End of the row's numbers within the batch.
     end: usize,
     error: Option<Error>,
     texts: Vec<String>,
@@ -48,11 +48,11 @@ pub(crate) struct ReadAhead {
     layout: Layout,
     batches: Receiver<Result<Batch, Error>>,
     batch: Batch,
-    /// Rows of the batch that were given.
+    /// Number of rows of the batch that were returned.
     given: usize,
-    /// True if the end was told.
+    /// True once the end was reported.
     has_ended: bool,
-    /// Before the first row.
+    /// Position before the first row.
     start: ReadPosition,
     start_place: RowPlace,
     has_header: bool,
@@ -60,7 +60,7 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Goes on where a reader of the same table is. The layout must say how the table is read ([`Layout::found`]).
+    /// Continues at the position of a reader of the same table. The layout must be complete ([`Layout::found`]).
     pub fn behind(reader: &dyn Reader, input: &InputSource, source: &Source, layout: &Layout) -> io::Result<Self> {
         let start = reader.position();
         Ok(Self {
@@ -82,7 +82,7 @@ impl ReadAhead {
         self.batch.rows.get(self.given.checked_sub(1)?)
     }
 
-    /// Gets the next batch that has rows; false at the end.
+    /// Receives the next batch that has rows. Returns false at the end.
     fn next_batch(&mut self) -> Result<bool, Error> {
         while self.given == self.batch.rows.len() {
             if self.batch.end.is_some() {
@@ -156,12 +156,12 @@ impl Reader for ReadAhead {
     }
 }
 
-/// Starts the thread.
+/// Starts the reader thread.
 fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Receiver<Result<Batch, Error>>> {
     let (sender, batches) = sync_channel(BATCHES);
     let work = move || {
         if let Err(error) = read_all(&source, &layout, &start, &sender) {
-            // Nobody need be there to hear it.
+            // The receiver may be gone.
             let _ = sender.send(Err(error));
         }
     };
@@ -169,7 +169,7 @@ fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Rece
     Ok(batches)
 }
 
-/// Hands over all rows after a position. An error is one that comes before the first of them.
+/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be reached.
 fn read_all(
     source: &Source,
     layout: &Layout,

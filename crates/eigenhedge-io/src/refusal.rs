@@ -1,9 +1,9 @@
-//! The library's sentences about rows, with names of columns and numbers in few characters.
+//! The library's error messages about rows, with column names and short numbers.
 
 use eigenhedge::Error;
 use eigenhedge::options::exact;
 
-/// The sentence about a row that a learner refuses. `label` gives the text of a column for people.
+/// Returns the message for a row that a learner refuses. `label` describes a column.
 pub fn refusal(error: &Error, label: impl Fn(usize) -> String) -> String {
     match error {
         Error::Entry { what: "row", index, rule, value } => {

@@ -207,8 +207,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Has a second thread read the rows that follow before they are asked for; false if they cannot be, as those of a pipe. What
-    /// is delivered stays the same. The source and the layout are those that the stream was opened with.
+    /// Lets a second thread read the following rows ahead. Returns false if that is impossible, for example for a pipe.
+    /// The rows delivered are the same. The source and the layout must be those that the stream was opened with.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
         if !source.is_regular() || self.reader.position() != self.position {
             return Ok(false);
@@ -330,7 +330,7 @@ impl Stream {
         self.position.rows.saturating_sub(1)
     }
 
-    /// Rows that were read, bad ones included.
+    /// Returns the number of rows read, including bad ones.
     pub fn rows_read(&self) -> u64 {
         self.reader.position().rows
     }

@@ -422,7 +422,7 @@ fn rows_that_are_no_items_are_refused_by_place() {
     assert_eq!(message, "a.jsonl, line 2, column 0 (\"a\"): must hold at least one item, got none");
 }
 
-/// All that a stream says about its rows, with and without a second thread.
+/// Returns everything that a stream reports about its rows, with or without a second thread.
 fn told(case: &Case, layout: &Layout, ahead: bool, from: Option<&StreamState>) -> Vec<String> {
     let mut stream = match from {
         None => case.open(layout).unwrap(),

@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// A learner for rows of norm at most one.
+/// Returns a learner for rows of norm at most one.
 fn learner(kind: Kind, k: usize) -> Spec {
     Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, k) }
 }

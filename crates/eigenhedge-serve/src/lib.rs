@@ -1,4 +1,4 @@
-//! Pages of streams while they run, and a service that holds models and monitors.
+//! Live pages of running streams, and an HTTP service that holds models and monitors.
 
 pub mod live;
 pub mod service;

@@ -1,4 +1,4 @@
-//! The server of a page over plain sockets.
+//! The server of a live page, tested over plain sockets.
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge_report::page::live::Part;
@@ -24,7 +24,7 @@ fn connect(server: &LiveServer) -> TcpStream {
     stream
 }
 
-/// Sends a request; the connection, after the head of the answer, and the head.
+/// Sends a request. Returns the connection after the response's head, and the head.
 fn ask(server: &LiveServer, path: &str, headers: &str) -> (BufReader<TcpStream>, String) {
     let mut stream = connect(server);
     write!(stream, "GET {path} HTTP/1.1\r\n{headers}\r\n").unwrap();
@@ -35,7 +35,7 @@ fn ask(server: &LiveServer, path: &str, headers: &str) -> (BufReader<TcpStream>,
 
 const LOCAL: &str = "Host: localhost:8750\r\nConnection: close\r\n";
 
-/// Lines of an event, to the empty line that ends it; lengths of chunks are left out.
+/// Returns the lines of an event, up to the empty line at its end. Chunk lengths are left out.
 fn event(stream: &mut BufReader<TcpStream>) -> String {
     let mut text = String::new();
     loop {
@@ -114,7 +114,7 @@ fn a_client_that_does_not_read_holds_nobody_up_and_gets_the_newest_state() {
     }
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     server.feed().publish(state("the newest"));
-    // Of 200 states some were sent before the socket was full, and at most one waited.
+    // Of the 200 states, some were sent before the socket was full, and at most one waited.
     let mut count = 0;
     while !event(&mut slow).contains("the newest") {
         count += 1;

@@ -81,7 +81,8 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
     (eta * best + scale * divergence) / -(-eta).exp_m1()
 }
 
-/// Bound of Hedge from the uniform start (JMLR Theorem 1): total expected loss at most `(η L* + log n) / (1 - e^{-η})`.
+/// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is at most
+/// `(η L* + log n) / (1 - e^{-η})`.
 ///
 /// Hypotheses: losses in `[0, 1]`; `best` is the loss of any single expert. The bound also holds in expectation for the
 /// perturbed leader with one dropped expert, whose choices have the same distribution.
@@ -96,8 +97,8 @@ pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
     exponential(eta, best, (experts as f64).ln(), 1.0)
 }
 
-/// Bound of capped Hedge from the uniform start (JMLR Theorem 3): total expected loss at most `(η L* + d log(n/d)) / (1 -
-/// e^{-η})`. `None` unless `k < n`.
+/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most
+/// `(η L* + d log(n/d)) / (1 - e^{-η})`. `None` unless `k < n`.
 ///
 /// Hypotheses: losses in `[0, 1]`; no mixing; `best` is the loss of any set of `d` experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
@@ -105,8 +106,8 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
     Some(exponential(eta, best, divergence, 1.0))
 }
 
-/// Bound of Hedge over all sets of `d` experts (JMLR section 4.1): total expected loss at most `d (η L* + log C(n, d)) / (1 -
-/// e^{-ηd})`, where `η` is the rate for the losses of single experts.
+/// Returns the bound of Hedge over all sets of `d` experts (JMLR section 4.1): the total expected loss is at most
+/// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
 ///
 /// Hypotheses: losses in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate `tuned_rate(set_divergence(k, n),
 /// ceiling, d) / d` it becomes JMLR (5), `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)`
@@ -122,8 +123,9 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
-/// Lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least `Q² (d T - 2 B)`, where B is
-/// the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. `None` for infinite N.
+/// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least
+/// `Q² (d T - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
+/// `None` for infinite N.
 ///
 /// Hypotheses: no mixing; `|x| |y| ≤ Q²` for all T pairs, with Q known from the start; the dimension N is the sum of the
 /// lengths of the two rows; `best` is the gain of any k-dimensional subspace.
@@ -187,8 +189,9 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
     (alpha > 0.0 && alpha <= 1.0 && lowest.is_finite()).then(|| -kept * (alpha.ln() + lowest))
 }
 
-/// Bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S): total expected loss
-/// at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price includes that of fixed share itself.
+/// Returns the bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S):
+/// the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price includes
+/// that of fixed share itself.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -206,10 +209,11 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
     Setting { price: setting.price + changes as f64 * cost, ..*setting }.bound(best)
 }
 
-/// Bound of gradient descent on the expected projection (the learner `additive`) against a comparator that changes its subspace
-/// `changes` times (S): total expected loss at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`.
-/// `squares_norm` is the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. `k(N-k)/N`
-/// is k for infinite N. `None` unless `k < N`.
+/// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
+/// changes its subspace `changes` times (S): the total expected loss is at most
+/// `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is the square root of the last sum,
+/// or of the sum of squared Frobenius norms for matrix instances. `k(N-k)/N` is k for infinite N. `None` unless
+/// `k < N`.
 ///
 /// Hypotheses: no centering; the rate was divided by the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
 ///
@@ -261,8 +265,9 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Bound without centering (JMLR Theorem 6, ICML Theorem 1), including the price of approximations: total expected loss at most
-/// `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. `None` unless `k < N`.
+/// Returns the bound without centering (JMLR Theorem 6, ICML Theorem 1), including the price of approximations: the
+/// total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. `None`
+/// unless `k < N`.
 ///
 /// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
 /// span of the rows and N further directions, whose bound and losses converge as N grows.
@@ -281,8 +286,9 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
     setting.bound(best)
 }
 
-/// Bound of anchored with a running center (JMLR Theorem 8): total expected loss at most `(η L* + Q² D + η ε offset) / (1 -
-/// e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. `None` unless `k < N`.
+/// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most
+/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. `None`
+/// unless `k < N`.
 ///
 /// - `best`: loss of any subspace around any center m;
 /// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`;
@@ -304,8 +310,8 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
     Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
 }
 
-/// Bound of anchored around the running mean, `ε = 0` (JMLR Corollary 9): total expected loss at most `(η L* + Q² D) / (1 -
-/// e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. `None` unless `k < N`.
+/// Returns the bound of anchored around the running mean, `ε = 0` (JMLR Corollary 9): the total expected loss is at
+/// most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. `None` unless `k < N`.
 ///
 /// Hypotheses: no two rows are further apart than Q; `first_square` is the squared distance of the first row from the initial
 /// center, or any `R²` above it. The location of the ball need not be known.
@@ -320,8 +326,8 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
     Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
 }
 
-/// Bound of anchored with the self-confident rate `√(D/(L + Q²))/Q`, where L is its own loss so far: total expected loss at
-/// most `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. `None` unless `k < N`.
+/// Returns the bound of anchored with the self-confident rate `√(D/(L + Q²))/Q`, where L is its own loss so far: the
+/// total expected loss is at most `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. `None` unless `k < N`.
 ///
 /// Hypotheses: as for [`uncentered`], with a rate tuned to the [`divergence`].
 ///

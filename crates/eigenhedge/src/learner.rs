@@ -42,12 +42,12 @@ pub trait Learner<I: ?Sized> {
 pub struct Upcoming<'a, I>(&'a [I]);
 
 impl<'a, I> Upcoming<'a, I> {
-    /// Instances of which the caller answers for the order of their trials.
+    /// Wraps instances. The caller guarantees that their trials follow in this order.
     pub(crate) fn of(instances: &'a [I]) -> Self {
         Self(instances)
     }
 
-    /// The instances; none when what was prefetched is cancelled.
+    /// Returns the instances. The list is empty if the prefetch is cancelled.
     pub fn instances(&self) -> &'a [I] {
         self.0
     }

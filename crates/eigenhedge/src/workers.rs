@@ -1,7 +1,8 @@
-//! Threads that wait for work, for pieces that take some microseconds.
+//! A thread pool for tasks of a few microseconds.
 //!
-//! Starting a thread takes longer than a row of many learners. These are started once, look for a task without sleeping for
-//! [`PATIENCE`], and sleep until there is one after that. They own what they work on: a task hands out its pieces by moving them.
+//! Starting a thread takes longer than one row of many learners. The threads are therefore started once. They poll for
+//! a task for [`PATIENCE`], then sleep until there is one. A task moves its pieces to the threads, so that they own
+//! what they work on.
 
 use crate::threads::threads;
 use std::hint::spin_loop;
@@ -10,30 +11,30 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Work in pieces.
+/// A task that is divided into pieces.
 pub(crate) trait Task: Send + Sync {
-    /// Does pieces until none is left to begin with. Any number of threads may call it.
+    /// Works on pieces until all have been started. Several threads may call it at once.
     fn help(&self);
 }
 
-/// Time for which a thread looks for a task before it sleeps.
+/// Time that a thread polls for a task before it sleeps.
 const PATIENCE: Duration = Duration::from_micros(100);
-/// Looks between two looks at the clock.
+/// Number of polls between two checks of the clock.
 const LOOKS: usize = 64;
 
 #[derive(Default)]
 struct Pool {
-    /// Tasks so far.
+    /// Number of tasks so far.
     number: AtomicU64,
     task: Mutex<Option<Arc<dyn Task>>>,
     has_task: Condvar,
-    /// Threads that sleep, and all of them.
+    /// Number of sleeping threads (`asleep`), and of all threads (`started`).
     asleep: AtomicUsize,
     started: Mutex<usize>,
 }
 
-/// Has the other threads of this process help with a task. Returns at once: the caller helps too, and waits for the pieces that
-/// others have begun.
+/// Offers a task to the other threads and returns immediately. The caller must also call [`Task::help`], then wait for
+/// the pieces that other threads have started.
 pub(crate) fn share(task: Arc<dyn Task>) {
     static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
     let pool = POOL.get_or_init(Arc::default);
@@ -48,7 +49,7 @@ pub(crate) fn share(task: Arc<dyn Task>) {
     }
 }
 
-/// Waits, without sleeping for long, until a condition holds.
+/// Polls until a condition holds.
 pub(crate) fn wait_until(holds: impl Fn() -> bool) {
     for look in 0_usize.. {
         if holds() {
@@ -59,7 +60,7 @@ pub(crate) fn wait_until(holds: impl Fn() -> bool) {
 }
 
 impl Pool {
-    /// Starts threads until there are so many; fewer do if the system has no more.
+    /// Starts threads until there are `wanted`, or until the system refuses one.
     fn start(self: &Arc<Self>, wanted: usize) {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         while *started < wanted {
@@ -83,7 +84,7 @@ impl Pool {
         }
     }
 
-    /// Returns when there is another task than the one seen last.
+    /// Waits for a task other than the last one seen.
     fn wait_for_task(&self, seen: u64) {
         let is_new = || self.number.load(Ordering::Acquire) != seen;
         let start = Instant::now();

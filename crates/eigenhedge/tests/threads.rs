@@ -26,7 +26,7 @@ fn learned(spec: &Spec, rows: &[Vec<f64>], count: usize, together: bool) -> (Pla
     (learner, losses)
 }
 
-/// A portfolio after these rows in blocks, with their losses and coordinates.
+/// Returns a portfolio after these rows, learned in blocks, with their losses and coordinates.
 fn portfolio(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<(Loss, Vec<f64>)>) {
     set_threads(count.try_into().unwrap());
     let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 3) };

@@ -95,7 +95,7 @@ fn settings(cell: &str) -> usize {
     listed.max(1) * if cell.ends_with("each") { 2 } else { 1 }
 }
 
-/// Alarms on streams without a fault, and the results on SKAB.
+/// Returns fragments about the alarms on streams without a fault, and about the results on SKAB.
 fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
     let start = "normal, auto:0.01, ";
     let lines = ours.lines().map(str::trim).filter(|line| line.starts_with(start));

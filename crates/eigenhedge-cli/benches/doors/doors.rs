@@ -1,4 +1,4 @@
-//! The doors, and the tables that go through them.
+//! The measured paths ("doors") from a table to a learner, and the test tables.
 
 use crate::measure::{child_seconds, thread_seconds};
 use eigenhedge::options::Options;
@@ -8,16 +8,16 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A way for rows to come to a learner.
+/// A path by which rows reach a learner.
 pub struct Door {
     pub name: &'static str,
     way: Way,
 }
 
 enum Way {
-    /// The library: with the account, and with coordinates of this kind.
+    /// The library, with or without the summary, and with this kind of coordinates.
     Library { account: bool, coordinates: Option<&'static str> },
-    /// The program, with these arguments; over standard input if the table is none of the files.
+    /// The program with these arguments. Reads standard input if `table` is empty.
     Program { table: &'static str, arguments: &'static [&'static str] },
 }
 
@@ -29,7 +29,7 @@ const fn program(name: &'static str, table: &'static str, arguments: &'static [&
     Door { name, way: Way::Program { table, arguments } }
 }
 
-/// The bare learner first.
+/// All doors. The first is the bare learner.
 pub const DOORS: &[Door] = &[
     library("bare", false, None),
     library("account", true, None),
@@ -43,7 +43,7 @@ pub const DOORS: &[Door] = &[
     program("npy --best none", "npy", &["--best", "none"]),
 ];
 
-/// A learner over rows of some length.
+/// A learner and the size of its rows.
 pub struct Case {
     kind: Kind,
     length: usize,
@@ -54,7 +54,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Every case, without rows.
+    /// Returns all cases, without rows.
     pub fn all() -> Vec<Self> {
         let sizes = [(16, 4, 24_000), (64, 10, 12_000), (256, 10, 6_000), (1024, 10, 3_000)];
         let case = |(length, kept, rows): (usize, usize, usize), kind| Self {
@@ -68,7 +68,7 @@ impl Case {
         sizes.into_iter().flat_map(|size| [Kind::Tracking, Kind::Auto].map(|kind| case(size, kind))).collect()
     }
 
-    /// The case with its rows, and files of them in a folder.
+    /// Generates the rows and writes them to files in a folder.
     pub fn prepare(mut self, folder: &Path, is_quick: bool) -> Self {
         self.rows /= if is_quick { 4 } else { 1 };
         self.stream = streams::signal_and_noise(self.length, self.kept, 0.14, 3).take(self.rows).collect();
@@ -117,7 +117,7 @@ impl Case {
         fs::write(self.file("csv"), text).expect("the folder can be written");
     }
 
-    /// Microseconds of processor time a row through a door.
+    /// Returns the processor time per row through a door, in microseconds.
     pub fn time(&self, door: &Door) -> f64 {
         let seconds = match &door.way {
             Way::Library { account, coordinates } => self.learn(*account, *coordinates),

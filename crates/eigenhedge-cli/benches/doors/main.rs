@@ -1,8 +1,8 @@
-//! Time a row through the doors that users take, beside the bare learner: `cargo xtask bench doors [--quick]`.
+//! Time per row on the paths that users take, compared with the bare learner: `cargo xtask bench doors [--quick]`.
 //!
-//! Doors: the learner alone; with the account; with drawn and with aligned coordinates; the program over NPY, CSV and a pipe,
-//! with answers, with a page. Times are processor times, the medians of interleaved laps. The readers alone are measured as
-//! `check`-less runs of the cheapest learner would be: by reading the table and nothing else.
+//! The paths ("doors") are: the learner alone; with the summary; with drawn and with aligned coordinates; the program
+//! with NPY, CSV and a pipe, with answers, with a page, and without the best subspace. Times are processor times,
+//! medians over interleaved laps.
 
 mod doors;
 mod measure;

@@ -1,9 +1,9 @@
-//! The promises about doors.
+//! Limits on the times of the doors.
 
 use crate::doors::{Case, DOORS};
 use std::fmt;
 
-/// A promise, and if it is met.
+/// A limit, and if it is met.
 pub struct Verdict {
     pub is_met: bool,
     sentence: String,
@@ -15,7 +15,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The promises for a case, given the time of each door.
+/// Compares the times of a case with the limits.
 pub fn of(case: &Case, times: &[f64]) -> Vec<Verdict> {
     let time = |name: &str| DOORS.iter().position(|door| door.name == name).map_or(f64::NAN, |door| times[door]);
     let most = |sentence: String, found: f64, most: f64| Verdict {

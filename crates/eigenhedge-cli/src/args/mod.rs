@@ -93,7 +93,7 @@ pub enum Command {
     },
     /// Reproduce the figures of the papers and check their claims
     Reproduce(ReproduceArgs),
-    /// Models and monitors by name over HTTP, with a store that survives the program
+    /// Serve models and monitors by name over HTTP, with a durable store
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
 }
@@ -210,7 +210,7 @@ pub struct RunArgs {
     #[command(flatten)]
     pub beside: BesideArgs,
 
-    /// The page while the stream runs.
+    /// Options of the live page.
     #[command(flatten)]
     pub live: LiveArgs,
 }

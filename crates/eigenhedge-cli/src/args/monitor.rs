@@ -158,7 +158,7 @@ pub struct MonitorArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 
-    /// The page while the stream runs.
+    /// Options of the live page.
     #[command(flatten)]
     pub live: LiveArgs,
 }

@@ -28,13 +28,13 @@ pub struct KeepArgs {
     /// continue. Given options must match the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Threads for the members of `auto` and for passes over long rows (some 30,000 numbers and more) [default: 1]; reading and
-    /// writing have threads of their own unless it is 1. No result depends on it
+    /// Threads for the members of `auto` and for long rows (about 30,000 numbers or more) [default: 1]. Unless it is 1,
+    /// reading and writing also use their own threads. Results do not depend on it
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }
 
-/// The page while the stream runs.
+/// Options of the live page.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Live page")]
 pub struct LiveArgs {
@@ -43,7 +43,7 @@ pub struct LiveArgs {
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8750",
           value_parser = parse_address)]
     pub live: Option<LiveAddress>,
-    /// With --live: end with the stream
+    /// With --live: exit when the stream ends
     #[arg(long, requires = "live")]
     pub live_exit: bool,
 }

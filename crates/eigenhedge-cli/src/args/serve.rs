@@ -4,13 +4,13 @@ use clap::Args;
 use eigenhedge_io::MaxMemory;
 use std::path::PathBuf;
 
-// A backslash ends a line of the source, not of the text: paragraphs are wrapped to the terminal.
+// A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
 const NOTES: &str = "\
-A stream is a model or a monitor, or one for each value of a column. Rows are in the store before they are answered; after a crash \
-the service goes on as if nothing had happened. The signals INT and TERM stop it within 5 seconds.
+A stream is a model or a monitor, or one for each value of a column. Rows are stored before they are answered, so that the \
+service loses nothing in a crash. The signals INT and TERM stop it within 5 seconds.
 
-Other addresses than those of this machine need --token-file: a file of mode 600 with lines of a scope (read, write or admin) and a \
-token of at least 16 characters. Put a reverse proxy with TLS before the service: it speaks plain HTTP.
+An address that other machines can reach needs --token-file: a file of mode 600 with a scope (read, write or admin) and a token \
+of at least 16 characters on each line. The service speaks plain HTTP. Put a reverse proxy with TLS in front of it.
 
 Examples:
   eigenhedge serve --store plant
@@ -22,32 +22,32 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = NOTES)]
 pub struct ServeArgs {
-    /// Address and port to listen at; port 0 takes any that is free
+    /// Address and port to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8750")]
     pub listen: String,
-    /// Folder of the store, which is made if it is not there
+    /// Folder of the store, created if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "eigenhedge-store")]
     pub store: PathBuf,
-    /// Lines of a scope (read, write or admin) and a token; its mode must be 600
+    /// File with a scope (read, write or admin) and a token on each line; its mode must be 600
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// With --token-file: a name by which the service is known, such as that of a proxy; others are then refused. May be given more
-    /// than once
+    /// With --token-file: a host name of the service, such as that of a proxy; requests for other names are refused.
+    /// May be given more than once
     #[arg(long, value_name = "NAME", requires = "token_file")]
     pub host: Vec<String>,
-    /// Memory for learners and requests, such as 512M; members of large fleets beyond it wait in a file
+    /// Memory for learners and requests, such as 512M; further members of large fleets are kept on disk
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<MaxMemory>,
-    /// Streams at most
+    /// Maximum number of streams
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub max_streams: usize,
-    /// Largest body of a request
+    /// Maximum size of a request body
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_body: Option<MaxMemory>,
-    /// HOST:PORT that streams may tell of alarms (option `webhook` of a stream). May be given more than once
+    /// HOST:PORT that may receive alarms (option `webhook` of a stream). May be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub webhook_host: Vec<String>,
-    /// Log each request, as a line of JSON on standard error
+    /// Log each request as a line of JSON on standard error
     #[arg(long)]
     pub log_requests: bool,
 }

@@ -1,4 +1,4 @@
-//! `serve`: models and monitors by name over HTTP.
+//! The command `serve`: models and monitors by name over HTTP.
 
 use crate::args::ServeArgs;
 use crate::stop::StopSignal;
@@ -9,10 +9,10 @@ use eigenhedge_serve::service::{Service, Settings, Tokens};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Between two looks for a signal.
+/// Time between two checks for a signal.
 const BLINK: Duration = Duration::from_millis(50);
 
-/// Serves until a signal comes.
+/// Runs the service until a signal arrives.
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let settings = settings(args)?;
     let signal = StopSignal::listen()?;

@@ -1,7 +1,7 @@
-//! The page of a stream while it runs (`--live`).
+//! The page of a running stream (`--live`).
 //!
-//! The stream shares what it has learned ([`Shared`]). A thread makes the page out of it a few times a second, as long as somebody looks
-//! at it, and hands it to the server. Neither the stream nor that thread waits for a browser.
+//! The stream shares its state ([`Shared`]). While a browser is connected, a thread builds the page from that state a
+//! few times per second and passes it to the server. Neither the stream nor that thread waits for a browser.
 
 #[cfg(feature = "serve")]
 mod page_thread;
@@ -18,11 +18,12 @@ pub use without::{Live, LiveAddress, parse_address};
 use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 
-/// Makes pages of a stream.
+/// A source of pages of a stream.
 pub trait PageSource: Send {
-    /// Changes when the page may have changed.
+    /// Returns a number that changes whenever the page may have changed.
     fn version(&self) -> u64;
 
-    /// The page as it is now, with what is inside these sections, and the number of rows; none if there is none yet.
+    /// Returns the current page, with the content of the open sections, and the number of rows. Returns `None` if there
+    /// is no page yet.
     fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)>;
 }

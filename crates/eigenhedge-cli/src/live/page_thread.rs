@@ -1,4 +1,4 @@
-//! The thread that makes the page, and the server that shows it.
+//! The thread that builds the page, and the server that shows it.
 
 use super::PageSource;
 use crate::say::say;
@@ -13,16 +13,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Between two pages, at least.
+/// Minimum time between two pages.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The pause after a page, in times of what it took to make it: the stream waits for no more than a tenth of the time.
+/// Ratio of the pause after a page to the time for building it. Pages take at most about a tenth of the stream's time.
 const REST: u32 = 10;
-/// Between two pages, at most, while rows come.
+/// Maximum pause between two pages.
 const LONGEST: Duration = Duration::from_secs(5);
-/// Between two looks at the signals.
+/// Time between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Reads an address of this machine.
+/// Parses an address of this machine.
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     text.parse().map_err(|error: AddressError| match error {
         AddressError::Form => format!("{error}; INPUT stands before --live"),
@@ -30,7 +30,7 @@ pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     })
 }
 
-/// A page that follows a stream.
+/// A live page of a stream.
 #[derive(Debug)]
 pub struct Live {
     server: LiveServer,
@@ -38,7 +38,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Shows an empty page with this title at the address, and says where it is; nothing without an address.
+    /// Starts an empty page with this title and prints its address. Returns `None` without an address.
     pub fn start(address: Option<LiveAddress>, title: &str) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let server = LiveServer::start(address, title).context("--live")?;
@@ -52,23 +52,24 @@ impl Live {
         Ok(Some(Self { server, thread: None }))
     }
 
-    /// Shows the pages of this source from now on, in place of those of another one.
+    /// Shows the pages of this source from now on, instead of those of the previous one.
     pub fn follow(&mut self, source: impl PageSource + 'static) {
         self.thread = None;
         let (feed, is_over) = (self.server.feed().clone(), Arc::new(AtomicBool::new(false)));
         let ends = Arc::clone(&is_over);
         let thread = std::thread::Builder::new().name("page".to_owned());
-        // Without a thread the page stays as it is until the end; the stream is not concerned.
+        // Without a thread, the page is not updated until the end. The stream is not affected.
         let handle = thread.spawn(move || make_pages(&source, &feed, &ends)).ok();
         self.thread = Some(PageThread { feed: self.server.feed().clone(), is_over, handle });
     }
 
-    /// Makes no more pages; the newest one stays.
+    /// Stops building pages. The newest page remains visible.
     pub fn rest(&mut self) {
         self.thread = None;
     }
 
-    /// Shows the last page until a signal comes, or not at all with `exit` or after a signal.
+    /// Publishes the last page and waits for a signal. Returns without waiting if `exit` is true or a signal has
+    /// arrived.
     pub fn end(mut self, page: &Page, rows: u64, exit: bool, signal: &StopSignal) {
         self.thread = None;
         let note =
@@ -84,7 +85,7 @@ impl Live {
         if stays {
             say(&format!("live: the last page stays at {} until Ctrl-C", self.server.url()));
         }
-        // Those who look get the last page before the connection ends.
+        // Gives connected browsers time to receive the last page.
         std::thread::sleep(LOOK);
         while stays && !signal.to_stop() {
             std::thread::sleep(LOOK);
@@ -92,7 +93,7 @@ impl Live {
     }
 }
 
-/// The thread that makes pages. Ends when dropped.
+/// The thread that builds pages. Stops when dropped.
 #[derive(Debug)]
 struct PageThread {
     feed: Feed,
@@ -104,14 +105,14 @@ impl Drop for PageThread {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
         self.feed.wake();
-        // A panic in a page is no failure of the stream.
+        // A panic while building a page must not fail the stream.
         let _ = self.handle.take().map(JoinHandle::join);
     }
 }
 
-/// Publishes the page whenever it has changed, or somebody comes, until it is over.
+/// Publishes the page whenever it has changed or a browser connects, until `is_over` is true.
 fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
-    // The page was published empty, and nobody has been heard of.
+    // An empty page was published, and no browser has connected yet.
     let (mut made, mut heard, mut pause) = (0, 0, PAUSE);
     loop {
         let watch = feed.wait(heard, pause);
@@ -132,7 +133,7 @@ fn make_pages(source: &impl PageSource, feed: &Feed, is_over: &AtomicBool) {
         feed.publish(PageState { title, state, note, parts: page.parts() });
         let took = began.elapsed();
         pause = (REST * took).clamp(PAUSE, LONGEST);
-        // Whoever connects again and again costs half of a processor, at most.
+        // Limits the cost of repeated connections to half of a processor.
         std::thread::sleep(took);
     }
 }

@@ -1,20 +1,21 @@
-//! State of a stream, shared with the thread that makes pages.
+//! The state of a stream, shared with the thread that builds pages.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Longest wait of a look.
+/// Maximum time to wait for a look.
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
-/// A value of the stream that a thread of pages may look at between two rows.
+/// A value of the stream that another thread may read between two rows.
 ///
-/// The stream holds the lock while it learns, and gives it up while it waits for rows. A stream that never waits would take
-/// the lock again before anybody else has it, so it asks first whether somebody wants a turn.
+/// The stream holds the lock while it learns and releases it while it waits for rows. A stream that never waits would
+/// take the lock again before another thread can get it. Therefore [`Self::lock`] first lets a waiting reader have its
+/// turn.
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     value: Mutex<T>,
-    /// True while somebody waits to look.
+    /// True while a reader waits for its turn.
     is_wanted: AtomicBool,
     turn: Condvar,
     version: AtomicU64,
@@ -26,7 +27,7 @@ impl<T> Shared<T> {
         Self { value: Mutex::new(value), is_wanted, turn: Condvar::new(), version }
     }
 
-    /// For the stream: the value, after the turn of whoever waits to look at it.
+    /// Locks the value for the stream, after any waiting reader has had its turn.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let value = self.hold();
         match self.is_wanted.load(Ordering::SeqCst) {
@@ -38,12 +39,12 @@ impl<T> Shared<T> {
         }
     }
 
-    /// For the stream: the value at once.
+    /// Locks the value for the stream immediately.
     pub fn hold(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For the stream: says that the value is another one now.
+    /// Announces that the stream has changed the value.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
         if self.is_wanted.load(Ordering::SeqCst) {
@@ -51,14 +52,15 @@ impl<T> Shared<T> {
         }
     }
 
-    /// The value when nobody shares it any more.
+    /// Returns the value once it is no longer shared.
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T> Shared<T> {
-    /// For another thread: looks at the value while the stream waits, once it is as it should be; nothing if that takes too long.
+    /// Calls `look` from another thread, as soon as `is_there` is true for the value. Returns `None` if that takes
+    /// longer than `LONGEST_LOOK`.
     pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
         let _wish = Wish::of(self);
         let waited = self.turn.wait_timeout_while(self.hold(), LONGEST_LOOK, |value| !is_there(value));
@@ -68,13 +70,13 @@ impl<T> Shared<T> {
         seen
     }
 
-    /// Grows with each [`Self::touch`].
+    /// Returns the number of calls of [`Self::touch`].
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::SeqCst)
     }
 }
 
-/// Somebody waits to look; over when dropped, also by a panic.
+/// Marks that a reader is waiting. The mark is removed on drop, also after a panic.
 struct Wish<'a, T>(&'a Shared<T>);
 
 impl<'a, T> Wish<'a, T> {
@@ -87,7 +89,8 @@ impl<'a, T> Wish<'a, T> {
 impl<T> Drop for Wish<'_, T> {
     fn drop(&mut self) {
         self.0.is_wanted.store(false, Ordering::SeqCst);
-        // Under the lock: the stream has either not asked yet, or waits and hears it.
+        // Taking the lock ensures that the stream either has not checked the mark yet or is waiting and will be
+        // notified.
         drop(self.0.hold());
         self.0.turn.notify_all();
     }
@@ -122,7 +125,7 @@ mod tests {
         assert_eq!(shared.version(), *shared.hold());
     }
 
-    /// The stream takes its value away while it works, and puts it back before it waits.
+    /// The stream takes the value while it works, and puts it back before it waits.
     #[test]
     fn a_value_that_comes_and_goes_is_seen_when_it_is_there() {
         let (shared, is_over) = (Arc::new(Shared::new(None)), Arc::new(AtomicBool::new(false)));

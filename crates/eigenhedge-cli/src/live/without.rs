@@ -1,4 +1,4 @@
-//! A program that was built without the feature `serve`.
+//! Substitute for live pages in a program without the feature `serve`.
 
 use super::PageSource;
 use crate::stop::StopSignal;
@@ -7,15 +7,15 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-/// No address.
+/// An address, which cannot exist.
 pub type LiveAddress = Infallible;
 
-/// Says how to get a program with pages.
+/// Returns an error that names the missing feature.
 pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
     Err("needs a program with the feature `serve`: cargo install eigenhedge-cli --features serve".to_owned())
 }
 
-/// No page.
+/// A live page, which cannot exist.
 #[derive(Debug)]
 pub struct Live(Infallible);
 
@@ -28,7 +28,7 @@ impl Live {
     }
 
     pub fn follow(&mut self, source: impl PageSource + 'static) {
-        // Never reached; the compiler sees what pages would need.
+        // Never executed. It keeps the methods of the source from being reported as unused.
         let _ = (source.version(), source.page(&BTreeSet::new()));
         match self.0 {}
     }

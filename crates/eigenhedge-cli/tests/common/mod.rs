@@ -76,7 +76,7 @@ impl Place {
 /// Advice that follows a message about a bad row.
 pub const HINT: &str = "; --on-bad-row skip passes over bad rows";
 
-/// Returns the error output without [`HINT`] and without the advice on a word that may be a sign for a missing cell.
+/// Returns the error output without [`HINT`] and without the advice on a word that may mark a missing cell.
 pub fn unhinted(err: &str) -> String {
     let err = err.replace(HINT, "");
     match (err.find("; --na-values "), err.find(" reads it as a missing cell")) {

@@ -37,7 +37,7 @@ pub enum Outcome {
 
 /// A kind of input to mutate and read.
 pub trait Target {
-    /// Name in the table.
+    /// Returns the name shown in the table.
     fn name(&self) -> String;
     /// Returns a mutated input.
     fn input(&self, random: &mut Random) -> Vec<u8>;

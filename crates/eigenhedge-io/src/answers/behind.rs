@@ -1,8 +1,8 @@
-//! Answers that another thread writes down.
+//! Answers that are written by another thread.
 //!
-//! Answers are handed over in lots, in order. Bytes and positions are those of [`Answers`]. An error shows with a later answer,
-//! at the latest when answers are synced or finished. [`Output`] that is dropped waits for its thread: a file that was not
-//! finished is gone when the program ends.
+//! Answers are passed on in batches, in order. The bytes and positions are those of [`Answers`]. An error is reported
+//! with a later answer, at the latest by `sync` or `finish`. Dropping an [`Output`] waits for its thread, so that an
+//! unfinished file is removed before the program ends.
 
 use super::{Answer, Answers, Position};
 use crate::error::{Error, Fault};
@@ -10,12 +10,12 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Numbers of a lot.
+/// Number of values per batch.
 const NUMBERS: usize = 1 << 12;
-/// Lots that wait.
+/// Maximum number of waiting batches.
 const LOTS: usize = 4;
 
-/// Answers, written at once or by a thread of their own.
+/// Writer of answers, either direct or with its own thread.
 pub struct Output(Kind);
 
 enum Kind {
@@ -24,25 +24,25 @@ enum Kind {
 }
 
 struct Behind {
-    /// None once the thread has been told to end.
+    /// `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Lot,
 }
 
-/// Some answers, or some rows of a table of rows.
+/// A batch of answers, or of rows of a table of rows.
 #[derive(Default)]
 struct Lot {
-    /// Row, losses, coordinates and texts of each, and where those end.
+    /// For each answer: row, losses, and the ends of its coordinates and texts.
     answers: Vec<(u64, f64, f64, usize, usize)>,
-    /// End of each row of a table among the numbers.
+    /// End of each row within the numbers.
     rows: Vec<usize>,
     numbers: Vec<f64>,
     texts: Vec<String>,
 }
 
 enum Message {
-    /// The first one.
+    /// The first message.
     Begin(Box<Answers>),
     Lot(Lot),
     Sync(SyncSender<Position>),
@@ -50,13 +50,13 @@ enum Message {
 }
 
 impl Output {
-    /// Answers that are written when they are given.
+    /// Returns an output that writes each answer immediately.
     pub fn direct(answers: Answers) -> Self {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Answers that another thread writes down. Those that must be out before the next row is read, and those that go nowhere, are
-    /// written at once.
+    /// Returns an output that writes in another thread. Answers that must be flushed before the next row is read, and
+    /// answers without a target, are written immediately.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);
@@ -66,13 +66,13 @@ impl Output {
         let Ok(writer) = thread::Builder::new().name("writer".to_owned()).spawn(work) else {
             return Self::direct(answers);
         };
-        // The thread waits for them: it cannot have ended.
+        // The thread waits for this message, so it cannot have ended.
         let sent = messages.send(Message::Begin(Box::new(answers))).is_ok();
         debug_assert!(sent);
         Self(Kind::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Lot::default() }))
     }
 
-    /// One row's answer ([`Answers::write`]).
+    /// Writes the answer to one row ([`Answers::write`]).
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         match &mut self.0 {
             Kind::Direct(answers) => answers.write(answer),
@@ -86,7 +86,7 @@ impl Output {
         }
     }
 
-    /// One row of a table of rows ([`Answers::write_row`]).
+    /// Writes one row of a table of rows ([`Answers::write_row`]).
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
         match &mut self.0 {
             Kind::Direct(answers) => answers.write_row(row),
@@ -98,7 +98,7 @@ impl Output {
         }
     }
 
-    /// Makes durable what was written, and says how much that is ([`Answers::sync`]).
+    /// Flushes the output to disk and returns its size ([`Answers::sync`]).
     pub fn sync(&mut self) -> Result<Position, Error> {
         match &mut self.0 {
             Kind::Direct(answers) => answers.sync(),
@@ -111,7 +111,7 @@ impl Output {
         }
     }
 
-    /// Makes the answers visible ([`Answers::finish`]).
+    /// Completes the output and makes it visible ([`Answers::finish`]).
     pub fn finish(self) -> Result<(), Error> {
         match self.0 {
             Kind::Direct(answers) => answers.finish(),
@@ -140,14 +140,14 @@ impl Behind {
         if sent { Ok(()) } else { Err(self.failure()) }
     }
 
-    /// The reason for which the thread has ended.
+    /// Returns the error that ended the thread.
     fn failure(&mut self) -> Error {
         let ended =
             || Error::at("the answers", Fault::Unwritable(io::Error::other("the thread that writes has ended")));
         self.end().err().unwrap_or_else(ended)
     }
 
-    /// Waits for the end of the thread.
+    /// Waits until the thread has ended.
     fn end(&mut self) -> Result<(), Error> {
         self.messages = None;
         let ended =
@@ -158,13 +158,13 @@ impl Behind {
 
 impl Drop for Behind {
     fn drop(&mut self) {
-        // Rows before an error are still answered. Errors of writing do not matter any more.
+        // Rows before an error are still answered. Write errors are ignored here.
         let _ = self.send_lot();
         let _ = self.end();
     }
 }
 
-/// Writes what comes, until there is nothing more to come.
+/// Writes all messages until the sender is dropped.
 fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
     let Ok(Message::Begin(mut answers)) = messages.recv() else { return Ok(()) };
     for message in messages {
@@ -173,7 +173,7 @@ fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
             Message::Lot(lot) => lot.write(&mut answers)?,
             Message::Sync(reply) => {
                 let position = answers.sync()?;
-                // A caller that has gone needs no position.
+                // The caller may be gone.
                 let _ = reply.send(position);
             }
             Message::Finish => return answers.finish(),

@@ -325,7 +325,7 @@ impl Answers {
         }
     }
 
-    /// True if answers are not wanted.
+    /// Returns true if the answers have no target.
     fn is_nowhere(&self) -> bool {
         matches!(self.sink, Sink::Nowhere)
     }

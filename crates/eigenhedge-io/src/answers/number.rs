@@ -1,8 +1,9 @@
-//! Numbers as text in the form of `{:?}`, in a fifth of its time. Of two texts that are equally near to a number, it may be the other.
+//! Fast formatting of numbers, in the form of `{:?}` but in a fifth of its time. Where two shortest texts are equally
+//! near to the number, the result may be the other one.
 
 use std::io::{self, Write};
 
-/// Sizes that are written without an exponent, from the first to below the second: exponents have another form.
+/// Magnitudes that are written without an exponent. The two formatters write exponents differently.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 /// Writes the shortest text that reads back as the same number.

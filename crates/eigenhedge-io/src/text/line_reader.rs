@@ -67,7 +67,7 @@ impl LineReader {
         self.rows
     }
 
-    /// Place of the line read last.
+    /// Returns the place of the line read last.
     pub fn place(&self) -> RowPlace {
         self.input.line(self.lines)
     }

@@ -142,7 +142,7 @@ impl Recorder {
         }
     }
 
-    /// True if the coordinates of the row of this number are drawn.
+    /// Returns true if the row with this number is plotted by its coordinates.
     pub fn wants_coordinates(&self, number: u64) -> bool {
         self.plane.would_keep(number)
     }

@@ -1,12 +1,12 @@
-// The charts of a page: drawn, switched, zoomed, unfolded. Texts go through textContent, never through innerHTML.
-// A file holds the data of its charts; a living page is given them, again and again, by `eigenhedge.give`.
+// Interactive charts of a page: drawing, switches, zoom, collapsed parts. Text is inserted by textContent, never by
+// innerHTML. A file contains the data of its charts. A live page passes new data to `eigenhedge.give`.
 (function () {
   "use strict";
   const { arrange, shape, options, markLines } = window.eigenhedge;
   const file = document.getElementById("report-data"), main = document.querySelector("main");
   const data = file ? JSON.parse(file.textContent) : { colours: JSON.parse(main.dataset.colours), charts: [] };
   const darkness = window.matchMedia("(prefers-color-scheme: dark)");
-  // By the element that holds the chart: its data, its drawing, and how it was zoomed and switched.
+  // Maps the element of a chart to its data, its drawing, its zoom and its switches.
   const entries = new Map();
 
   function size(figure) {
@@ -14,12 +14,12 @@
     return { width, height: Math.round(Math.min(420, Math.max(240, width * 0.5))) };
   }
 
-  // What is folded has no width yet: it is drawn when it is opened.
+  // Collapsed content has no width, so it is drawn when it is opened.
   const folded = holder => holder.closest("details:not([open])");
   const holders = root => [...root.querySelectorAll("[data-chart]")];
   const theme = () => darkness.matches ? 1 : 0;
 
-  // Plans a drawing in the present theme and size; true if it has the shape of the one that is there.
+  // Plans a drawing in the current theme and size. Returns true if the existing drawing has the same shape.
   function plan(entry, width) {
     entry.plan = arrange(entry.chart, theme());
     entry.lines = markLines(entry.chart, ...entry.plan.widest, width - 80);
@@ -49,10 +49,10 @@
     }
   }
 
-  // Draws other numbers where a chart is: the zoom stays, and so do the switches.
+  // Redraws a chart with new data and preserves its zoom and switches.
   function redraw(holder, chart) {
     const entry = entries.get(holder), { u } = entry;
-    // A drag that goes on would lose what it points at.
+    // New data during a drag would lose its position, so they wait.
     if (entry.held) { entry.next = chart; return; }
     if (entry.log !== undefined && chart.scale_switch) chart.log_y = entry.log;
     if (entry.axis !== undefined && chart.other_x && chart.other_x.label === entry.axis) flipAxis(chart);
@@ -68,7 +68,7 @@
     entry.zoomed = true;
   }
 
-  // Takes the other horizontal axis; what had been shown becomes the other one.
+  // Exchanges the horizontal axis and the alternative one.
   function flipAxis(chart) {
     const other = chart.other_x, x = chart.series[0].x, marks = chart.marks.map(([at]) => at);
     chart.other_x = { label: chart.x_label, dated: chart.dated_x, x, marks };
@@ -77,7 +77,7 @@
     chart.marks.forEach((mark, i) => { mark[0] = other.marks[i]; });
   }
 
-  // Buttons that change how a chart is drawn; their names say what they would change it to.
+  // Adds the buttons of a chart. Each button is named after its effect.
   function addSwitches(holder, entry) {
     const tools = document.createElement("div"), buttons = [];
     const add = (kind, is, name, flip) => {
@@ -100,7 +100,7 @@
     entry.name();
   }
 
-  // A horizontal axis that several series share is written once. Marks are drawn from left to right.
+  // Copies a horizontal axis that several series share, and sorts the marks from left to right.
   function prepare(chart) {
     for (const s of chart.series) if (typeof s.x === "number") s.x = chart.series[s.x].x;
     const order = chart.marks.map((mark, i) => i).sort((a, b) => chart.marks[a][0] - chart.marks[b][0]);
@@ -109,7 +109,7 @@
     return chart;
   }
 
-  // Draws the charts of a part of the page, or draws them again with other numbers.
+  // Draws the charts of a part of the page, or redraws them with new data.
   function give(root, charts) {
     for (const holder of holders(root)) {
       const chart = prepare(charts[Number(holder.dataset.chart)]), entry = entries.get(holder);
@@ -122,7 +122,7 @@
     }
   }
 
-  // Forgets the charts of a part of the page that goes.
+  // Removes the charts of a part of the page.
   function forget(root) {
     for (const holder of holders(root)) {
       const entry = entries.get(holder);
@@ -154,7 +154,7 @@
     const next = u && !folded(holder) && size(holder.closest("figure"));
     if (next && u.width !== next.width) u.setSize(next);
   })).observe(main);
-  // Pictures of cells: the cell under the pointer, in words.
+  // Heat maps: shows the value of the cell under the pointer.
   let pointed = null;
   document.addEventListener("pointermove", event => {
     const svg = event.target.closest(".heat svg"), heat = svg && svg.closest(".heat");
@@ -171,7 +171,7 @@
     const where = () => dated ? new Date(1e3 * places[j]).toISOString().slice(0, 19).replace("T", " ") : places[j];
     told.textContent = value == null ? "" : `${names[i]}, ${label || "row"} ${where()}: ${value}`;
   });
-  // Paper shows what is folded on the screen.
+  // Collapsed parts are opened for printing.
   window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(d => { d.open = true; }));
   window.eigenhedge = {
     give, forget, unfold,

@@ -79,13 +79,13 @@ pub fn data<'a>(charts: impl Iterator<Item = &'a Chart>) -> Data<'a> {
     Data { colours: colours(), charts: self::charts(charts) }
 }
 
-/// Colours of a chart's paper, ink, faint ink and grid, on light and on dark.
+/// Returns the colours of background, text, faint text and grid, for light and dark screens.
 pub fn colours() -> [[&'static str; 2]; 4] {
     let pair = |colour: Colour| [colour.light, colour.dark];
     [palette::PAPER, palette::INK, palette::FAINT, palette::GRID].map(pair)
 }
 
-/// The data of some charts.
+/// Returns the data of some charts.
 pub fn charts<'a>(charts: impl Iterator<Item = &'a Chart>) -> Vec<ChartData<'a>> {
     charts.map(chart_data).collect()
 }

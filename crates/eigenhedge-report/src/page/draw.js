@@ -1,8 +1,8 @@
-// How a chart is drawn with uPlot: its columns, its settings, and what uPlot does not draw. Texts go to the canvas, never through
-// innerHTML.
+// Drawing of a chart with uPlot: its columns, its settings, and elements that uPlot does not draw. Text is drawn on the
+// canvas and never inserted by innerHTML.
 window.eigenhedge = (function () {
   "use strict";
-  // Ticks for times, in UTC, by their distance in seconds: a date is added to times of day where it changes.
+  // Formats of time ticks in UTC, by their distance in seconds. Times of day also show the date where it changes.
   const day = "{YYYY}-{MM}-{DD}", below = "\n" + day, none = [null, null, null, null, null, null, 1];
   const DATES = [[31536000, "{YYYY}", ...none], [2419200, "{YYYY}-{MM}", ...none], [86400, day, ...none],
     ...[[3600, "{HH}:{mm}"], [60, "{HH}:{mm}"], [1, "{HH}:{mm}:{ss}"]]
@@ -23,7 +23,7 @@ window.eigenhedge = (function () {
     return String(Number(value.toPrecision(8)));
   }
 
-  // Labels of ticks: one unit and, where they are evenly spaced, one number of decimals.
+  // Returns the labels of ticks, with a common unit and, if ticks are evenly spaced, a common number of decimals.
   function labels(values, log) {
     const known = values.filter(v => v != null), size = Math.max(0, ...known.map(Math.abs));
     const step = Math.min(...known.slice(1).map((v, i) => v - known[i]));
@@ -36,8 +36,9 @@ window.eigenhedge = (function () {
     return values.map(v => v == null ? "" : v === 0 ? "0" : (v / unit).toFixed(decimals) + suffix);
   }
 
-  // One column of horizontal places for all series. What a series does not have there is undefined, which does not
-  // break its line; null does. Places are shared unless a series goes back or stands still: then each point has its own.
+  // Returns one column of horizontal positions for all series. A value that a series does not have is undefined, which
+  // does not break its line; null does. Positions are shared if the positions of every series increase. Otherwise each
+  // point has its own.
   function columns(series) {
     const rises = s => s.x.every((x, i) => i === 0 || x > s.x[i - 1]);
     const shared = series.every(rises);
@@ -55,7 +56,7 @@ window.eigenhedge = (function () {
     return { xs, rows, column, rises };
   }
 
-  // Index of the point of a series nearest to the cursor; beside a scatter plot, only if it is close.
+  // Returns the index of the point nearest to the cursor. In a scatter plot, the point must be close.
   function nearest(scattered) {
     return (u, index, hovered) => {
       const ys = u.data[index], xs = u.data[0];
@@ -80,7 +81,7 @@ window.eigenhedge = (function () {
 
   function overlap(a, b) { return a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]; }
 
-  // Gives each label, at [middle, half its width], the first of so many lines on which it is free; -1 if there is none.
+  // Assigns each label, given as [middle, half width], to the first of `lines` lines with room, or to -1.
   function lineUp(labels, lines, left, right, gap) {
     const ends = new Array(lines).fill(-Infinity);
     return labels.map(([at, half]) => {
@@ -91,7 +92,7 @@ window.eigenhedge = (function () {
     });
   }
 
-  // Lines that the labels of the marks need, before anything is drawn; letters are taken as 7 pixels wide.
+  // Estimates the number of lines for the labels of the marks before drawing. A letter counts as 7 pixels.
   function markLines(chart, low, high, width) {
     const scale = chart.log_x ? Math.log : x => x, span = scale(high) - scale(low) || 1;
     const labels = chart.marks.filter(([x]) => x >= low && x <= high)
@@ -119,7 +120,7 @@ window.eigenhedge = (function () {
 
   function drawAnnotations(u, chart, colours, ratio) {
     const { ctx, bbox } = u;
-    // Above the axis, the name stands at the edge.
+    // The name of a point above the axis is shown at the edge.
     const { min, max } = u.scales.y;
     const seen = chart.annotations.filter(([x, y]) => x >= u.scales.x.min && x <= u.scales.x.max && y >= min);
     const places = seen.map(([x, y, label]) =>
@@ -145,7 +146,7 @@ window.eigenhedge = (function () {
     }
   }
 
-  // Error bars, and lines whose places go back, which uPlot does not draw.
+  // Draws error bars, and lines whose positions decrease, which uPlot does not support.
   function drawOwn(u, own, ratio) {
     const { ctx } = u;
     for (const { series, column, colour, bars, line } of own) {
@@ -175,7 +176,7 @@ window.eigenhedge = (function () {
     }
   }
 
-  // What a series looks like, as the background of its entry in the legend.
+  // Returns a sample of a series, as the background of its legend entry.
   function sample(kind, colour, dash) {
     const shape = kind === "points" ? `<circle cx="14" cy="7" r="4" fill="${colour}"/>`
       : kind === "band" ? `<path d="M0 2h28v10h-28z" fill="${colour}" fill-opacity=".25"/>`
@@ -184,7 +185,7 @@ window.eigenhedge = (function () {
     return `url("data:image/svg+xml,${encodeURIComponent(svg)}") center no-repeat`;
   }
 
-  // Triangles at the edge for points that lie beyond what is shown.
+  // Draws triangles at the edge for points outside the visible range.
   function drawBeyond(u, chart, theme, ratio) {
     const { ctx, bbox } = u, x = u.scales.x, y = u.scales.y, across = x.min, last = x.max;
     chart.series.forEach(s => {
@@ -202,7 +203,7 @@ window.eigenhedge = (function () {
     });
   }
 
-  // The columns of a chart, and what is drawn besides.
+  // Returns the columns of a chart and the additional elements to draw.
   function arrange(chart, theme) {
     const table = columns(chart.series), values = [table.xs], own = [], bands = [];
     chart.series.forEach((s, i) => {
@@ -221,13 +222,13 @@ window.eigenhedge = (function () {
     return { values, own, bands, scattered, widest };
   }
 
-  // Everything but the numbers: a drawing of the same shape takes other numbers.
+  // Returns a string that describes everything except the numbers. Drawings with equal strings can exchange their data.
   function shape(chart, plan, theme, lines) {
     const series = chart.series.map(s => [s.name, s.kind, s.colour, s.dash, Boolean(s.low), s.backwards, s.single, s.x.length > 300]);
     return JSON.stringify([chart.x_label, chart.y_label, chart.log_x, chart.log_y, chart.dated_x, plan.scattered, series, theme, lines]);
   }
 
-  // Settings of uPlot. Its functions look at the entry, whose numbers may have changed since.
+  // Returns the settings of uPlot. Its callbacks read the entry, because the data may have changed.
   function options(entry, palette, theme, size) {
     const { chart, plan } = entry, { scattered } = plan;
     const colours = Object.fromEntries(["paper", "ink", "faint", "grid"].map((name, i) => [name, palette[i][theme]]));
@@ -262,7 +263,7 @@ window.eigenhedge = (function () {
       const margin = scattered && !chart.log_x && low === widest[0] && high === widest[1] ? 0.03 * (high - low) : 0;
       return [low - margin, high + margin];
     };
-    // Before anybody zooms: the focus, or all there is. A logarithmic axis has no place for an end at zero.
+    // The initial range is the focus, or all data. A logarithmic axis cannot end at zero.
     const log = chart.log_y;
     const vertical = (u, low, high) => {
       const { chart } = entry, range = !log && chart.focus_plain || chart.focus_y;
@@ -298,7 +299,7 @@ window.eigenhedge = (function () {
       u.ctx.restore();
     };
     const across = { ...axis(chart.x_label, chart.log_x), space: 75, size: 32 };
-    // The second line of ticks for times needs room.
+    // The second line of time ticks needs more height.
     if (chart.dated_x) { across.values = DATES; across.size = 46; }
     return {
       ...size, series, bands: plan.bands,

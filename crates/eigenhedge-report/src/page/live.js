@@ -1,5 +1,5 @@
-// Keeps a page up to date with server-sent events. An event holds the parts that have changed; only the newest state is drawn.
-// Markup comes from the program, which has escaped every name in it; the policy of the page forbids scripts in it all the same.
+// Updates a page by server-sent events. An event contains the parts that have changed. Only the newest state is drawn.
+// The program has escaped all names in the markup. In addition, the content security policy forbids inline scripts.
 (function () {
   "use strict";
   const main = document.querySelector("main"), told = document.getElementById("live");
@@ -12,7 +12,7 @@
     return template.content.firstElementChild;
   }
 
-  // Turns one element into another, in place: charts, what is unfolded, and what is inside a section stay.
+  // Updates one element to match another. Charts, open sections and their content are preserved.
   function morph(from, to) {
     for (const { name, value } of to.attributes)
       if (name !== "open" && from.getAttribute(name) !== value) from.setAttribute(name, value);
@@ -41,7 +41,7 @@
     node.replaceWith(next);
   }
 
-  // Parts stand in their order at the end of the page, or each inside its section.
+  // Places the parts in order at the end of the page or inside their sections.
   function show({ title, order, state, note, parts: changed }) {
     document.title = title;
     const places = new Map();
@@ -75,7 +75,7 @@
     if (told.textContent !== note) told.textContent = note;
   }
 
-  // Of events that come faster than pictures, the newest part counts.
+  // If events arrive faster than frames, only the newest version of each part is drawn.
   function take(event) {
     const next = JSON.parse(event.data), first = !waiting;
     since = event.lastEventId;
@@ -85,7 +85,7 @@
 
   const opened = () => [...document.querySelectorAll("details[open]>[data-within]")].map(e => e.id);
 
-  // The browser connects again by itself, unless it was refused: then a second later.
+  // The browser reconnects automatically. After a refusal, this script reconnects after a second.
   function connect() {
     if (source) source.close();
     const query = new URLSearchParams(opened().map(place => ["open", place]));

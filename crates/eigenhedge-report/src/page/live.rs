@@ -1,45 +1,47 @@
-//! A page while its data change: a shell that is loaded once, and parts that replace each other.
+//! A live page: a shell that is loaded once, and parts that are replaced while the data change.
 //!
-//! A server sends [`shell`] and [`assets`] as files, and the parts of the newest [`Page`] as events: each part is a block with the
-//! data of its charts, under a key that stays the same. The script `live.js` of the shell puts them in place; zoom, switches and
-//! what is unfolded stay as they are.
+//! A server sends [`shell`] and [`assets`] as files, and the parts of the newest [`Page`] as events. Each part is a
+//! block with the data of its charts, under a constant key. The script `live.js` inserts the parts and preserves zoom,
+//! switches and open sections.
 //!
-//! The charts of a [`Section`] are a part of their own, for those who have opened it: a page of many keys stays small.
+//! The charts of a [`Section`] form a separate part, which is sent only to browsers that have opened the section. A
+//! page of many keys therefore stays small.
 //!
-//! Scripts and style sheets are files of their own, so that [`POLICY`] can forbid all others.
+//! Scripts and style sheets are separate files, so that [`POLICY`] can forbid inline scripts.
 
 use super::{Block, CHARTS, DRAW, Page, Section, UPLOT, UPLOT_LICENSE, collect, data, draw, style};
 use crate::escape::markup;
 use serde_json::{json, to_value};
 use std::collections::BTreeMap;
 
-/// The content security policy of a living page. Styles of elements may stand beside them (shades of cells); scripts may not.
+/// Content security policy of a live page. It allows style attributes of elements (shades of cells), but no inline
+/// scripts.
 pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';style-src-attr 'unsafe-inline';img-src data:;\
                           connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
-/// A part of a living page.
+/// A part of a live page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Its name, unique in the page.
+    /// Name of the part, unique in the page.
     pub key: String,
-    /// The section that it stands in; empty for none.
+    /// Section that contains the part. Empty if there is none.
     pub within: String,
-    /// Its markup and the data of its charts, as a JSON object.
+    /// Markup and chart data, as a JSON object.
     pub json: String,
 }
 
-/// A file that the shell asks for.
+/// A file that the shell loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
-    /// Its name, below the folder of assets.
+    /// File name, relative to the folder of assets.
     pub name: &'static str,
-    /// Its media type.
+    /// Media type.
     pub media_type: &'static str,
-    /// Its text.
+    /// Content.
     pub text: String,
 }
 
-/// The files that the shell asks for.
+/// Returns the files that the shell loads.
 pub fn assets() -> Vec<Asset> {
     let script = |name, text| Asset { name, media_type: "text/javascript; charset=utf-8", text };
     vec![
@@ -50,10 +52,10 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// The page before its first parts: they come from the address `feed`; assets are below the address `folder`, which ends in `/`.
+/// Returns the page without parts. They come from the URL `feed`. Assets are in the URL `folder`, which ends in `/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
-    // Serialising strings does not fail.
+    // Serializing strings does not fail.
     let colours = markup(&serde_json::to_string(&data::colours()).unwrap_or_default());
     let scripts: String = ["uplot.js", "charts.js", "live.js"]
         .iter()
@@ -73,7 +75,7 @@ pub fn shell(title: &str, folder: &str, feed: &str) -> String {
 }
 
 impl Page {
-    /// The parts of the page, in their order.
+    /// Returns the parts of the page, in order.
     pub fn parts(&self) -> Vec<Part> {
         let mut charts = Vec::new();
         collect(&self.blocks, &mut charts);
@@ -97,7 +99,7 @@ impl Page {
     }
 }
 
-/// A section without its charts, and its charts if it has some.
+/// Returns a section without its charts, and its charts as a separate part if it has any.
 fn section_parts(key: String, section: &Section) -> Vec<Part> {
     let (place, title) = (markup(&section.place), markup(&section.title));
     let shell = format!("<details><summary>{title}</summary>\n<div id=\"{place}\" data-within></div></details>");
@@ -113,12 +115,12 @@ fn section_parts(key: String, section: &Section) -> Vec<Part> {
 fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
     let mut charts = Vec::new();
     collect(blocks, &mut charts);
-    // Serialising strings and finite numbers into memory does not fail; without data a chart stays empty.
+    // Serializing strings and finite numbers does not fail. Without data, a chart stays empty.
     let charts = to_value(data::charts(charts.into_iter())).unwrap_or_default();
     Part { key, within, json: json!({ "html": html.trim(), "charts": charts }).to_string() }
 }
 
-/// A name for a block that stays the same while its data change.
+/// Returns a name for a block that does not depend on its data.
 fn key(block: &Block) -> String {
     let (kind, title) = match block {
         Block::Chart(chart) => ("chart", chart.title.as_str()),
@@ -176,7 +178,7 @@ mod tests {
         assert_eq!(inside["charts"].as_array().unwrap().len(), 1);
     }
 
-    /// The scripts move one element for each part.
+    /// The scripts expect one element per part.
     #[test]
     fn each_part_is_one_element_whatever_the_names() {
         for name in HOSTILE {

@@ -3,7 +3,7 @@
 //! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive chart by
 //! uPlot, whose code and licence are part of the page.
 //!
-//! [`Page::parts`] returns the page while its data still change: see [`live`].
+//! [`Page::parts`] returns the parts of a page whose data still change (see [`live`]).
 //!
 //! Not done: a template language. The page is one format string, and every text in it passes through [`crate::escape`].
 
@@ -137,7 +137,7 @@ impl Page {
         if self.title.trim().is_empty() { "Report" } else { &self.title }
     }
 
-    /// Heading and findings.
+    /// Returns the heading and the findings as HTML.
     fn head(&self, has_charts: bool) -> String {
         let (title, subtitle) = (markup(self.name()), paragraph("subtitle", &self.subtitle));
         let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
@@ -146,7 +146,7 @@ impl Page {
     }
 }
 
-/// The style sheet of a page.
+/// Returns the style sheet of a page.
 fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }
@@ -190,7 +190,8 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// A block in HTML; charts as pictures too, if scripts may fail. `count` is the number of charts so far.
+/// Returns a block as HTML, with static pictures of its charts if `with_pictures`. `count` is the number of charts so
+/// far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),

@@ -132,7 +132,7 @@ impl Browser {
         self.post("/execute/sync", &json!({"script": format!("return {expression};"), "args": []}))
     }
 
-    /// Waits until an expression in the page is true; the time that took.
+    /// Waits until an expression in the page is true. Returns the waiting time.
     pub fn wait_for(&self, expression: &str, longest: Duration) -> Duration {
         let began = Instant::now();
         while self.value(expression) != Value::Bool(true) {

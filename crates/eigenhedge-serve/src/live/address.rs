@@ -1,23 +1,23 @@
-//! The address to listen at.
+//! The address that the server listens on.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The port of pages and of the service.
+/// The default port of live pages and of the service.
 pub const PORT: u16 = 8750;
 
 /// An address and a port of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListenAddress(SocketAddr);
 
-/// An address that cannot be listened at.
+/// Reason why an address was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// Not an address.
+    /// The text is not an address.
     #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]
     Form,
-    /// An address that other machines reach.
+    /// Other machines could reach the address.
     #[error(
         "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page asks for no password; from another \
          machine, use `ssh -L {PORT}:127.0.0.1:{PORT} HOST`, or a reverse proxy that asks for one"
@@ -26,14 +26,14 @@ pub enum AddressError {
 }
 
 impl ListenAddress {
-    /// The address as the system wants it.
+    /// Returns the socket address.
     pub fn socket(self) -> SocketAddr {
         self.0
     }
 
-    /// Any address, also one that other machines reach: `ADDRESS`, `PORT`, `ADDRESS:PORT`, or `localhost` for the address.
+    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`; `localhost` is accepted as an address.
     ///
-    /// Callers that take an open address must ask for a token.
+    /// The result may be reachable from other machines. The caller must then require a token.
     pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! The files of every page, and the shell of one.
+//! Scripts and style sheet shared by all pages, and the HTML shell of a page.
 
 use axum::Router;
 use axum::http::header;
@@ -6,20 +6,20 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use eigenhedge_report::page::live;
 
-/// The folder of the files of pages.
+/// URL folder of the scripts and the style sheet.
 pub const FOLDER: &str = "/live/";
 
-/// Routes to the scripts and the style sheet of pages.
+/// Returns the routes of the scripts and the style sheet.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     live::assets().into_iter().fold(Router::new(), |routes, asset| {
         let kind = [(header::CONTENT_TYPE, asset.media_type), (header::CACHE_CONTROL, "no-cache")];
-        // One copy for all answers.
+        // All responses share one copy.
         let text = axum::body::Bytes::from(asset.text);
         routes.route(&format!("{FOLDER}{}", asset.name), get(move || async move { (kind, text) }))
     })
 }
 
-/// A page whose parts come from the address `feed`.
+/// Returns an empty page that loads its parts from the URL `feed`.
 pub fn shell(title: &str, feed: &str) -> impl IntoResponse + use<> {
     Html(live::shell(title, FOLDER, feed))
 }

@@ -1,8 +1,9 @@
-//! The newest state of a page, and who looks at it.
+//! The newest state of a page, and the browsers that show it.
 //!
-//! The maker of the page publishes a [`PageState`], which replaces the previous one. A browser that connects gets all parts, then
-//! those that have changed since what it was sent last. Parts inside a section go to those who have opened it, and
-//! [`Feed::wanted`] says which sections these are, so that nobody need make the others.
+//! The program publishes a [`PageState`], which replaces the previous one. A browser that connects receives all parts.
+//! After that it receives the parts that changed since its last event. Parts inside a section are sent only to browsers
+//! that have the section open. [`Feed::wanted`] lists the open sections, so that the program need not compute the
+//! others.
 
 use super::sse::{Event, Source};
 use eigenhedge_report::page::live::Part;
@@ -12,33 +13,33 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
-/// Browsers that look at one page, at most.
+/// Maximum number of browsers per page.
 pub const WATCHERS: usize = 64;
-/// Sections that a browser may have open, at most.
+/// Maximum number of open sections per browser.
 pub const OPEN: usize = 16;
-/// Characters of the name of a section, at most.
+/// Maximum length of a section's name, in bytes.
 const NAME: usize = 64;
 
 /// A state of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
-    /// Name of the window.
+    /// Title of the browser window.
     pub title: String,
-    /// `running`, `waiting` or `ended`: the colour of the sign at the top.
+    /// `running`, `waiting` or `ended`. Sets the colour of the status light at the top.
     pub state: String,
-    /// The sentence beside it.
+    /// Status text, shown next to the light.
     pub note: String,
-    /// The parts, in their order.
+    /// The parts, in display order.
     pub parts: Vec<Part>,
 }
 
-/// The newest state of a page. Clones are the same feed.
+/// The newest state of a page. Clones share one feed.
 #[derive(Debug, Clone)]
 pub struct Feed(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Tells this feed from that of an earlier program at the same address.
+    /// Prefix of event ids, from the start time. It differs from that of an earlier program at the same address.
     run: String,
     states: watch::Sender<(u64, Arc<PageState>)>,
     interest: Mutex<Interest>,
@@ -51,18 +52,18 @@ struct Interest {
     watchers: usize,
     /// Open sections, with the number of browsers that have them open.
     open: BTreeMap<String, usize>,
-    /// Grows whenever somebody comes.
+    /// Increases whenever a browser connects.
     version: u64,
 }
 
-/// Requests to the maker of a page.
+/// The connected browsers' requests to the program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
-    /// True if somebody looks.
+    /// True if a browser is connected.
     pub is_watched: bool,
-    /// Sections that somebody has open.
+    /// Sections that are open in some browser.
     pub open: BTreeSet<String>,
-    /// Grows whenever somebody comes: the page is then wanted although nothing has changed.
+    /// Increases whenever a browser connects. A new browser needs a page even if nothing has changed.
     pub version: u64,
 }
 
@@ -79,30 +80,31 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Makes this the newest state.
+    /// Replaces the newest state.
     pub fn publish(&self, state: PageState) {
         self.0.states.send_modify(|newest| *newest = (newest.0 + 1, Arc::new(state)));
     }
 
-    /// Returns the browsers that are connected now.
+    /// Returns the requests of the connected browsers.
     pub fn wanted(&self) -> Watch {
         self.interest().wanted()
     }
 
-    /// Waits until a browser connects after version `seen`, or for a limited time, and returns the connected browsers.
+    /// Waits until a browser connects after version `seen`, or until `time` has passed. Returns the current requests.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = self.interest();
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted()
     }
 
-    /// Ends a [`Self::wait`], as if somebody came.
+    /// Ends a [`Self::wait`] early.
     pub fn wake(&self) {
         self.interest().version += 1;
         self.0.changed.notify_all();
     }
 
-    /// The states for one browser from now on, or after the id it has seen; none if too many look already.
+    /// Subscribes one browser. Skips the newest state if its id is `last_seen`. Returns `None` if [`WATCHERS`] browsers
+    /// are connected already.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = self.interest();
@@ -138,13 +140,13 @@ impl Interest {
     }
 }
 
-/// The states for one browser.
+/// Sequence of states for one browser.
 #[derive(Debug)]
 pub struct Subscription {
     feed: Feed,
     states: watch::Receiver<(u64, Arc<PageState>)>,
     open: BTreeSet<String>,
-    /// The state that was sent last.
+    /// State that was sent last.
     sent: Option<Arc<PageState>>,
 }
 
@@ -172,7 +174,7 @@ impl Source for Subscription {
 }
 
 impl Subscription {
-    /// The state as an event: the parts that this browser does not have.
+    /// Returns the state as JSON, with only the parts that this browser does not have.
     fn message(&self, state: &PageState) -> String {
         let before: BTreeMap<&str, &str> = match &self.sent {
             Some(sent) => sent.parts.iter().map(|part| (part.key.as_str(), part.json.as_str())).collect(),
@@ -181,7 +183,7 @@ impl Subscription {
         let shown = || state.parts.iter().filter(|part| part.within.is_empty() || self.open.contains(&part.within));
         let changed = shown().filter(|part| before.get(part.key.as_str()) != Some(&part.json.as_str()));
         let order: Vec<(&str, &str)> = shown().map(|part| (part.key.as_str(), part.within.as_str())).collect();
-        // Parts are JSON already.
+        // Parts are already JSON.
         let parts: Vec<String> = changed.map(|part| format!("{}:{}", json!(part.key), part.json)).collect();
         format!(
             "{{\"title\":{},\"state\":{},\"note\":{},\"order\":{},\"parts\":{{{}}}}}",
@@ -218,7 +220,7 @@ mod tests {
         (event.id, serde_json::from_str(&event.data).expect("an event is JSON"))
     }
 
-    /// True if there is nothing to send.
+    /// Returns true if there is nothing to send.
     async fn is_quiet(subscription: &mut Subscription) -> bool {
         tokio::time::timeout(Duration::from_millis(50), subscription.next()).await.is_err()
     }
@@ -234,7 +236,7 @@ mod tests {
         assert!(is_quiet(&mut subscription).await);
         feed.publish(state(&[("a", "", "1"), ("b", "", "1")]));
         assert_eq!(keys(&next(&mut subscription).await.1), ["a", "b"]);
-        // What nobody has taken is passed over; a part that goes is no longer in the order.
+        // States that were not read are skipped. A removed part is no longer in the order.
         feed.publish(state(&[("a", "", "2"), ("b", "", "2")]));
         feed.publish(state(&[("b", "", "1"), ("c", "", "3")]));
         let (_, message) = next(&mut subscription).await;
@@ -252,7 +254,7 @@ mod tests {
         assert!(is_quiet(&mut back).await);
         feed.publish(state(&[("a", "", "1"), ("b", "", "1")]));
         assert_eq!(keys(&next(&mut back).await.1), ["b"]);
-        // An id of an earlier state, or of another program, is no promise.
+        // With the id of an earlier state or of another program, all parts are sent.
         for id in [id.as_str(), "", "x-2"] {
             assert_eq!(keys(&next(&mut feed.subscribe(Some(id), []).unwrap()).await.1), ["a", "b"], "{id}");
         }

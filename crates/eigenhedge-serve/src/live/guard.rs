@@ -1,7 +1,7 @@
-//! Requests that come from where they should, and answers that a browser treats with care.
+//! Checks of the `Host` and `Origin` headers, and security headers of responses.
 //!
-//! A page of another site can make a browser ask this machine, by a form, a script or a name that suddenly means 127.0.0.1
-//! (rebinding). The name it asked for is then another one, and its origin is another one.
+//! A page of another site can make a browser send requests to this machine: with a form, with a script, or with a host
+//! name that now resolves to 127.0.0.1 (DNS rebinding). Such a request has a foreign `Host` or a foreign `Origin`.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -11,30 +11,30 @@ use eigenhedge_report::page::live::POLICY;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Names by which the server may be asked for: those of this machine, and others that are added.
+/// Host names that the server accepts: those of this machine, and added ones.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     names: Arc<[String]>,
 }
 
-/// A request that is refused.
+/// Reason why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// Another name, or none.
+    /// The `Host` header is missing or names another host.
     #[error("the name of the server must be localhost or its address; a proxy must send `Host: localhost`")]
     Host,
-    /// A page of another site asks.
+    /// A page of another site sent the request.
     #[error("the request must come from a page of this server")]
     Origin,
 }
 
 impl Guard {
-    /// Allows these names too, for a server that is known by them.
+    /// Accepts these host names too.
     pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
         Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
     }
 
-    /// Refuses requests for another name and those that a page of another site makes.
+    /// Refuses requests for a foreign host and requests from pages of other sites.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         if headers.get_all(header::HOST).iter().count() != 1 || !text(header::HOST).is_some_and(|host| self.knows(host))
@@ -54,7 +54,7 @@ impl Guard {
         }
     }
 
-    /// True for `localhost`, an address of this machine, or a name that was added, with or without a port.
+    /// Returns true for `localhost`, an address of this machine or an added name, with or without a port.
     fn knows(&self, host: &str) -> bool {
         let name = match host.strip_prefix('[') {
             Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
@@ -67,7 +67,7 @@ impl Guard {
     }
 }
 
-/// Checks each request, and adds the headers of [`protect`] to each answer.
+/// Checks each request and adds the headers of [`protect`] to each response.
 pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     let mut answer = match guard.check(request.headers()) {
         Ok(()) => next.run(request).await,
@@ -77,7 +77,7 @@ pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -
     answer
 }
 
-/// Adds what browsers should not do with an answer.
+/// Adds security headers to a response.
 pub fn protect(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),

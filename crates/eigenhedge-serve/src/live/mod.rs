@@ -2,15 +2,16 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`address`] | the address to listen at: of this machine only |
-//! | [`guard`] | `Host` and `Origin` of requests, headers of answers |
-//! | [`assets`] | the scripts and the style sheet of every page, and the shell of one |
-//! | [`shutdown`] | the end of the program, seen by every open connection |
-//! | [`sse`] | server-sent events: ids, heartbeats, the end |
-//! | [`feed`] | the newest state of a page; what browsers have is not sent again |
-//! | [`server`] | all of them, for one page, in a thread of its own |
+//! | [`address`] | the listening address, on this machine only |
+//! | [`guard`] | `Host` and `Origin` of requests, security headers of responses |
+//! | [`assets`] | scripts and style sheet of all pages, and the shell of a page |
+//! | [`shutdown`] | end of the program, signalled to every open connection |
+//! | [`sse`] | server-sent events: ids, heartbeats, end |
+//! | [`feed`] | the newest state of a page; sends only what has changed |
+//! | [`server`] | server of one page, in its own thread |
 //!
-//! Nobody waits for a browser: a feed holds the newest state and no queue, and a browser that is slow gets fewer states.
+//! The stream never waits for a browser. A feed holds only the newest state, without a queue, so a slow browser
+//! receives fewer states.
 
 pub mod address;
 pub mod assets;

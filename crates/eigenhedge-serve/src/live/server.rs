@@ -1,4 +1,4 @@
-//! A server of one page, in a thread of its own.
+//! The server of one page, in its own thread.
 
 use super::address::ListenAddress;
 use super::feed::Feed;
@@ -15,12 +15,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The address of the events of the page.
+/// URL path of the page's events.
 const FEED: &str = "/live/feed";
-/// Time for connections to end.
+/// Time for open connections to close at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A server of one page. Ends when dropped.
+/// Server of one page. Stops when dropped.
 #[derive(Debug)]
 pub struct LiveServer {
     address: SocketAddr,
@@ -29,16 +29,16 @@ pub struct LiveServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// A server that cannot start.
+/// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Another program listens there.
+    /// Another program uses the address.
     #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
     Busy(ListenAddress),
-    /// The system refuses.
+    /// The operating system refuses the address.
     #[error("{0} cannot be listened at")]
     Refused(ListenAddress, #[source] io::Error),
-    /// There is no thread for it.
+    /// The thread cannot be started.
     #[error("the thread of the page cannot be started")]
     Thread(#[source] io::Error),
 }
@@ -57,7 +57,7 @@ struct Context {
 }
 
 impl LiveServer {
-    /// Listens at the address from now on. The title is shown until the first state is published.
+    /// Starts listening on the address. The page shows `title` until the first state is published.
     pub fn start(address: ListenAddress, title: &str) -> Result<Self, StartError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::Busy(address),
@@ -75,12 +75,12 @@ impl LiveServer {
         Ok(Self { address: bound, feed, switch, thread: Some(thread) })
     }
 
-    /// The address of the page.
+    /// Returns the URL of the page.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// The states of the page.
+    /// Returns the feed of the page.
     pub fn feed(&self) -> &Feed {
         &self.feed
     }
@@ -89,7 +89,7 @@ impl LiveServer {
 impl Drop for LiveServer {
     fn drop(&mut self) {
         self.switch.pull();
-        // A panic of the server is no failure of the stream.
+        // A panic of the server must not fail the stream.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -98,7 +98,7 @@ async fn serve(listener: TcpListener, context: Context) {
     let (mut stopping, mut stopped) = (context.shutdown.clone(), context.shutdown.clone());
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let served = axum::serve(listener, routes(context)).with_graceful_shutdown(async move { stopping.wait().await });
-    // A client that takes nothing does not hold up the end.
+    // A client that does not read must not delay shutdown.
     let late = async {
         stopped.wait().await;
         tokio::time::sleep(PATIENCE).await;

@@ -1,36 +1,36 @@
-//! The end of the program, seen by every open connection.
+//! The shutdown signal, which every open connection watches.
 
 use tokio::sync::watch;
 
-/// Ends what watches it.
+/// Sender of the shutdown signal.
 #[derive(Debug)]
 pub struct ShutdownSwitch(watch::Sender<bool>);
 
-/// Tells when the program ends.
+/// Receiver of the shutdown signal.
 #[derive(Debug, Clone)]
 pub struct Shutdown(watch::Receiver<bool>);
 
 impl ShutdownSwitch {
-    /// A switch, and what watches it.
+    /// Returns a switch and its receiver.
     pub fn new() -> (Self, Shutdown) {
         let (sender, receiver) = watch::channel(false);
         (Self(sender), Shutdown(receiver))
     }
 
-    /// Ends everything that watches. So does dropping the switch.
+    /// Sends the signal. Dropping the switch sends it too.
     pub fn pull(&self) {
         self.0.send_replace(true);
     }
 }
 
 impl Shutdown {
-    /// Waits for the end.
+    /// Waits for the signal.
     pub async fn wait(&mut self) {
-        // The switch is gone: that is the end too.
+        // An error means that the switch was dropped, which is the signal too.
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
     }
 
-    /// True if it is the end.
+    /// Returns true once the signal was sent.
     pub fn is_pulled(&self) -> bool {
         *self.0.borrow() || self.0.has_changed().is_err()
     }

@@ -1,7 +1,8 @@
 //! Server-sent events.
 //!
-//! A [`Source`] is asked for the next event when the connection has taken the one before: there is no queue, so a slow client costs one
-//! event of memory. A comment every [`HEARTBEAT`] keeps proxies from closing a quiet connection, and finds clients that are gone.
+//! A [`Source`] is asked for the next event once the connection has accepted the previous one. There is no queue, so a
+//! slow client holds at most one event in memory. A comment every [`HEARTBEAT`] keeps proxies from closing an idle
+//! connection and detects clients that have gone.
 
 use super::shutdown::Shutdown;
 use axum::http::HeaderMap;
@@ -12,33 +13,33 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::time::Duration;
 
-/// Between two signs of life.
+/// Time between two heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// After this time a browser connects again.
+/// Time after which a browser reconnects.
 pub const RETRY: Duration = Duration::from_millis(500);
 
-/// An event.
+/// A server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its id: what a client sends back as `Last-Event-ID`. Without line ends.
+    /// Id of the event, without line breaks. A client sends it back as `Last-Event-ID`.
     pub id: String,
-    /// Its kind. Without line ends.
+    /// Type of the event, without line breaks.
     pub name: &'static str,
-    /// Its data; line ends are kept.
+    /// Data of the event. Line breaks are preserved.
     pub data: String,
 }
 
 /// A sequence of events for one client.
 pub trait Source: Send + 'static {
-    /// The next event, when there is one; none at the end.
+    /// Waits for the next event. Returns `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 
-/// The events as an answer, until the source or the program ends.
+/// Responds with the events, until the source or the program ends.
 pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     let events = stream::unfold((source, shutdown, true), |(mut source, mut shutdown, is_first)| async move {
         if is_first {
-            // At once, so that a client sees that it is connected.
+            // Sent immediately, so that a client knows that it is connected.
             let hello = sse::Event::default().retry(RETRY).comment("eigenhedge");
             return Some((Ok::<_, Infallible>(hello), (source, shutdown, false)));
         }
@@ -53,7 +54,7 @@ pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     sse::Sse::new(events).keep_alive(sse::KeepAlive::new().interval(HEARTBEAT).text("alive")).into_response()
 }
 
-/// The id of the last event that a client has seen.
+/// Returns the id of the last event that the client received.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
 }

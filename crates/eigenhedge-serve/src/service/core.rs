@@ -17,10 +17,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
-/// Part of the memory for the cache of the store, and its bounds.
+/// Divisor of the memory limit that gives the size of the store's cache, and the bounds of that size.
 const CACHE_SHARE: u64 = 16;
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Part of the memory for requests that wait.
+/// Divisor of the memory limit that gives the memory for waiting requests.
 const REQUEST_SHARE: u64 = 8;
 
 /// The streams of a service.
@@ -28,15 +28,15 @@ pub struct Core {
     pub settings: Settings,
     pub shared: Arc<Shared>,
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
-    /// Held while a stream is made or deleted.
+    /// Id of the next stream. Locked while a stream is created or deleted.
     changing: Mutex<u64>,
-    /// Bytes of requests that may be in memory, in kilobytes.
+    /// Memory for requests, in kilobytes.
     pub request_memory: Arc<Semaphore>,
     writer: std::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Core {
-    /// Opens the store; its streams are read from it in the background.
+    /// Opens the store. Its streams are loaded in the background.
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
         let memory = settings.max_memory;
         let cache = (memory / CACHE_SHARE).clamp(CACHE.0, CACHE.1);
@@ -74,25 +74,25 @@ impl Core {
         self.share_memory(&streams);
     }
 
-    /// Divides the memory for members of fleets among the fleets.
+    /// Divides the memory for fleet members evenly among the fleets.
     fn share_memory(&self, streams: &BTreeMap<String, Arc<Handle>>) {
         let fleets = streams.values().filter(|handle| handle.options.by.is_some()).count() as u64;
         share_memory(&self.shared.places, self.settings.max_memory, fleets);
     }
 
-    /// The stream with this name.
+    /// Returns the stream with this name.
     pub fn find(&self, name: &str) -> Result<Arc<Handle>, Problem> {
         check_name(name)?;
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(name).cloned().ok_or_else(|| Problem::no_stream(name))
     }
 
-    /// All streams, by name.
+    /// Returns all streams, sorted by name.
     pub fn all(&self) -> Vec<Arc<Handle>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Makes a stream, or finds the one with these options; true if it is new.
+    /// Creates a stream, or returns an existing one with equal options. The flag is true for a new stream.
     pub async fn create(&self, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -118,7 +118,7 @@ impl Core {
         Ok((handle, true))
     }
 
-    /// Ends a stream and forgets all of it.
+    /// Stops a stream and deletes all its data.
     pub async fn delete(&self, name: &str) -> Result<(), Problem> {
         let _changing = self.changing.lock().await;
         let handle = self.find(name)?;
@@ -139,7 +139,7 @@ impl Core {
         done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
     }
 
-    /// An error if alarms would be sent to an address that is not on the list.
+    /// Returns an error if the stream's webhook is not an allowed address.
     fn check_webhook(&self, options: &StreamOptions) -> Result<(), Problem> {
         let Some(address) = &options.webhook else { return Ok(()) };
         let target = Target::from_text(address)?;
@@ -150,12 +150,12 @@ impl Core {
         Err(Problem::unsound(sentence))
     }
 
-    /// True once all streams were read from the store.
+    /// Returns true once all streams are loaded from the store.
     pub fn is_ready(&self) -> bool {
         self.all().iter().all(|handle| handle.is_loaded())
     }
 
-    /// Writes snapshots of all streams, as far as the time allows. The log alone is enough to go on.
+    /// Writes snapshots of all streams, within the given time. Streams without one are restored from the log.
     pub async fn save_all(&self, time: Duration) {
         let all = self.all();
         let saved = async {
@@ -166,13 +166,14 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Ends the threads; called when no request is left.
+    /// Stops the threads. Call it when no request is left.
     pub fn close(self: Arc<Self>) {
         self.shared.pool.end();
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.streams.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.shared.store.close();
-        // The writer ends when the last stream is gone; its transactions are durable, so that nobody has to wait.
+        // The writer stops when the last stream is dropped. Its commits are durable, so there is no need to wait for
+        // it.
         drop(writer);
     }
 }

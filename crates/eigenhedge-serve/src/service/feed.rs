@@ -1,4 +1,4 @@
-//! The events of a stream, for pages and other listeners: notices, and now and then the state.
+//! The events of a stream, for pages and other listeners: notices, and points at regular intervals.
 
 use super::engine::{Engine, Notice, Outcome};
 use super::order::Order;
@@ -8,23 +8,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// Events that a slow listener may be behind.
+/// Maximum number of events that a slow listener may lag.
 const BEHIND: usize = 256;
-/// Points of the history for those who come later.
+/// Maximum number of past points that a new listener receives.
 const POINTS: usize = 512;
-/// Rows whose values are shown in a small picture.
+/// Maximum number of values in a sparkline, one per request.
 const VALUES: usize = 64;
-/// Between two points.
+/// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An event.
+/// An event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Number of the notice; none for a point, which need not be sent again.
+    /// Id of the notice. `None` for a point, because points are not sent again.
     pub id: Option<u64>,
     /// `notice` or `point`.
     pub kind: &'static str,
-    /// JSON.
+    /// The event as JSON.
     pub data: Arc<str>,
 }
 
@@ -35,7 +35,7 @@ impl FeedEvent {
     }
 }
 
-/// Sends events to all listeners. Nobody waits for them: one that is too slow misses some.
+/// Sends events to all listeners. It never waits: a slow listener misses events.
 pub struct Feed {
     state: Mutex<State>,
 }
@@ -44,7 +44,7 @@ struct State {
     sender: Option<Sender<FeedEvent>>,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
-    /// Losses or scores of the last rows.
+    /// Values of the most recent requests, for the sparkline.
     values: VecDeque<f64>,
     /// True if a monitor is in drift.
     in_drift: bool,
@@ -85,7 +85,7 @@ impl Feed {
         state.in_drift = engine.is_drifting();
     }
 
-    /// Sends the notices after `before`, and a point if it is time for one.
+    /// Sends the notices after `before`, and a point if one is due.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         if engine.notices().count > before {
@@ -122,7 +122,8 @@ impl Feed {
         }
     }
 
-    /// The events after a notice that are remembered, and those to come; none once the stream has ended.
+    /// Returns the remembered events after a notice, and a receiver of later ones. Returns `None` once the stream has
+    /// ended.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let state = self.lock();
         let receiver = state.sender.as_ref()?.subscribe();
@@ -135,19 +136,19 @@ impl Feed {
         Some((before, receiver))
     }
 
-    /// The values of the last points, for a small picture: the score, or the mean loss.
+    /// Returns the scores, or mean losses, of the last `most` requests.
     pub fn recent(&self, most: usize) -> Vec<f64> {
         let state = self.lock();
         state.values.iter().rev().take(most).rev().copied().collect()
     }
 
-    /// The state of the stream in a word: that of its last notice.
+    /// Returns `drift` while a reported drift lasts, otherwise `normal`.
     pub fn state(&self) -> String {
         let state = self.lock();
         if state.in_drift { "drift" } else { "normal" }.to_owned()
     }
 
-    /// Ends all listeners.
+    /// Disconnects all listeners.
     pub fn close(&self) {
         self.lock().sender = None;
     }
@@ -155,7 +156,7 @@ impl Feed {
 
 impl State {
     fn send(&self, event: FeedEvent) {
-        // Without a listener nothing is sent.
+        // Sending without listeners is not an error.
         self.sender.iter().for_each(|sender| _ = sender.send(event.clone()));
     }
 }

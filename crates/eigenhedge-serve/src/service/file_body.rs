@@ -1,14 +1,14 @@
-//! A file as the body of an answer, read while it is sent.
+//! A file as a response body, read while it is sent.
 
 use axum::body::{Body, Bytes};
 use futures_util::stream;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes that are read at once.
+/// Size of a chunk, in bytes.
 const PIECE: usize = 256 << 10;
 
-/// The first `length` bytes of a file.
+/// Returns the first `length` bytes of a file as a body.
 pub fn file_body(file: File, length: u64) -> Body {
     let pieces = stream::unfold((Some(file), 0), move |(file, sent)| async move {
         let mut file = file?;

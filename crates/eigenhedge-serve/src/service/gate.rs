@@ -1,4 +1,4 @@
-//! The way in: every request is checked before it is looked at, and every answer is counted and protected.
+//! Middleware that checks every request first, then counts its response and adds security headers.
 
 use super::app::App;
 use super::problem::Problem;
@@ -10,10 +10,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::time::Instant;
 
-/// Name of the cookie that holds the token of a browser.
+/// Name of the cookie that holds a browser's token.
 pub const COOKIE: &str = "eigenhedge";
 
-/// Checks a request, has it answered, and counts it.
+/// Checks a request, runs it, and counts the response.
 pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -42,9 +42,10 @@ fn check(app: &App, method: &Method, path: &str, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Refuses requests of pages of other sites, and requests under another name than those of the service.
+/// Refuses requests from pages of other sites, and requests for a host name that is not the service's.
 ///
-/// A service with tokens and without a list of names takes any name: a page of another site does not know the token.
+/// A service with tokens and no list of host names accepts any name, because a page of another site does not know a
+/// token.
 fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let refused = |refusal: Refusal| Problem::new(StatusCode::FORBIDDEN, refusal.to_string());
     let settings = &app.core.settings;
@@ -56,7 +57,7 @@ fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     if origin.is_some() && origin != text(header::HOST) { Err(refused(Refusal::Origin)) } else { Ok(()) }
 }
 
-/// The scope that a request needs; none for pages, whose data need one.
+/// Returns the scope that a request needs. Pages need none, because their data are protected.
 pub fn scope(method: &Method, path: &str) -> Option<Scope> {
     let end = path.rsplit('/').next().unwrap_or("");
     match (method, path) {
@@ -71,7 +72,7 @@ pub fn scope(method: &Method, path: &str) -> Option<Scope> {
     }
 }
 
-/// `Ok` if the token of a request allows it.
+/// Returns `Ok` if the request's token has the scope.
 fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Problem> {
     let found = token_of(headers).and_then(|token| tokens.scope(token));
     match found {
@@ -87,7 +88,7 @@ fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Prob
     }
 }
 
-/// The token of a program, or that of a browser.
+/// Returns the token from the `Authorization` header or from the cookie.
 fn token_of(headers: &HeaderMap) -> Option<&[u8]> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let (scheme, token) = value.as_bytes().split_at_checked(7)?;

@@ -1,11 +1,11 @@
-//! Log lines as JSON on standard error.
+//! Log lines, as JSON on standard error.
 
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Writes a line. Standard error may be closed.
+/// Writes a log line. Ignores errors, because standard error may be closed.
 pub fn event(name: &str, fields: serde_json::Value) {
     let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
     let mut line = json!({ "time": time, "event": name });
@@ -15,7 +15,7 @@ pub fn event(name: &str, fields: serde_json::Value) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Writes a line about a request.
+/// Writes a log line about a request.
 pub fn request(method: &Method, path: &str, status: StatusCode, time: Duration) {
     let milliseconds = (1e6 * time.as_secs_f64()).round() / 1e3;
     event("request", json!({ "method": method.as_str(), "path": path, "status": status.as_u16(), "ms": milliseconds }));

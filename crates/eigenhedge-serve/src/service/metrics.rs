@@ -1,4 +1,4 @@
-//! Numbers of the service in Prometheus' text form.
+//! Metrics of the service, in Prometheus text format.
 
 use super::core::Core;
 use axum::http::StatusCode;
@@ -8,24 +8,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Streams with numbers of their own, at most.
+/// Maximum number of streams with their own metrics.
 const STREAMS: usize = 1000;
-/// Upper ends of the classes of times, in seconds.
+/// Upper bounds of the response time buckets, in seconds.
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
-/// Counts of answers.
+/// Counters of responses.
 #[derive(Debug, Default)]
 pub struct Metrics {
     statuses: Mutex<BTreeMap<u16, u64>>,
     classes: [AtomicU64; CLASSES.len()],
     nanoseconds: AtomicU64,
     requests: AtomicU64,
-    /// Connections that are open.
+    /// Number of open connections.
     pub connections: AtomicU64,
 }
 
 impl Metrics {
-    /// Counts an answer.
+    /// Counts a response.
     pub fn count(&self, status: StatusCode, time: Duration) {
         *self.statuses.lock().unwrap_or_else(PoisonError::into_inner).entry(status.as_u16()).or_default() += 1;
         let seconds = time.as_secs_f64();
@@ -38,7 +38,7 @@ impl Metrics {
         }
     }
 
-    /// All numbers.
+    /// Returns all metrics.
     pub fn text(&self, core: &Core) -> String {
         let mut out = Text(String::new());
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
@@ -68,7 +68,7 @@ impl Metrics {
     }
 }
 
-/// The numbers of each stream.
+/// Appends the metrics of each stream.
 fn streams(core: &Core, out: &mut Text) {
     let all = core.all();
     out.one("streams", "gauge", "Streams.", all.len() as f64);
@@ -88,7 +88,7 @@ fn streams(core: &Core, out: &mut Text) {
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
 }
 
-/// Lines of the text form. Names of streams need no escape.
+/// Builder of the text. Stream names need no escaping.
 struct Text(String);
 
 impl Text {
@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-/// Bytes of the process in memory, where the system says so.
+/// Returns the resident memory of the process in bytes, where the system reports it.
 pub fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

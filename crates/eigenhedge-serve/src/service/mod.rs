@@ -1,15 +1,15 @@
-//! Streams by name over HTTP: rows in, answers, alarms, summaries and models out.
+//! Named streams over HTTP: rows in; answers, alarms, summaries and models out.
 //!
 //! | module | what |
 //! |---|---|
-//! | `settings` `token` | how the service is started, and who may do what |
-//! | `name` `shape` `options` `rows` | requests, read and checked by the library's table of options and the readers of `eigenhedge-io` |
-//! | `engine` | the learner of a stream; knows no request |
-//! | `order` `repeats` | what is logged, and requests that are sent twice |
+//! | `settings` `token` | settings of the service, and permissions |
+//! | `name` `shape` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |
+//! | `engine` | the learner of a stream, independent of HTTP |
+//! | `order` `repeats` | the logged commands, and repeated requests |
 //! | `store` | one transactional file, written by one thread |
-//! | `pool` `stream` `feed` `core` | streams at work, and all of them by name |
+//! | `pool` `stream` `feed` `core` | running streams, by name |
 //! | `app` `gate` `routes` `problem` `server` | HTTP |
-//! | `metrics` `log` `webhook` | for those who run it |
+//! | `metrics` `log` `webhook` | operation and monitoring |
 
 mod app;
 mod core;

@@ -1,11 +1,11 @@
-//! Names of streams: few characters are allowed, so that a name means the same in a path, a label and a file.
+//! Names of streams. The characters are restricted, so that a name is safe in a path, a label and a file name.
 
 use super::problem::Problem;
 
-/// Longest name.
+/// Maximum length of a name.
 const LONGEST: usize = 64;
 
-/// `Ok` for a name of letters, digits, `-`, `_` and `.` that begins with a letter or a digit.
+/// Returns `Ok` for a name of letters, digits, `-`, `_` and `.` that begins with a letter or a digit.
 pub fn check_name(name: &str) -> Result<(), Problem> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let begins_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());

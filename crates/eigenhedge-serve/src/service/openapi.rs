@@ -1,8 +1,8 @@
-//! The description of the service for programs (OpenAPI 3.1). A test compares it with the routes.
+//! The OpenAPI 3.1 description of the service. A test compares it with the routes.
 
 use serde_json::{Map, Value, json};
 
-/// An operation: path, method, what it does, statuses besides those that every one has.
+/// An operation: path, method, summary, and statuses other than the common ones.
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
 /// All operations.
@@ -62,7 +62,7 @@ const OPERATIONS: &[Operation] = &[
     ("/service/service.css", "get", "A style sheet of the pages.", &[200]),
 ];
 
-/// Statuses that every operation can have.
+/// Statuses that every operation can return.
 const COMMON: [u16; 5] = [400, 401, 403, 429, 503];
 
 fn meaning(status: u16) -> &'static str {
@@ -85,7 +85,7 @@ fn meaning(status: u16) -> &'static str {
     }
 }
 
-/// The document.
+/// Returns the OpenAPI document.
 pub fn document() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for (path, method, summary, statuses) in OPERATIONS {

@@ -1,4 +1,4 @@
-//! The options of a stream: JSON as given, checked by the library's table of options.
+//! The options of a stream: JSON, checked by the library's option table.
 
 use super::problem::Problem;
 use super::shape::Shape;
@@ -8,32 +8,32 @@ use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
-/// Definition of a stream.
+/// Learner of a stream.
 #[derive(Debug, Clone)]
 pub enum Learner {
-    /// A model, or one for each key.
+    /// A model, or one per key.
     Model(Box<Setup>),
-    /// A monitor, or one for each key.
+    /// A monitor, or one per key.
     Monitor(Box<MonitorOptions>),
 }
 
-/// The options of a stream, checked as far as that is possible without rows.
+/// The options of a stream, checked as far as possible without rows.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// The options as given, with underscores in their names.
+    /// The options as given, with underscores in the names.
     pub given: Map<String, Value>,
     /// The learner.
     pub learner: Learner,
-    /// The column of keys.
+    /// Column of the keys.
     pub by: Option<String>,
-    /// The scale of a model's columns.
+    /// Scaling of a model's columns.
     pub standardize: Standardize,
-    /// Address that is told of alarms.
+    /// Address that receives alarms.
     pub webhook: Option<String>,
     layout: Layout,
 }
 
-/// Options of the table, for models and monitors.
+/// Options of both kinds: the learner's kind and the layout of tables.
 const OF_TABLE: [&str; 12] = [
     "kind",
     "by",
@@ -48,7 +48,7 @@ const OF_TABLE: [&str; 12] = [
     "na_values",
     "on_bad_row",
 ];
-/// Options besides these that the library's table does not have.
+/// Further options that are not in the library's option table.
 const OF_MODEL: [&str; 2] = ["standardize", "webhook"];
 const OF_MONITOR: [&str; 13] = [
     "standardize",
@@ -66,13 +66,13 @@ const OF_MONITOR: [&str; 13] = [
     "webhook",
 ];
 
-/// The name of an option in JSON.
+/// Returns the name of an option in JSON.
 fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
 impl StreamOptions {
-    /// Reads the options of a request.
+    /// Parses the options of a request.
     pub fn new(given: &Value) -> Result<Self, Problem> {
         let Value::Object(given) = given else {
             return Err(Problem::malformed("the options of a stream must be a JSON object"));
@@ -107,7 +107,7 @@ impl StreamOptions {
         Ok(Self { given, learner, by, standardize, webhook, layout })
     }
 
-    /// The layout of a request of this format; its columns are those of the stream once it has any.
+    /// Returns the layout of a request in this format. Once the stream has columns, the layout selects these.
     pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
         let is_text = matches!(format, Format::Csv | Format::Tsv);
         let plain = self.layout.clone();
@@ -130,7 +130,7 @@ impl StreamOptions {
         }
     }
 
-    /// The shape of rows of a model that was uploaded before the first row.
+    /// Returns the row shape of a model that was uploaded before the first row.
     pub fn shape(&self, names: Option<Vec<String>>, width: usize) -> Shape {
         let beside = self.layout.time.iter().chain(&self.layout.keep);
         Shape {
@@ -143,7 +143,7 @@ impl StreamOptions {
         }
     }
 
-    /// The word for the kind.
+    /// Returns `model` or `monitor`.
     pub fn kind(&self) -> &'static str {
         match self.learner {
             Learner::Model(_) => "model",
@@ -152,7 +152,7 @@ impl StreamOptions {
     }
 }
 
-/// The sentence about a value.
+/// Returns the problem of an invalid value.
 fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
@@ -161,7 +161,7 @@ fn must(name: &str, rule: &str, found: &str) -> Problem {
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
-    /// A text, number or truth value, as it would be typed.
+    /// Returns a string, number or boolean as it would be typed.
     fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
@@ -172,7 +172,7 @@ impl Fields<'_> {
         }
     }
 
-    /// A list of texts; one text is a list of one.
+    /// Returns a list of strings. A single string is a list of one.
     fn texts(&self, name: &str) -> Result<Vec<String>, Problem> {
         let Some(Value::Array(list)) = self.0.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
         let text = |item: &Value| match item {
@@ -183,20 +183,20 @@ impl Fields<'_> {
         list.iter().map(text).collect()
     }
 
-    /// A value that is read from its text.
+    /// Parses a value.
     fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))
     }
 
-    /// A value whose text has a rule of the library.
+    /// Parses a value with the library's own error message.
     fn named<T: FromStr<Err = eigenhedge::Error>>(&self, name: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error: eigenhedge::Error| Problem::unsound(error.to_string()))
     }
 }
 
-/// The model that options of the library's table describe.
+/// Returns the model setup of the options.
 fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     let k = fields.read("k", "a whole number")?.ok_or_else(|| {
         Problem::unsound("k, the number of directions to keep, must be given; eigenhedge scree finds one for a table")
@@ -225,7 +225,7 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
-/// The options of a monitor.
+/// Returns the options of a monitor.
 fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     let mut options = MonitorOptions::default();
     if let Some(share) = fields.read("share", "a number between 0 and 1")? {
@@ -258,13 +258,13 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
         Some("none" | "false") => false,
         Some(other) => return Err(must("standardize", "true or none for a monitor", other)),
     };
-    // Rows are not known yet: their number of columns decides about the rest.
+    // The number of columns is not known yet, so checks that depend on it come with the first row.
     let columns = if let Kept::Count(k) = options.kept { k.saturating_add(1) } else { 2 };
     options.check(columns.clamp(2, 4096)).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
     Ok(options)
 }
 
-/// The part of the layout that does not depend on a request.
+/// Returns the part of the layout that is the same for all requests.
 fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<Layout, Problem> {
     let selectors = |texts: Vec<String>| texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();
     let mut keep: Vec<Selector> = by.into_iter().map(Selector::from_text).collect();

@@ -1,19 +1,20 @@
-//! A few threads that serve all streams: a stream with work waits in line, and one thread at a time works for it.
+//! A thread pool for all streams. Streams with work wait in a queue, and at most one thread works on a stream at a
+//! time.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Something with work to do.
+/// A task that the pool can run.
 pub trait Worked: Send + Sync + 'static {
-    /// Does some of the work; true if there is more.
+    /// Does some of the work. Returns true if there is more.
     fn work(self: &Arc<Self>) -> bool;
-    /// Told that the work panicked.
+    /// Called after `work` has panicked.
     fn panicked(&self);
 }
 
-/// The line in which streams wait.
+/// Queue of streams that have work.
 pub struct Pool<T> {
     line: Mutex<Line<T>>,
     more: Condvar,
@@ -25,7 +26,7 @@ struct Line<T> {
 }
 
 impl<T: Worked> Pool<T> {
-    /// Starts so many threads.
+    /// Starts `threads` threads.
     pub fn start(threads: usize) -> Arc<Self> {
         let line = Line { waiting: VecDeque::new(), has_ended: false };
         let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });
@@ -36,13 +37,13 @@ impl<T: Worked> Pool<T> {
         pool
     }
 
-    /// Puts a stream at the end of the line.
+    /// Appends a stream to the queue.
     pub fn push(&self, one: Arc<T>) {
         self.lock().waiting.push_back(one);
         self.more.notify_one();
     }
 
-    /// Ends the threads once the line is empty.
+    /// Stops the threads once the queue is empty.
     pub fn end(&self) {
         self.lock().has_ended = true;
         self.more.notify_all();

@@ -1,4 +1,4 @@
-//! Answers that say what is wrong: `application/problem+json` (RFC 9457), one sentence each.
+//! Error responses: `application/problem+json` (RFC 9457), with one sentence each.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -8,7 +8,7 @@ use eigenhedge_io::printable;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// A request that cannot be met: a status and a sentence.
+/// An error response: a status and a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     status: u16,
@@ -18,65 +18,65 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem of this status.
+    /// Creates a problem with this status.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self { status: status.as_u16(), detail: printable(&detail.into()), row: None, column: None }
     }
 
-    /// Something malformed.
+    /// Creates a problem for a malformed request (400).
     pub fn malformed(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// Options or rows that make no sense.
+    /// Creates a problem for invalid options or rows (422).
     pub fn unsound(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
     }
 
-    /// There is no such stream.
+    /// Creates a problem for an unknown stream (404).
     pub fn no_stream(name: &str) -> Self {
         let sentence = format!("there is no stream {name:?}; PUT /v1/streams/{{name}} makes one");
         Self::new(StatusCode::NOT_FOUND, sentence)
     }
 
-    /// Something that contradicts what is there.
+    /// Creates a problem for a request that contradicts the present state (409).
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, detail)
     }
 
-    /// Too much at once.
+    /// Creates a problem for too many requests (429).
     pub fn busy(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, detail)
     }
 
-    /// Too large.
+    /// Creates a problem for a request that is too large (413).
     pub fn too_large(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 
-    /// The service stops, or cannot answer now.
+    /// Creates a problem for a service that is stopping or cannot answer now (503).
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
 
-    /// The store cannot take more.
+    /// Creates a problem for a full store (507).
     pub fn store_full(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, detail)
     }
 
-    /// The same about a row of the request, from 0, and a column of it.
+    /// Adds the row of the request, from 0, and its column.
     #[must_use]
     pub fn at(mut self, row: Option<u64>, column: Option<&str>) -> Self {
         (self.row, self.column) = (row, column.map(printable));
         self
     }
 
-    /// The status.
+    /// Returns the status.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// The sentence.
+    /// Returns the sentence.
     pub fn detail(&self) -> &str {
         &self.detail
     }

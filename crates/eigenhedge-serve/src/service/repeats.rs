@@ -1,17 +1,17 @@
-//! Requests with an `Idempotency-Key`: the answers of a request that is sent again are those of the first time.
+//! Requests with an `Idempotency-Key`. A repeated request gets the answer of the first.
 
 use super::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// Keys that are remembered for a stream.
+/// Maximum number of keys that are remembered per stream.
 const KEYS: usize = 10_000;
-/// Bytes of answers that are remembered.
+/// Maximum size of the remembered answers, in bytes.
 const BYTES: usize = 8 << 20;
-/// Longest key.
+/// Maximum length of a key.
 const LONGEST: usize = 200;
 
-/// A key, and what distinguishes its request from others.
+/// An idempotency key and a hash of its request's body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestKey {
     pub key: String,
@@ -19,7 +19,7 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
-    /// The key of a request with this body. It must be printable ASCII.
+    /// Checks a key, which must be printable ASCII, and hashes the body.
     pub fn new(key: &str, body: &[u8]) -> Result<Self, Problem> {
         if key.is_empty() || key.len() > LONGEST || !key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
             let rule = format!("an Idempotency-Key must be 1 to {LONGEST} printable ASCII characters");
@@ -29,7 +29,7 @@ impl RequestKey {
     }
 }
 
-/// FNV-1a: tells bodies apart that a careless client sends under one key. It is no proof against a hostile one.
+/// Returns the FNV-1a hash of a body. It detects a key that was reused by mistake, but not a deliberate collision.
 fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
@@ -42,22 +42,22 @@ pub type Reply = Result<Vec<u8>, Problem>;
 enum State {
     Running,
     Answered(Reply),
-    /// Answered, but the answers took too much room.
+    /// Answered, but the answer was dropped to save memory.
     Forgotten,
 }
 
-/// The last keys of a stream with their answers.
+/// The most recent keys of a stream, with their answers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Repeats {
     states: HashMap<String, (u64, State)>,
-    /// All keys that were answered, and those whose answers are kept; the oldest first.
+    /// All answered keys (`order`) and those whose answers are kept (`kept`), oldest first.
     order: VecDeque<String>,
     kept: VecDeque<String>,
     bytes: usize,
 }
 
 impl Repeats {
-    /// The answer to a repeated request; none for a new key, which is running from now on.
+    /// Returns the answer to a repeated request. Marks a new key as running and returns `None`.
     pub fn begin(&mut self, request: &RequestKey) -> Result<Option<Reply>, Problem> {
         match self.states.get(&request.key) {
             Some((digest, _)) if *digest != request.digest => {
@@ -77,14 +77,14 @@ impl Repeats {
         }
     }
 
-    /// Forgets a request that failed before it was carried out.
+    /// Forgets a request that failed before its order was applied.
     pub fn cancel(&mut self, request: &RequestKey) {
         if matches!(self.states.get(&request.key), Some((_, State::Running))) {
             self.states.remove(&request.key);
         }
     }
 
-    /// Remembers the answer.
+    /// Remembers an answer.
     pub fn end(&mut self, request: &RequestKey, reply: &Reply) {
         let size = |state: &State| if let State::Answered(Ok(bytes)) = state { bytes.len() } else { 0 };
         let answered = State::Answered(reply.clone());
@@ -108,7 +108,7 @@ impl Repeats {
         }
     }
 
-    /// The same without requests that are running, to be saved.
+    /// Returns a copy without running requests, for a snapshot.
     pub fn answered(&self) -> Self {
         let states = self.states.iter().filter(|(_, (_, state))| *state != State::Running);
         let states = states.map(|(key, state)| (key.clone(), state.clone())).collect();

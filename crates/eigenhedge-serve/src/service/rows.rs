@@ -1,4 +1,4 @@
-//! Rows of a request, read by the readers of `eigenhedge-io`, in the form in which they are logged.
+//! The rows of a request, read by `eigenhedge-io`, in the form in which they are logged.
 
 use super::options::StreamOptions;
 use super::problem::Problem;
@@ -8,18 +8,18 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Most numbers in a row.
+/// Maximum number of columns of numbers.
 const MOST_NUMBERS: usize = 1 << 16;
-/// Bytes that reading may take for each byte of a request, and at least.
+/// Memory for reading, in bytes per byte of the request, and its minimum.
 const MEMORY_FACTOR: u64 = 64;
 const LEAST_MEMORY: u64 = 64 << 20;
 
-/// The form of a request's body.
+/// Format of a request's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyForm {
     /// One row, or an array of rows.
     Json,
-    /// A row on each line.
+    /// One row per line.
     Ndjson,
     /// A table with a header.
     Csv,
@@ -28,7 +28,7 @@ pub enum BodyForm {
 }
 
 impl BodyForm {
-    /// The form of a content type.
+    /// Returns the format of a content type.
     pub fn of(content_type: &str) -> Option<Self> {
         let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -52,34 +52,34 @@ impl BodyForm {
 /// The rows of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// The shape that they have if they are the first.
+    /// Shape of the stream, if these are its first rows.
     pub shape: Option<Shape>,
-    /// Numbers in a row.
+    /// Numbers per row.
     pub width: usize,
     /// All numbers, row after row.
     pub cells: Vec<f64>,
-    /// Texts that go along, row after row.
+    /// Text cells copied with each row, row after row.
     pub texts: Vec<String>,
     /// Times of the rows in seconds since 1970, NaN if unknown; empty without a column of times.
     pub times: Vec<f64>,
     /// Number of each row in the request, if bad ones were passed over.
     pub numbers: Vec<u64>,
-    /// Rows in the request, bad ones included.
+    /// Rows in the request, including bad ones.
     pub read: u64,
 }
 
 impl Rows {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.cells.len() / self.width.max(1)
     }
 
-    /// A row.
+    /// Returns the numbers of row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.cells[i * self.width..][..self.width]
     }
 
-    /// The texts that go along with a row.
+    /// Returns the text cells of row `i`.
     pub fn texts(&self, i: usize) -> &[String] {
         let each = self.texts.len() / self.count().max(1);
         &self.texts[i * each..][..each]
@@ -149,19 +149,19 @@ fn shape_of(stream: &Stream, by_key: bool) -> Shape {
     }
 }
 
-/// The reader's sentence, with the row and the column if one is to blame.
+/// Converts a reader's error, with its row and column if known.
 fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
     let row = row.or_else(|| error.is_row().then_some(0));
     Problem::unsound(format!("{error:#}")).at(row, error.column())
 }
 
-/// The rows of a JSON text, each on a line: the text is one row (an object, or an array of scalars) or an array of rows.
+/// Splits JSON into one row per line. The text is one row (an object, or an array of scalars) or an array of rows.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;
     let mut lines: Vec<u8> = body.trim_ascii().to_vec();
-    // A text in JSON has no line ends, so that all of them are space.
+    // A string in JSON contains no raw line breaks, so every line break is white space.
     lines.iter_mut().filter(|byte| b"\r\n".contains(byte)).for_each(|byte| *byte = b' ');
     let inner = match lines.as_slice() {
         [b'[', inner @ .., b']'] => inner.trim_ascii(),

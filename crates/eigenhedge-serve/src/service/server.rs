@@ -1,4 +1,4 @@
-//! The server: connections within limits, until it is told to stop.
+//! The server: accepts connections within limits, until it is stopped.
 
 use super::app::App;
 use super::core::Core;
@@ -22,11 +22,11 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Time for requests that run when the service is stopped, and for snapshots after them.
+/// Time for running requests at shutdown, then for snapshots.
 const REQUESTS: Duration = Duration::from_millis(2500);
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
-/// A service that runs in threads of its own. Stops when dropped.
+/// A service in its own threads. Stops when dropped.
 pub struct Service {
     address: SocketAddr,
     switch: ShutdownSwitch,
@@ -34,7 +34,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens the store and listens from now on.
+    /// Opens the store and starts listening.
     pub fn start(settings: Settings) -> Result<Self, String> {
         settings.check()?;
         let listen = settings.listen;
@@ -50,7 +50,7 @@ impl Service {
         let (switch, shutdown) = ShutdownSwitch::new();
         let thread = std::thread::Builder::new().name("service".to_owned()).spawn(move || {
             runtime.block_on(serve(listener, core, shutdown));
-            // What is left has had its time.
+            // Remaining tasks have used up their time.
             runtime.shutdown_timeout(Duration::from_millis(500));
         });
         let thread = thread.map_err(|error| format!("the thread of the service cannot be started: {error}"))?;
@@ -58,19 +58,19 @@ impl Service {
         Ok(Self { address, switch, thread: Some(thread) })
     }
 
-    /// The address that is listened at.
+    /// Returns the address that the service listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Ends the service: requests that run are answered, and snapshots are written, within 5 s.
+    /// Stops the service. Running requests are answered and snapshots are written, within 5 s.
     pub fn stop(mut self) {
         self.end();
     }
 
     fn end(&mut self) {
         self.switch.pull();
-        // A panic of the server leaves the store as it was.
+        // A panic of the server does not damage the store.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -100,7 +100,7 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 Err(_) => {
-                    // Too many files are open: some will be closed.
+                    // Too many files are open. Wait until some are closed.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
@@ -122,7 +122,7 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
     end(core, connections).await;
 }
 
-/// Waits for requests that run, writes snapshots, and closes the store.
+/// Waits for running requests, writes snapshots, and closes the store.
 async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     let start = Instant::now();
     let all = async { while connections.join_next().await.is_some() {} };
@@ -133,14 +133,14 @@ async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     event("stopped", json!({ "seconds": start.elapsed().as_secs_f64() }));
 }
 
-/// The names by which a service with tokens may be asked for: the address, and those that were given.
+/// Returns the host names that a service with tokens accepts: the given ones and its address.
 fn names(settings: &Settings) -> Vec<String> {
     let mut names = settings.hosts.clone();
     names.push(settings.listen.ip().to_string());
     names
 }
 
-/// One connection.
+/// Serves one connection.
 async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Limits, mut shutdown: Shutdown) {
     let _ = stream.set_nodelay(true);
     let mut server = http1::Builder::new();
@@ -153,7 +153,7 @@ async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Li
     let connection = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes));
     tokio::pin!(connection);
     tokio::select! {
-        // A connection that breaks is its client's affair.
+        // An error of a connection concerns only its client.
         _ = &mut connection => {}
         () = shutdown.wait() => {
             connection.as_mut().graceful_shutdown();
@@ -162,7 +162,7 @@ async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Li
     }
 }
 
-/// Tells a client that there are too many connections.
+/// Responds that there are too many connections.
 async fn refuse(mut stream: TcpStream) {
     const BODY: &str =
         "{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"too many connections\"}";

@@ -8,40 +8,40 @@ use std::time::Duration;
 /// The settings of a service.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Address to listen at.
+    /// Address to listen on.
     pub listen: SocketAddr,
     /// Folder of the store.
     pub store: PathBuf,
-    /// Tokens; without them, only this machine may ask.
+    /// Tokens. Without them, only this machine has access.
     pub tokens: Option<Tokens>,
-    /// Names by which the service may be asked for, besides those of this machine.
+    /// Host names that the service accepts, in addition to those of this machine.
     pub hosts: Vec<String>,
-    /// Memory for learners and requests.
+    /// Memory for learners and requests, in bytes.
     pub max_memory: u64,
-    /// Streams at most.
+    /// Maximum number of streams.
     pub max_streams: usize,
-    /// Addresses that may be told of alarms: `HOST:PORT`.
+    /// Addresses that may receive alarms: `HOST:PORT`.
     pub webhook_hosts: Vec<String>,
-    /// True if each request is logged.
+    /// True if every request is logged.
     pub log_requests: bool,
-    /// Limits of requests.
+    /// Limits on requests.
     pub limits: Limits,
 }
 
-/// Limits of requests.
+/// Limits on requests.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Bytes of a body.
+    /// Maximum size of a body, in bytes.
     pub body: usize,
-    /// Connections.
+    /// Maximum number of connections.
     pub connections: usize,
-    /// Time for the head of a request.
+    /// Time to receive the head of a request.
     pub head_time: Duration,
-    /// Time for its body.
+    /// Time to receive its body.
     pub body_time: Duration,
-    /// Bytes of its head.
+    /// Maximum size of its head, in bytes.
     pub head_bytes: usize,
-    /// Headers.
+    /// Maximum number of headers.
     pub headers: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for Limits {
 }
 
 impl Settings {
-    /// The usual settings: this machine only, no tokens.
+    /// Returns the default settings: this machine only, no tokens.
     pub fn new(store: PathBuf) -> Self {
         Self {
             listen: crate::live::ListenAddress::default().socket(),
@@ -74,7 +74,7 @@ impl Settings {
         }
     }
 
-    /// An error, with what to do, if other machines could ask without a token.
+    /// Returns an error, with advice, if other machines would have access without a token.
     pub fn check(&self) -> Result<(), String> {
         if self.listen.ip().is_loopback() || self.tokens.is_some() {
             return Ok(());

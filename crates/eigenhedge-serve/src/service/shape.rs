@@ -4,31 +4,31 @@ use super::problem::Problem;
 use eigenhedge_io::{Selector, TimeFormat};
 use serde::{Deserialize, Serialize};
 
-/// The columns of a stream, which its first row settles.
+/// The columns of a stream, fixed by its first row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Names of the columns of numbers, if they have any.
+    /// Names of the numeric columns, if any.
     pub names: Option<Vec<String>>,
-    /// Numbers in a row.
+    /// Numbers per row.
     pub width: usize,
-    /// Names of the columns whose texts go along with a row: the time first, if there is one.
+    /// Names of the columns whose text is copied with each row. The time column is first, if there is one.
     pub kept: Vec<String>,
-    /// Place of the key among them.
+    /// Position of the key in `kept`.
     pub key: Option<usize>,
-    /// True if there is a column of times.
+    /// True if there is a time column.
     pub has_time: bool,
-    /// The form of its cells.
+    /// Format of the time column.
     pub time_format: Option<TimeFormat>,
 }
 
 impl Shape {
-    /// The column of times, for later requests.
+    /// Returns the selector of the time column, for later requests.
     pub fn time(&self) -> Option<Selector> {
         let name = self.kept.first().filter(|_| self.has_time)?;
         Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })
     }
 
-    /// A column for people: its position, and its name if it has one.
+    /// Returns a column's position, with its name if it has one.
     pub fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {column} ({name:?})"),
@@ -36,7 +36,7 @@ impl Shape {
         }
     }
 
-    /// The name of a column, or its position.
+    /// Returns a column's name, or its position if it has none.
     pub fn name(&self, column: usize) -> String {
         self.names.as_ref().and_then(|names| names.get(column)).cloned().unwrap_or_else(|| column.to_string())
     }

@@ -1,7 +1,7 @@
-//! A stream: its learner, the orders that wait for it, and what others may know of it without waiting.
+//! A stream: its learner, its waiting orders, and values that can be read without waiting.
 //!
-//! An order goes this way: its rows are read, it is logged, and once it is durable it waits in the inbox, in the order of the log.
-//! The pool carries it out and hands over the answers. Questions go through the inbox too, so that they see all orders before them.
+//! The rows of a request are read and logged as an order. Once the order is durable, it enters the inbox, in log order.
+//! The pool applies it and returns the answers. Queries use the inbox too, so that they see all earlier orders.
 
 use super::engine::{Engine, Outcome, Places, Saved};
 use super::feed::Feed;
@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::oneshot;
 
-/// Jobs that a thread does for a stream before others have their turn.
+/// Maximum number of jobs of one stream before other streams get a turn.
 const TURN: usize = 64;
-/// Orders of a stream that may wait.
+/// Maximum number of waiting orders per stream.
 pub const WAITING: usize = 256;
-/// Bytes of the log after which a snapshot is written, at least; and at most as many as the snapshot before had.
+/// Minimum log size for a snapshot, in bytes. The log must also be larger than the previous snapshot.
 const LOG_BYTES: u64 = 4 << 20;
 
 /// State shared by all streams.
@@ -34,7 +34,7 @@ pub struct Shared {
     pub webhooks: Webhooks,
 }
 
-/// Counts of a stream for metrics.
+/// Counters of a stream, for the metrics.
 #[derive(Debug, Default)]
 pub struct StreamCounts {
     pub rows: AtomicU64,
@@ -66,24 +66,24 @@ type Job = Box<dyn FnOnce(&Arc<Handle>, &mut Slot) + Send>;
 #[derive(Default)]
 struct Inbox {
     jobs: VecDeque<Job>,
-    /// True while the stream is in the line of the pool, or a thread works for it.
+    /// True while the stream is queued in the pool or a thread works on it.
     is_in_line: bool,
 }
 
-/// The learner and its place in the log.
+/// The learner and its position in the log.
 #[derive(Default)]
 struct Slot {
     engine: Option<Engine>,
-    /// Place of the last order that was carried out.
+    /// Log position of the last order that was applied.
     applied: u64,
     log_bytes: u64,
     snapshot_bytes: u64,
     is_saving: bool,
-    /// Reason why the learner cannot be read from the store.
+    /// Reason why the learner cannot be loaded from the store.
     failed: Option<String>,
 }
 
-/// A place among the orders that may wait; it is free again when this is dropped.
+/// A place in the queue of orders, released on drop.
 pub struct Turn(Arc<Handle>);
 
 impl Drop for Turn {
@@ -101,7 +101,7 @@ fn ended() -> Problem {
 }
 
 impl Handle {
-    /// A stream whose state is read from the store as its first job.
+    /// Opens a stream. Its first job loads its state from the store.
     pub fn open(id: u64, name: String, options: Arc<StreamOptions>, shared: Arc<Shared>) -> Arc<Self> {
         let handle = Arc::new(Self {
             id,
@@ -122,17 +122,17 @@ impl Handle {
         handle
     }
 
-    /// True once the state was read from the store, or could not be.
+    /// Returns true once the state was loaded, or loading failed.
     pub fn is_loaded(&self) -> bool {
         self.is_loaded.load(Ordering::Acquire)
     }
 
-    /// The columns, once there is a row.
+    /// Returns the columns, or `None` before the first row.
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Orders and questions that wait.
+    /// Returns the number of waiting orders and queries.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
@@ -143,7 +143,7 @@ impl Handle {
         self.feed.close();
     }
 
-    /// A place among the orders that may wait.
+    /// Takes a place in the queue of orders.
     pub fn enter(self: &Arc<Self>) -> Result<Turn, Problem> {
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let turn = Turn(Arc::clone(self));
@@ -153,7 +153,7 @@ impl Handle {
         Ok(turn)
     }
 
-    /// Has `question` answered once all orders before it are carried out.
+    /// Runs `question` once all earlier orders are applied.
     pub async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&mut Engine) -> Result<R, Problem> + Send + 'static,
@@ -161,13 +161,13 @@ impl Handle {
         let (sender, answer) = oneshot::channel();
         self.push(Box::new(move |handle, slot| {
             let found = slot.engine(handle).and_then(question);
-            // Who asked may have left.
+            // The client may have disconnected.
             let _ = sender.send(found);
         }));
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Logs an order and has it carried out. One whose request was sent before has the answer of the first time.
+    /// Logs an order and applies it. A repeated request gets the answer of the first.
     pub async fn order(self: &Arc<Self>, logged: Logged) -> Reply {
         let (sender, answer) = oneshot::channel();
         let bytes = logged.to_bytes()?;
@@ -184,7 +184,7 @@ impl Handle {
         let done = move |place: Result<u64, Problem>| match place {
             Ok(place) => handle.push(Box::new(move |handle, slot| {
                 let reply = slot.carry_out(handle, place, size, &logged);
-                // Who asked may have left.
+                // The client may have disconnected.
                 let _ = sender.send(reply);
             })),
             Err(problem) => {
@@ -200,14 +200,14 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes a snapshot if there are orders since the last one, and tells when it is durable.
+    /// Writes a snapshot if there are orders since the last one, and waits until it is durable.
     pub async fn save(self: &Arc<Self>) {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
             0 => _ = sender.send(()),
             _ => slot.save(handle, Some(sender)),
         }));
-        // The log alone is enough to go on.
+        // A failure is harmless: the log is sufficient to restore the state.
         let _ = saved.await;
     }
 
@@ -238,13 +238,13 @@ impl Worked for Handle {
     }
 
     fn panicked(&self) {
-        // The state in memory may be half changed; that in the store is not.
+        // The state in memory may be inconsistent, so it will be loaded from the store again.
         *lock(&self.slot) = Slot::default();
     }
 }
 
 impl Slot {
-    /// The learner, which is read from the store if it is not there.
+    /// Returns the learner, and loads it from the store if necessary.
     fn engine(&mut self, handle: &Arc<Handle>) -> Result<&mut Engine, Problem> {
         if handle.is_deleted.load(Ordering::Acquire) {
             return Err(Problem::no_stream(&handle.name));
@@ -263,7 +263,7 @@ impl Slot {
         }
     }
 
-    /// Reads the last snapshot and carries out the orders after it.
+    /// Reads the last snapshot and replays the orders after it.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<(), String> {
         let Shared { store, places, .. } = &*handle.shared;
         *self = Self::default();
@@ -302,11 +302,11 @@ impl Slot {
         Ok(())
     }
 
-    /// Carries out an order that is durable.
+    /// Applies a durable order.
     fn carry_out(&mut self, handle: &Arc<Handle>, place: u64, bytes: u64, logged: &Logged) -> Reply {
         self.engine(handle)?;
         if self.applied >= place {
-            // The learner had to be read from the store again: the order was carried out then.
+            // The learner was loaded again, and the replay has applied this order.
             return Err(ended());
         }
         let Some(engine) = &mut self.engine else { return Err(ended()) };
@@ -335,7 +335,7 @@ impl Slot {
         reply
     }
 
-    /// Sends a snapshot to the store; `saved` is told when it is there or cannot be.
+    /// Sends a snapshot to the store. `saved` is notified when the write has succeeded or failed.
     fn save(&mut self, handle: &Arc<Handle>, saved: Option<oneshot::Sender<()>>) {
         let Some(engine) = &mut self.engine else { return };
         let Ok((around, learner)) = engine.save() else { return };
@@ -354,7 +354,7 @@ impl Slot {
                     Err(_) => slot.log_bytes += bytes,
                 }
             }));
-            // Who waits may have given up.
+            // The receiver may be gone.
             saved.into_iter().for_each(|saved| _ = saved.send(()));
         };
         let action = Action::Snapshot { id: handle.id, upto: self.applied, around, learner };
@@ -369,7 +369,7 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Has the webhook of the stream told of alarms and drifts after a notice.
+    /// Sends the alarms and drifts after notice `before` to the stream's webhook.
     fn tell(&self, engine: &Engine, before: u64) {
         let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
             return;
@@ -393,7 +393,7 @@ impl Handle {
     }
 }
 
-/// The answers, or the reason if no row was learned.
+/// Returns the answers, or the problem if no row was learned.
 fn reply_of(outcome: Outcome) -> Reply {
     match outcome.refused {
         Some(problem) if outcome.learned == 0 => Err(problem),

@@ -1,12 +1,12 @@
-//! Tokens and what they allow.
+//! Tokens and their permissions.
 
 use eigenhedge_io::printable_path;
 use std::fs;
 use std::path::Path;
 
-/// Shortest token.
+/// Minimum length of a token.
 const SHORTEST: usize = 16;
-/// Largest file of tokens.
+/// Maximum size of a token file, in bytes.
 const LARGEST: u64 = 1 << 16;
 
 /// Permission of a request. Each scope includes the ones before it.
@@ -14,14 +14,14 @@ const LARGEST: u64 = 1 << 16;
 pub enum Scope {
     /// Reading streams, summaries, models, events, scores and metrics.
     Read,
-    /// Make streams, send rows, accept references.
+    /// Creating streams, sending rows, accepting references.
     Write,
-    /// Delete streams, replace models, take backups.
+    /// Deleting streams, replacing models, making backups.
     Admin,
 }
 
 impl Scope {
-    /// The word in the file of tokens.
+    /// Returns the name used in the token file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -35,7 +35,7 @@ impl Scope {
 #[derive(Clone)]
 pub struct Tokens(Vec<(Scope, Vec<u8>)>);
 
-/// Tokens are not shown.
+/// Does not print the tokens.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} tokens", self.0.len())
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads lines of a scope and a token from a file that only its owner can read.
+    /// Reads a token file, which only its owner may read. Each line has a scope and a token.
     pub fn read(path: &Path) -> Result<Self, String> {
         let name = printable_path(path);
         let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
@@ -63,7 +63,7 @@ impl Tokens {
         Self::from_text(&fs::read_to_string(path).map_err(unreadable)?).map_err(|reason| format!("{name}: {reason}"))
     }
 
-    /// Reads the lines.
+    /// Parses the lines of a token file.
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut tokens = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -85,7 +85,8 @@ impl Tokens {
         if tokens.is_empty() { Err("must hold at least one token".to_owned()) } else { Ok(Self(tokens)) }
     }
 
-    /// The scope of a token; none for a wrong one. All tokens are compared in full, so that the time tells nothing of them.
+    /// Returns the scope of a token, or `None` for a wrong one. Compares with all tokens in full, so that the time
+    /// reveals nothing about them.
     pub fn scope(&self, given: &[u8]) -> Option<Scope> {
         let mut found = None;
         for (scope, token) in &self.0 {
@@ -97,7 +98,7 @@ impl Tokens {
     }
 }
 
-/// Compares in a time that depends on the length of the given token alone.
+/// Compares in a time that depends only on the length of `given`.
 fn is_equal(token: &[u8], given: &[u8]) -> bool {
     let mut differences = u8::from(token.len() != given.len());
     for (i, byte) in given.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Alarms told to addresses that the operator allows.
+//! Webhooks: alarms sent to addresses that the operator allows.
 //!
-//! Each allowed host has a thread and a queue of bounded length: streams never wait, and a host that does not answer holds up no other.
-//! A notice is sent again after a pause that doubles; one that finds the queue full, or that fails too often, is dropped and logged.
-//! Notices that wait are not saved: events of the stream have all of them.
+//! Each allowed host has a thread and a queue of bounded length. Streams never wait, and an unresponsive host does not
+//! delay the others. A failed notice is sent again after a pause, which doubles each time. A notice is dropped and
+//! logged if the queue is full or it failed too often. The queues are not saved, but the events of the stream contain
+//! all notices.
 
 use super::log::event;
 use super::problem::Problem;
@@ -14,15 +15,15 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Notices that wait for a host, at most.
+/// Maximum number of waiting notices per host.
 const WAITING: usize = 256;
-/// Times that a notice is sent at most, and the first pause between them.
+/// Maximum number of attempts, and the first pause between them.
 const TRIES: u32 = 6;
 const PAUSE: Duration = Duration::from_millis(250);
-/// Longest time to connect, to send and to be answered.
+/// Time limit for connecting, sending and receiving.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The address of a webhook: plain HTTP, for a relay on this network.
+/// The address of a webhook: plain HTTP, for a relay on the local network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     host: String,
@@ -31,7 +32,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Reads `http://HOST[:PORT]/PATH`.
+    /// Parses `http://HOST[:PORT]/PATH`.
     pub fn from_text(text: &str) -> Result<Self, Problem> {
         let wrong = || Problem::unsound(format!("webhook must be http://HOST:PORT/PATH, got {text:?}"));
         let rest = text.strip_prefix("http://").ok_or_else(wrong)?;
@@ -50,12 +51,12 @@ impl Target {
         Ok(Self { host: host.to_ascii_lowercase(), port, path })
     }
 
-    /// Host and port, as the list of allowed addresses has them.
+    /// Returns `HOST:PORT`, as in the list of allowed addresses.
     pub fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Sends a notice once; the status of the answer.
+    /// Sends a notice once and returns the status of the response.
     fn send(&self, body: &str) -> io::Result<u16> {
         let address = (self.host.as_str(), self.port).to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
@@ -68,13 +69,13 @@ impl Target {
              Connection: close\r\n\r\n{body}"
         )?;
         let mut line = String::new();
-        // A status line is short, whoever answers.
+        // A status line is short. The limit protects against a faulty server.
         io::Read::take(BufReader::new(stream), 256).read_line(&mut line)?;
         line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| io::ErrorKind::InvalidData.into())
     }
 }
 
-/// The allowed hosts, each with its queue.
+/// The allowed hosts, each with a queue.
 #[derive(Debug, Default)]
 pub struct Webhooks {
     queues: HashMap<String, SyncSender<(Target, String)>>,
@@ -91,12 +92,12 @@ impl Webhooks {
         Self { queues: hosts.iter().map(queue).collect() }
     }
 
-    /// True if the address may be told.
+    /// Returns true if the address is allowed.
     pub fn allows(&self, target: &Target) -> bool {
         self.queues.contains_key(&target.authority())
     }
 
-    /// Has an address told; never waits.
+    /// Queues a notice for an address, without waiting.
     pub fn tell(&self, target: Target, notice: String) {
         let host = target.authority();
         let sent = self.queues.get(&host).is_some_and(|queue| queue.try_send((target, notice)).is_ok());
@@ -113,7 +114,7 @@ fn tell_all(waiting: &Receiver<(Target, String)>) {
             let outcome = target.send(&notice);
             match outcome {
                 Ok(200..300) => break,
-                // The receiver does not want it: it would not want it later.
+                // The receiver rejects the notice and would reject it again.
                 Ok(status @ 400..500) if status != 408 && status != 429 => {
                     event("webhook_refused", json!({ "host": target.authority(), "status": status }));
                     break;

@@ -1,4 +1,4 @@
-//! A small client of HTTP over plain sockets, and rows to send.
+//! A small HTTP client over plain sockets, and test rows.
 
 use eigenhedge::Random;
 use eigenhedge_serve::service::{Service, Settings};
@@ -8,7 +8,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-/// An answer.
+/// A response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub status: u16,
@@ -30,7 +30,7 @@ impl Answer {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The sentence of a problem, which must be one.
+    /// Returns the sentence of an error response, and checks that it is one.
     pub fn detail(&self) -> String {
         assert!(self.head.to_ascii_lowercase().contains("content-type: application/problem+json"), "{}", self.head);
         let problem = self.json();
@@ -39,16 +39,16 @@ impl Answer {
     }
 }
 
-/// A service at an address.
+/// A client of the service at an address.
 #[derive(Debug, Clone, Copy)]
 pub struct Client(pub SocketAddr);
 
 impl Client {
-    /// Sends bytes and reads all that comes back.
+    /// Sends bytes and reads the whole response.
     pub fn raw(self, bytes: &[u8]) -> io::Result<Answer> {
         let mut stream = TcpStream::connect(self.0)?;
         stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-        // A server may answer and close before it has read everything.
+        // A server may respond and close the connection before it has read everything.
         let written = stream.write_all(bytes);
         let mut text = Vec::new();
         let read = stream.read_to_end(&mut text);
@@ -56,7 +56,7 @@ impl Client {
             written?;
             read?;
         }
-        // A client that expects to be told to go on is told so first.
+        // A client that sent `Expect: 100-continue` receives that status first.
         if text.starts_with(b"HTTP/1.1 100") {
             let end = text.windows(4).position(|window| window == b"\r\n\r\n").map_or(text.len(), |end| end + 4);
             text.drain(..end);
@@ -99,19 +99,19 @@ impl Client {
         self.send("PUT", path, "Content-Type: application/json\r\n", body.to_string().as_bytes())
     }
 
-    /// Makes a stream.
+    /// Creates a stream.
     pub fn make(self, name: &str, options: &Value) {
         let answer = self.put(&format!("/v1/streams/{name}"), options);
         assert_eq!(answer.status, 201, "{}", answer.text());
     }
 
-    /// Sends rows as lines of JSON.
+    /// Sends rows as JSON lines.
     pub fn rows(self, name: &str, rows: &[String]) -> Answer {
         let path = format!("/v1/streams/{name}/rows");
         self.send("POST", &path, "Content-Type: application/x-ndjson\r\n", rows.join("\n").as_bytes())
     }
 
-    /// Waits until all streams are read from the store.
+    /// Waits until all streams are loaded from the store.
     pub fn wait(self) {
         let tries = 600;
         for _ in 0..tries {
@@ -143,7 +143,7 @@ fn unchunk(mut bytes: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// Settings for tests: any port, few resources.
+/// Returns settings for tests: any port, few resources.
 pub fn settings(folder: &Path) -> Settings {
     let mut settings = Settings::new(folder.to_owned());
     settings.listen = "127.0.0.1:0".parse().unwrap();
@@ -151,7 +151,7 @@ pub fn settings(folder: &Path) -> Settings {
     settings
 }
 
-/// A service over a folder.
+/// Starts a service with its store in a folder.
 pub fn start(folder: &Path) -> (Service, Client) {
     let service = Service::start(settings(folder)).unwrap();
     let client = Client(service.address());
@@ -159,7 +159,7 @@ pub fn start(folder: &Path) -> (Service, Client) {
     (service, client)
 }
 
-/// Rows of two factors and noise, as objects of JSON with the names a, b, c, d.
+/// Returns rows of two factors and noise, in four columns.
 pub fn rows(count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut row = |t: usize| {
@@ -171,14 +171,14 @@ pub fn rows(count: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..count).map(&mut row).collect()
 }
 
-/// A row as an object.
+/// Returns a row as a JSON object with the names a, b, c, d.
 pub fn object(row: &[f64]) -> String {
     let names = ["a", "b", "c", "d"];
     let cells: Vec<String> = names.iter().zip(row).map(|(name, x)| format!("\"{name}\":{x:?}")).collect();
     format!("{{{}}}", cells.join(","))
 }
 
-/// The rows as objects.
+/// Returns rows as JSON objects.
 pub fn objects(rows: &[Vec<f64>]) -> Vec<String> {
     rows.iter().map(|row| object(row)).collect()
 }

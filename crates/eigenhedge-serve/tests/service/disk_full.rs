@@ -1,11 +1,11 @@
-//! A full disk: 507, nothing answered is lost, and the service goes on when there is room.
+//! A full disk: the service responds with 507, loses no answered row, and resumes when there is room.
 
 use super::client::{objects, rows, start};
 use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A small file system in memory, until it is dropped.
+/// A small file system in memory, unmounted on drop.
 struct SmallDisk<'a>(&'a Path);
 
 impl<'a> SmallDisk<'a> {
@@ -22,7 +22,7 @@ impl Drop for SmallDisk<'_> {
     }
 }
 
-/// Number of times that the disk fills up, in place of one.
+/// Environment variable: how often to fill the disk. The default is once.
 const RUNS: &str = "EIGENHEDGE_FULL_DISKS";
 
 #[test]
@@ -48,7 +48,7 @@ fn fill_and_recover(folder: &Path, run: u64) {
     let mut refused = 0;
     for (i, block) in all.chunks(20).enumerate() {
         if i == 5 {
-            // Others fill the disk to the last byte.
+            // Another program fills the disk to the last byte.
             let _ =
                 Command::new("dd").args(["if=/dev/zero", "bs=4096"]).arg(format!("of={}", ballast.display())).output();
         }

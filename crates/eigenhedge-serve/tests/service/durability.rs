@@ -1,4 +1,4 @@
-//! Nothing that was answered is lost: restarts, repeated requests, backups.
+//! No answered row is lost: restarts, repeated requests, backups.
 
 use super::client::{Client, objects, rows, settings, start};
 use eigenhedge_serve::service::Service;

@@ -1,13 +1,13 @@
-//! Requests that nobody would send: no panic, no status that is not documented, memory flat.
+//! Malformed and hostile requests: no panic, no undocumented status, constant memory.
 
 use super::client::{Client, object, rows, settings};
 use eigenhedge::Random;
 use eigenhedge_serve::service::Service;
 use serde_json::json;
 
-/// Number of requests, in place of a few.
+/// Environment variable: the number of requests.
 const COUNT: &str = "EIGENHEDGE_FUZZ";
-/// All that may be answered.
+/// All documented statuses.
 const DOCUMENTED: [u16; 17] = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 503, 507, 303];
 
 struct Fuzzer {
@@ -49,7 +49,7 @@ impl Fuzzer {
         body
     }
 
-    /// A request for something that is there, with a body that may be damaged.
+    /// Returns a request for an existing path, with a body that may be damaged.
     fn nearly_good(&mut self) -> Vec<u8> {
         let (method, path) = self
             .pick(&[
@@ -170,7 +170,7 @@ fn hostile_requests_are_answered_with_documented_statuses() {
                 assert!(DOCUMENTED.contains(&answer.status), "{} to {shown}", answer.status);
                 *statuses.entry(answer.status).or_insert(0) += 1;
             }
-            // A request that is cut short, or a head that is no HTTP, need not be answered.
+            // A truncated request, or a head that is not HTTP, need not get a response.
             Err(_) => *statuses.entry(0).or_insert(0) += 1,
         }
     }

@@ -1,4 +1,4 @@
-//! `kill -9` at any moment: no answered row is lost, none is learned twice, and no bit differs.
+//! `kill -9` at any moment: no answered row is lost, none is learned twice, and every bit is equal.
 
 use super::client::{Client, objects, rows, settings};
 use eigenhedge::Random;
@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Names the folder of the store for a service in a process of its own.
+/// Environment variable: the store's folder, for a service in a child process.
 const CHILD: &str = "EIGENHEDGE_TEST_STORE";
-/// Number of kills, in place of a few.
+/// Environment variable: the number of kills.
 const KILLS: &str = "EIGENHEDGE_KILLS";
 
-/// The service that is killed: this test program, started again.
+/// The service to kill: this test program, started again.
 #[test]
 fn child() {
     let Ok(folder) = std::env::var(CHILD) else { return };
@@ -33,7 +33,7 @@ fn spawn(folder: &Path) -> (Child, Client) {
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     let address = lines.find_map(|line| Some(line.split_once("address ")?.1.to_owned()));
-    // After a minute the test program reports that it runs; without a reader that would end it.
+    // After a minute the test program prints a message. It would fail if nobody read its output.
     std::thread::spawn(move || lines.for_each(drop));
     let client = Client(address.expect("the service starts").parse().unwrap());
     (child, client)
@@ -62,12 +62,12 @@ fn kills_lose_nothing_and_double_nothing() {
             next_kill = Instant::now() + Duration::from_millis(20 + (random.uniform() * 300.0) as u64);
         }
         for (i, name) in names.iter().enumerate() {
-            // The stream is made again, and the request is sent again, until they are answered.
+            // Creation and request are repeated until they are answered.
             let _ = client.try_send("PUT", &format!("/v1/streams/{name}"), "", options[i].to_string().as_bytes());
             let Some(block) = blocks.get(sent[i]) else { continue };
             let headers = format!("Content-Type: application/x-ndjson\r\nIdempotency-Key: {}\r\n", sent[i]);
             let path = format!("/v1/streams/{name}/rows");
-            // The kill comes while a request is on its way: another thread does it.
+            // Another thread kills the service while a request is in flight.
             let will_kill = killed < kills && random.uniform() < 0.02;
             let pid = child.id();
             let killer = will_kill.then(|| {

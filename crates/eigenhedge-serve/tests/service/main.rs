@@ -1,4 +1,4 @@
-//! The service over plain sockets: its laws, its statuses, its behaviour under kills, full disks and hostile requests.
+//! The service, tested over plain sockets: laws, statuses, kills, full disks and hostile requests.
 #![allow(clippy::unwrap_used)]
 
 mod client;

@@ -1,4 +1,4 @@
-//! Every status, with its sentence.
+//! Every status and its sentence.
 
 use super::client::{Client, objects, rows, settings, start};
 use eigenhedge_serve::service::Service;
@@ -91,7 +91,7 @@ fn too_many_requests_connections_and_slow_clients_are_turned_away() {
     let silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(client.0).unwrap()).collect();
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(client.get("/health").status, 429);
-    // Those that say nothing are closed.
+    // Silent connections are closed.
     for mut stream in silent {
         assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);
     }

@@ -1,4 +1,4 @@
-//! Streams learn what the library learns, whatever the form of the rows.
+//! Streams learn exactly what the library learns, in every format of rows.
 
 use super::client::{object, objects, rows, start};
 use eigenhedge::options::Options;

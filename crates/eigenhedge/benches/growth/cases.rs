@@ -55,8 +55,8 @@ pub struct Case {
     pub warm: Warm,
 }
 
-/// A learner that only processes directions likely kept: O(n u + w u²), so linear in n, and at most quadratic in u while n ≥
-/// u².
+/// Creates the case of a learner that only processes directions likely kept: O(n u + w u²), so linear in n, and at most
+/// quadratic in u while n ≥ u².
 fn narrow(name: &'static str, make: Make) -> Case {
     Case {
         name,
@@ -72,7 +72,7 @@ fn narrow(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// A learner that stores the whole scatter matrix: O(n^2.5), independent of k.
+/// Creates the case of a learner that stores the whole scatter matrix: O(n^2.5), independent of k.
 fn whole(name: &'static str, make: Make) -> Case {
     Case {
         // Smaller matrices have another representation.
@@ -86,7 +86,7 @@ fn whole(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// A learner that decomposes a whole matrix at each row: O(n³), independent of k.
+/// Creates the case of a learner that decomposes a whole matrix at each row: O(n³), independent of k.
 fn dense(name: &'static str, make: Make) -> Case {
     Case {
         n: axis(&[48, 96, 192], 3.0),
@@ -97,7 +97,7 @@ fn dense(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// A learner over features: a kernel row, O(t n), and the coordinates, O(t u).
+/// Creates the case of a learner over features: a kernel row, O(t n), and the coordinates, O(t u).
 fn kernel(name: &'static str, make: Make) -> Case {
     Case {
         n: axis(&[64, 256, 1024], 1.0),
@@ -110,19 +110,19 @@ fn kernel(name: &'static str, make: Make) -> Case {
     }
 }
 
-/// A learner over features with at most [`ATOMS`] atoms.
+/// Creates the case of a learner over features with at most [`ATOMS`] atoms.
 fn budgeted(name: &'static str, make: Make) -> Case {
     Case { t: axis(&[500, 1000, 2000, 4000, 8000], 0.0), ..kernel(name, make) }
 }
 
 const ATOMS: usize = 100;
 
-/// Linear in k.
+/// Returns an axis linear in k.
 fn in_proportion() -> Option<Axis> {
     Some(axis(&[5, 10, 20, 40], 1.0))
 }
 
-/// A learner of the registry. `options` returns the options for a number of directions.
+/// Creates a learner of the registry. `options` returns the options for a number of directions.
 fn registered(
     family: fn(&'static str, Make) -> Case,
     name: &'static str,
@@ -140,7 +140,7 @@ fn registered(
     Case { kind: Some(kind), ..case }
 }
 
-/// A learner over experts, O(n) independent of k; the squares of a row are the losses.
+/// Creates the case of a learner over experts, O(n) independent of k. The squares of a row are the losses.
 fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usize) -> L) -> Case {
     let make = move |n: usize, k: usize| -> Step {
         let (mut learner, mut random, mut losses) = (build(n, k), Random::seeded(1), vec![0.0; n]);
@@ -152,7 +152,7 @@ fn experts<L: Learner<[f64]> + 'static>(name: &'static str, build: fn(usize, usi
     Case { k: Some(axis(&[5, 10, 20, 40], 0.0)), ..narrow(name, Box::new(make)) }
 }
 
-/// The pair learner: the halves of a row are its two sides.
+/// Creates the case of the pair learner. The halves of a row are its two sides.
 fn pair() -> Case {
     let make = |n: usize, k: usize| -> Step {
         let mut learner = Pair::new(n / 2, n / 2, k, 1.0, Mixing::None).expect("a valid learner");
@@ -169,7 +169,7 @@ fn mixed(k: usize, mixing: &str) -> Options {
     Options::new(Kind::Tracking, k).with("mixing", mixing)
 }
 
-/// Options for features of a Gaussian kernel, without a center.
+/// Sets the options for features of a Gaussian kernel, without a center.
 fn featured(options: Options) -> Options {
     options.with("kernel", "rbf").with("gamma", 1.0).with("center", "none")
 }

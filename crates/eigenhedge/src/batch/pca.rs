@@ -7,8 +7,8 @@
 //!
 //! Guarantee: the least total loss of any k-dimensional (affine) subspace.
 //!
-//! Cost: with `s = min(n, t)`, nt·s operations for the smaller of scatter and Gram matrix, and its largest eigenvalues: those
-//! alone when it is large, where they stand apart.
+//! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix, plus its
+//! eigenvalues. Of a large matrix, only the largest eigenvalues are computed, if they are well separated from the rest.
 //!
 //! Numerics: eigenvalues have an absolute error of a few roundings of the largest, so singular values below `1e-8` of the
 //! largest are lost. The first row is subtracted from all rows before their mean is computed, so that an offset costs no
@@ -149,10 +149,10 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     mean
 }
 
-/// Shortest side of a matrix whose largest eigenvalues are found without the others.
+/// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 256;
 
-/// The largest eigenvalues and their vectors, of a matrix of which the lower triangle is read.
+/// Returns the largest eigenvalues and their vectors. Reads only the lower triangle.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
     found.unwrap_or_else(|| {
@@ -161,7 +161,7 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     })
 }
 
-/// By the scatter matrix.
+/// Computes the components from the scatter matrix.
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
     add_lower_product(&mut scatter, columns.view(), columns.view().transpose());

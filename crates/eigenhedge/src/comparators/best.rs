@@ -2,27 +2,27 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Method that follows the best subspace in hindsight.
+/// Method for computing the best subspace in hindsight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BestMethod {
-    /// By cost: exactly for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, through a sketch for
-    /// longer ones.
+    /// Exact for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, a sketch for longer
+    /// rows.
     #[default]
     Auto,
-    /// By the scatter matrix of all rows: n² operations a row, n² numbers of memory.
+    /// The scatter matrix of all rows. It costs n² operations per row and n² numbers of memory.
     Exact,
-    /// By a sketch of a few directions, between two numbers: O(nk) a row.
+    /// A sketch of a few directions, which gives a bracket. It costs O(nk) per row.
     Sketch,
-    /// Not at all: no best loss, no regret and no bound.
+    /// No computation, so no best loss, no regret and no bound.
     None,
 }
 
 impl BestMethod {
-    /// All of them.
+    /// All methods.
     pub const ALL: [Self; 4] = [Self::Auto, Self::Exact, Self::Sketch, Self::None];
 
-    /// The name that users type.
+    /// Returns the name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",

@@ -43,13 +43,13 @@ impl BestSubspace {
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
     }
 
-    /// No rows yet, of any length that there is memory for.
+    /// Creates a comparator without rows, for rows of any length that fits into memory.
     pub(super) fn of_any_length(length: usize, centered: bool) -> Result<Self, Error> {
         check_numbers("the scatter matrix of all rows", product(&[length, length]))?;
         Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
     }
 
-    /// No rows that are charged yet, after these that are not.
+    /// Creates a comparator without charged rows, after these uncharged ones.
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
         let charged = RunningScatter::new(length, uncharged.mean().is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }

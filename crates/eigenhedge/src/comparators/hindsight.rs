@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Rows of at most [`BestSubspace::LONGEST`] numbers, unless another method was chosen.
+    /// Exact, for rows of at most [`BestSubspace::LONGEST`] numbers unless another method was chosen.
     Exact(Box<BestSubspace>),
     /// Longer rows.
     Sketched(Box<Sketch>),
@@ -45,7 +45,8 @@ impl Hindsight {
         }
     }
 
-    /// The same by a method of choice; none if it is not to be followed, an error if there is no memory for it.
+    /// Creates a comparator with the given method. Returns `Ok(None)` for [`BestMethod::None`], and an error if it
+    /// would not fit into memory.
     pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
         Ok(Some(match method {
             BestMethod::Auto => Self::new(length, centered, kept)?,
@@ -55,7 +56,7 @@ impl Hindsight {
         }))
     }
 
-    /// The method that makes a comparator of this kind for rows of this length.
+    /// Returns the method that creates this kind of comparator for rows of this length.
     pub(crate) fn method(&self, length: usize) -> BestMethod {
         match self {
             Self::Exact(_) if length > BestSubspace::LONGEST => BestMethod::Exact,
@@ -64,7 +65,7 @@ impl Hindsight {
         }
     }
 
-    /// No rows yet, for the features of rows.
+    /// Creates a comparator without rows, for the features of rows.
     pub fn of_features(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }

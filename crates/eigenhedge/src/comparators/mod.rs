@@ -45,7 +45,7 @@ pub(crate) use sketch::bracket;
 
 use crate::linalg::{Matrix, largest_sum, symmetric_eigenvalues};
 
-/// Shortest side of a matrix whose largest eigenvalues are found without the others.
+/// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
 
 /// Returns the loss of the best k-dimensional subspace, given the scatter or kernel matrix: the sum of all but the k largest

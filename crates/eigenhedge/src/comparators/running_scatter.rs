@@ -19,12 +19,12 @@ pub(crate) struct RunningScatter {
     pub(super) mean: Option<Mean>,
     /// Scatter matrix, lower triangle.
     scatter: Matrix,
-    /// The last rows, which are still to be added: fewer columns than [`block_rows`].
+    /// Most recent rows, not yet added to the matrix. Fewer columns than [`block_rows`].
     block: Matrix,
 }
 
-/// Rows of this length that are added to the matrix at a time. A large matrix is not in the nearest caches: it is read and
-/// written less often.
+/// Returns the number of rows of this length that are added to the matrix at a time. A large matrix does not fit into
+/// the cache, so it is read and written less often.
 fn block_rows(length: usize) -> usize {
     if length > 256 { 256 } else { 64 }
 }

@@ -118,12 +118,12 @@ impl<T: FleetMember> Fleet<T> {
         self
     }
 
-    /// The same for a fleet in its place, before its first row.
+    /// Sets the store and the limit of [`Self::with_store`]. Call it before the first row.
     pub fn set_store(&mut self, most: usize, store: Box<dyn Store>) {
         (self.most, self.store) = (most.max(1), Some(store));
     }
 
-    /// Changes the number of members in memory; those beyond it go to the store when the next key needs room.
+    /// Changes the limit on members in memory. Excess members move to the store when the next key needs room.
     pub fn set_most(&mut self, most: usize) {
         self.most = most.max(1);
     }

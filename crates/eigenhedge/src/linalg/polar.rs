@@ -1,11 +1,11 @@
 //! The nearest matrix with orthonormal columns: the orthogonal factor of a polar decomposition.
 //!
-//! Update: with `E = 1 - AᵀA`, a Newton–Schulz step `A ← A (1 + E/2)` squares E. When E is small from the start, as between
-//! the bases of two rows, one to three steps end in rounding. Otherwise one-sided Jacobi turns the columns of A until they are
-//! orthogonal, `A V = U S`; the nearest matrix is `U Vᵀ`.
+//! Update: with `E = 1 - AᵀA`, a Newton–Schulz step `A ← A (1 + E/2)` squares E. If E is small from the start, as
+//! between the bases of two rows, one to three steps reach rounding. Otherwise one-sided Jacobi rotates the columns of
+//! A until they are orthogonal, `A V = U S`. The nearest matrix is `U Vᵀ`.
 //!
-//! Cost: two products of k × r entries with r × r for a Newton–Schulz step; O(k r²) for a sweep of Jacobi, of which there are
-//! some ten.
+//! Cost: two products of k × r entries with r × r per Newton–Schulz step; O(k r²) per Jacobi sweep, of which about ten
+//! are needed.
 //!
 //! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as zero;
 //! the corresponding columns of U are built from the first unit vectors that are free.
@@ -27,11 +27,11 @@ pub(crate) struct Polar {
 
 /// Threshold below which a singular value is rounding, for matrices with entries up to 1.
 const NOTHING: f64 = 1e-8;
-/// Frobenius norm of the defect `1 - AᵀA` up to which Newton–Schulz converges at once.
+/// Frobenius norm of the defect `1 - AᵀA` up to which Newton–Schulz is used.
 const NEAR: f64 = 0.1;
-/// Defect after which one step leaves rounding.
+/// Defect after which one more step reaches rounding.
 const LAST: f64 = 1e-8;
-/// Newton–Schulz steps, at most: five take a defect of 0.1 to rounding.
+/// Maximum number of Newton–Schulz steps. Five reduce a defect of 0.1 to rounding.
 const MOST_STEPS: usize = 8;
 /// Sweeps after which columns count as orthogonal; ten are rare.
 const MOST_SWEEPS: usize = 40;
@@ -58,7 +58,7 @@ impl Polar {
         multiply(out, self.turned.view(), self.turns.view().transpose());
     }
 
-    /// Newton–Schulz; false if the columns are not near to orthonormal ones.
+    /// Applies Newton–Schulz steps. Returns false if the columns are not nearly orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
         let Self { turned, defect, .. } = self;
         out.clone_from(matrix);
@@ -76,7 +76,7 @@ impl Polar {
         false
     }
 
-    /// Turns every pair of columns that is not orthogonal; false if there is none.
+    /// Rotates every pair of columns that is not orthogonal. Returns false if there is none.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {

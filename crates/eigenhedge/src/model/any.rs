@@ -51,7 +51,7 @@ const OF_LENGTH: usize = 12;
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Judges the values of options without rows, by building the learner for the shortest rows there can be.
+    /// Checks the values of options without rows, by building the learner for the shortest possible rows.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };

@@ -93,7 +93,7 @@ struct Working {
 pub struct Comparators {
     /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long ones.
     pub hindsight: bool,
-    /// Method that follows the best fixed subspace of plain rows.
+    /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
     /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
     pub segments: usize,
@@ -367,9 +367,9 @@ impl Model {
         Summary::of(self, self.best(), 0)
     }
 
-    /// The same at the cost of a few products: the best loss between two numbers, found from the directions of the look
-    /// before; unknown in a feature space. Cheapest when the rows charged are a multiple of 64, or 256 for rows of more numbers than
-    /// that.
+    /// Returns the summary with a bracket of the best loss, at the cost of a few matrix products. The bracket is found
+    /// from the directions of the previous call. It is unknown in a feature space. The call is cheapest when the number
+    /// of charged rows is a multiple of 64, or of 256 for rows of more than 256 numbers.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)

@@ -54,13 +54,13 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
-    /// Expected and realised loss of each member, as it gave them.
+    /// Expected and realised loss of each member, as returned by the member.
     own: Vec<Loss>,
     /// True if aligned coordinates are asked for.
     aligns: bool,
-    /// The rows of a block, when several threads share the members.
+    /// The rows of a block, if the members are divided among several threads.
     rows: Option<Rows>,
-    /// From the center of the heaviest member to that of the first one.
+    /// Displacement from the center of the heaviest member to that of the first.
     way: Vec<f64>,
     filling: Filling,
 }
@@ -133,7 +133,7 @@ impl<S: Span> Portfolio<S> {
         &self.specs
     }
 
-    /// The members.
+    /// Returns the members.
     pub fn members(&self) -> &[Box<Subspace<S, AnyRule>>] {
         &self.members
     }
@@ -219,7 +219,7 @@ impl<S: Span> Portfolio<S> {
         self.members[holder].observe_aligned(way);
     }
 
-    /// The loss of the present trial, given that of each member.
+    /// Returns the loss of the current trial, given the loss of each member.
     fn charge(&mut self, own: Vec<Loss>) -> Loss {
         let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
         let mut loss = Loss::default();
@@ -244,7 +244,7 @@ impl<S: Span> Portfolio<S> {
         loss
     }
 
-    /// Enters the losses of the present trial into the totals and the trust.
+    /// Adds the losses of the current trial to the totals and updates the weights.
     fn learn_weights(&mut self) {
         if self.fixes_center() {
             return;
@@ -256,13 +256,14 @@ impl<S: Span> Portfolio<S> {
         }
     }
 
-    /// Ends the present trial, after all members have learned.
+    /// Ends the current trial, after all members have learned.
     fn end_trial(&mut self) {
         self.fill_errors.commit(&self.scratch.0.filling);
         self.scratch.0.filling.losses.clear();
     }
 
-    /// By how much the expected loss can exceed that of any one member, in squared input units; zero for one member.
+    /// Returns the maximum excess of the expected loss over that of any member, in squared input units. It is zero for
+    /// one member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }

@@ -1,8 +1,8 @@
-//! Members on several threads.
+//! Updates of a portfolio's members on several threads.
 //!
-//! Between two draws members do not depend on each other: their losses and updates are pieces of work. Every member does what it
-//! would do on one thread, so that no bit depends on the number of threads. The draw, the trust and the coordinates stay with the
-//! thread that asked.
+//! Between two draws, members do not depend on each other. The losses and updates of each member are one piece of work.
+//! A member computes the same on any thread, so no bit of the result depends on the number of threads. The draw, the
+//! weights and the coordinates are computed by the calling thread.
 
 use super::Portfolio;
 use super::rows::Rows;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Member = Box<Subspace<Ambient, AnyRule>>;
 
-/// Shortest rows whose members are worth a second thread.
+/// Minimum row length for several threads.
 const LONG: usize = 24;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,14 +27,14 @@ enum Phase {
     Prefetch,
 }
 
-/// A phase of a trial for all members.
+/// One phase of a trial for all members.
 struct Trial {
     phase: Phase,
     rows: Arc<Vec<Vec<f64>>>,
     at: usize,
     waiting: Mutex<Vec<(usize, Member)>>,
     done: Mutex<Vec<(usize, Member, Loss)>>,
-    /// Members that are done.
+    /// Number of members that are done.
     count: AtomicUsize,
 }
 
@@ -69,10 +69,10 @@ impl Task for Trial {
     }
 }
 
-/// Counts a member that panics, so that nobody waits for it.
+/// Guard that counts a panicking member, so that no thread waits for it forever.
 struct Failing<'a>(&'a AtomicUsize);
 
-/// The count of a trial of which a member has panicked.
+/// Value added to the count when a member panics.
 const FAILED: usize = usize::MAX / 2;
 
 impl Failing<'_> {
@@ -90,19 +90,19 @@ impl Drop for Failing<'_> {
 }
 
 impl Portfolio<Ambient> {
-    /// True if members are worth several threads.
+    /// Returns true if several threads are worthwhile.
     fn is_shared(&self) -> bool {
         self.members.len() > 1 && threads() > 1 && self.members[0].span().length() >= LONG
     }
 
-    /// [`Learner::incur`], on as many threads as there are.
+    /// Runs [`Learner::incur`] on several threads if worthwhile.
     pub(crate) fn incur_shared(&mut self, instance: &Instance<'_, [f64]>) -> Loss {
         let Some(row) = self.shared_row(instance) else { return self.incur(instance) };
         let losses = self.run(Phase::Incur, row);
         self.charge(losses)
     }
 
-    /// [`Learner::update`], on as many threads as there are.
+    /// Runs [`Learner::update`] on several threads if worthwhile.
     pub(crate) fn update_shared(&mut self, instance: &Instance<'_, [f64]>) {
         let Some(row) = self.shared_row(instance) else { return self.update(instance) };
         self.learn_weights();
@@ -110,7 +110,7 @@ impl Portfolio<Ambient> {
         self.end_trial();
     }
 
-    /// [`Learner::prefetch`], on as many threads as there are.
+    /// Runs [`Learner::prefetch`] on several threads if worthwhile.
     pub(crate) fn prefetch_shared(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
         let instances = upcoming.instances();
         let points = || instances.iter().map_while(|instance| point(instance).map(<[f64]>::to_vec));
@@ -130,7 +130,7 @@ impl Portfolio<Ambient> {
         }
     }
 
-    /// The present row and those after it, if members are worth several threads.
+    /// Returns the current row and the rows after it, if several threads are worthwhile.
     fn shared_row(&self, instance: &Instance<'_, [f64]>) -> Option<Rows> {
         if !self.is_shared() || self.fixes_center() {
             return None;
@@ -139,7 +139,7 @@ impl Portfolio<Ambient> {
         self.scratch.0.rows.clone().or_else(own)
     }
 
-    /// Runs one phase for all members; returns their losses.
+    /// Runs one phase for all members and returns their losses.
     fn run(&mut self, phase: Phase, row: Rows) -> Vec<Loss> {
         let members = std::mem::take(&mut self.members);
         let count = members.len();

@@ -1,11 +1,11 @@
-//! The rows of a block, owned by all threads that work on them.
+//! The rows of a block, shared by all threads that work on them.
 
 use std::sync::Arc;
 
-/// Rows at hand.
+/// Rows of a block.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rows {
     pub rows: Arc<Vec<Vec<f64>>>,
-    /// Position of the present row.
+    /// Position of the current row.
     pub at: usize,
 }

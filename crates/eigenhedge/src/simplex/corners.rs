@@ -144,7 +144,7 @@ impl Peel {
         Some(coefficient)
     }
 
-    /// Indices of the last corner, in no particular order.
+    /// Returns the indices of the last corner, in no particular order.
     pub(crate) fn members(&self) -> &[usize] {
         &self.order[..self.size]
     }

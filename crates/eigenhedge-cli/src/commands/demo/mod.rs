@@ -42,7 +42,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     stdout::print(&text)
 }
 
-/// Learners with the defaults of `run`, and tracking with other mixing rules.
+/// Returns the learners with the defaults of `run`, and tracking with other mixing rules.
 fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };

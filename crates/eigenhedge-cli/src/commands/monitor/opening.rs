@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The option that wants a record of the monitors.
+/// Returns the option that requires a record of the monitors, if any.
 fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     match (&args.report, args.live.live) {
         (Some(_), _) => Some("--report"),
@@ -210,7 +210,7 @@ fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     }
 }
 
-/// Maximum number of monitors in memory.
+/// Returns the maximum number of monitors in memory.
 fn most(args: &MonitorArgs) -> usize {
     args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }

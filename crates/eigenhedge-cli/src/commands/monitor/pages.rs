@@ -1,4 +1,4 @@
-//! The page of monitors while rows come.
+//! The live page of monitors.
 
 use super::session::Session;
 use crate::live::{PageSource, Shared};

@@ -31,7 +31,7 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
-    /// Journal lent to the maker of pages while the session waits for a row.
+    /// Exchange point with the page thread, used while the session waits for a row.
     pub(super) counter: Option<Counter>,
     /// Command that is notified of alarms and drifts.
     pub(super) hook: Option<Hook>,
@@ -86,7 +86,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Lets pages be made while the stream waits.
+    /// Makes the data of the page available while the stream waits.
     fn lend(&mut self) {
         if let Some(counter) = &self.counter {
             let facts = (self.stream.skipped(), self.fleet.in_memory());

@@ -91,7 +91,8 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
     }
 }
 
-/// Prints the summary and returns the data of the page. The results are already complete, so they remain if nobody reads the summary.
+/// Prints the summary and returns the data of the page. The results are already complete, so they remain if the summary
+/// cannot be printed.
 fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);

@@ -1,4 +1,4 @@
-//! The page of a run while it goes on.
+//! The live page of a run.
 
 use super::session::{Learned, Session};
 use crate::live::{PageSource, Shared};
@@ -8,7 +8,7 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Makes pages of a run.
+/// Builds the pages of a run.
 pub struct RunPages {
     learned: Arc<Shared<Learned>>,
     source: String,
@@ -16,7 +16,7 @@ pub struct RunPages {
 }
 
 impl RunPages {
-    /// Of this session.
+    /// Returns the source of pages for a session.
     pub fn of(session: &Session<'_>) -> Self {
         let source = file_name(&session.stream.source()).to_owned();
         Self { learned: session.shared(), source, columns: session.stream.columns().to_vec() }

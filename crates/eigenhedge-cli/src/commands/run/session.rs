@@ -31,9 +31,9 @@ pub struct Session<'a> {
     reconstructions: Output,
     block: Block,
     lot: Lot,
-    /// True if coordinates are found for the rows of a picture alone: nobody else asks, and blocks of rows gain nothing.
+    /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
-    /// Answers that were complete before, so that none may follow.
+    /// True if the answers were already complete, so that none may be added.
     closed: bool,
     /// Number of rows that the model had learned from before this table.
     rows_before: u64,
@@ -46,7 +46,7 @@ pub struct Session<'a> {
     _reservation: Option<Reservation>,
 }
 
-/// The model, and the record for pages.
+/// The model and the record for pages.
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
@@ -201,7 +201,7 @@ impl<'a> Session<'a> {
         self.learned.hold()
     }
 
-    /// Returns them to be shared with a page.
+    /// Returns the same for sharing with the page thread.
     pub fn shared(&self) -> Arc<Shared<Learned>> {
         Arc::clone(&self.learned)
     }
@@ -340,12 +340,12 @@ fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
-/// True if nobody asks for coordinates but a picture, which shows some of them, and blocks of rows gain nothing.
+/// Returns true if only a plot needs coordinates, and rows are not processed in blocks.
 fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
     plan.target == Target::Nowhere && model.block_rows() == 1
 }
 
-/// The projections of rows, from the first one or after a position.
+/// Opens the table of reconstructed rows, at its start or after a position.
 fn reconstructions(
     plan: &Plan,
     stream: &Stream,
@@ -372,7 +372,7 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Number of rows that are read before the first of them is learned. No result depends on it.
+/// Number of rows that are read before they are learned. Results do not depend on it.
 struct Lot {
     rows: usize,
     fewest: usize,
@@ -380,7 +380,7 @@ struct Lot {
 }
 
 impl Lot {
-    /// Rows of a pipe are answered as they come.
+    /// Chooses the sizes of blocks. Rows of a pipe are answered one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
         let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
         let most =
@@ -388,7 +388,7 @@ impl Lot {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Twice as many rows as long as they take little time: signals and progress wait for the end of a block.
+    /// Doubles the block while it takes little time. Signals and progress wait for the end of a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -398,19 +398,19 @@ impl Lot {
     }
 }
 
-/// Most rows and numbers of a block, unless the learner gains from more.
+/// Maximum numbers of rows and of values in a block, unless the learner benefits from larger blocks.
 const MOST_ROWS: usize = 256;
 const MOST_NUMBERS: usize = 1 << 16;
-/// Longest time that a block is meant to take.
+/// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// True if reading and writing have threads of their own: unless one is all there is, or all that was asked for.
+/// Returns true if reading and writing use their own threads. `--threads 1` or a single processor prevents it.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)
 }
 
-/// The stream, read ahead by another thread if there is one.
+/// Returns the stream, read ahead by another thread if threads are used.
 fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     if has_threads(plan) {
         stream.read_ahead(&plan.source, &as_it_is(layout))?;
@@ -418,7 +418,7 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     Ok(stream)
 }
 
-/// The answers, written by another thread if there is one.
+/// Returns the writer of answers, with its own thread if threads are used.
 fn output(plan: &Plan, answers: Answers) -> Output {
     if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
 }

@@ -1,4 +1,4 @@
-//! The learner of a stream: rows and orders in, answers out. Nothing here knows of requests, clocks or files.
+//! The learner of a stream: rows and orders in, answers out. This module does not know requests, clocks or the store.
 
 mod memory;
 mod models;
@@ -38,7 +38,7 @@ pub struct Engine {
     member_bytes: u64,
 }
 
-/// Models or monitors of a stream.
+/// The models or monitors of a stream.
 enum AnyLearner {
     Model(OneModel),
     Models(ModelsByKey),
@@ -46,23 +46,23 @@ enum AnyLearner {
 }
 
 impl Engine {
-    /// A stream before its first row.
+    /// Creates a stream without rows.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
         let (counts, notices) = (Counts::default(), Notices::default());
         Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
     }
 
-    /// The columns, once there is a row.
+    /// Returns the columns, or `None` before the first row.
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.clone()
     }
 
-    /// Rows so far.
+    /// Returns the number of rows so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Alarms, drifts and changes so far.
+    /// Returns the notices so far: alarms, drifts and changes.
     pub fn notices(&self) -> &Notices {
         &self.notices
     }
@@ -77,7 +77,7 @@ impl Engine {
         fresh(options, shape).map(drop)
     }
 
-    /// Learns the rows of a request, in order. A row that the learner refuses changes nothing.
+    /// Learns the rows of a request, in order. A row that the learner refuses does not change it.
     pub fn learn(&mut self, rows: &Rows) -> Outcome {
         let mut outcome = Outcome::default();
         if let Err(problem) = self.begin(rows) {
@@ -97,7 +97,7 @@ impl Engine {
         outcome
     }
 
-    /// Takes the shape of the first rows. Requests that ran beside the first one must have the same.
+    /// Adopts the shape of the first rows. Concurrent first requests must have the same shape.
     fn begin(&mut self, rows: &Rows) -> Result<(), Problem> {
         let Some(found) = &rows.shape else { return Ok(()) };
         match &self.shape {
@@ -112,7 +112,7 @@ impl Engine {
         }
     }
 
-    /// Answers to rows without learning from them.
+    /// Scores rows without learning from them.
     pub fn score(&mut self, rows: &Rows) -> Result<Vec<u8>, Problem> {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else {
             return Err(Problem::conflict("the stream must have learned a row before it can score others"));
@@ -129,7 +129,7 @@ impl Engine {
         }
     }
 
-    /// Makes the last rows of a monitor its reference.
+    /// Makes the most recent rows of a monitor its reference.
     pub fn accept(&mut self, key: Option<&str>) -> Result<(), Problem> {
         let Some(AnyLearner::Monitors(monitors)) = &mut self.learner else {
             return Err(Problem::unsound("accept is for monitors that have had rows"));
@@ -145,7 +145,7 @@ impl Engine {
         Ok(())
     }
 
-    /// The summary: of one key if one is named.
+    /// Returns the summary of the stream, or of one key.
     pub fn summary(&mut self, key: Option<&str>) -> Result<Value, Problem> {
         let skipped = self.counts.skipped;
         let summary = match &mut self.learner {
@@ -159,7 +159,7 @@ impl Engine {
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
     }
 
-    /// Sets the number of members in memory by the size of the member of the last row.
+    /// Limits the number of members in memory, by the size of the last row's member.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
         let Some(learner) = &mut self.learner else { return };
@@ -176,7 +176,7 @@ impl Engine {
 }
 
 impl AnyLearner {
-    /// Gives a fleet a place for members that are not in memory.
+    /// Attaches a disk store to a fleet, for members that do not fit in memory.
     fn keep_in(&mut self, places: &Places) {
         match self {
             Self::Model(_) => {}
@@ -186,7 +186,7 @@ impl AnyLearner {
     }
 }
 
-/// A learner for rows of this shape.
+/// Builds a learner for rows of this shape.
 fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> {
     match (&options.learner, &options.by) {
         (Learner::Model(setup), None) => models::fresh(setup, options.standardize, shape)

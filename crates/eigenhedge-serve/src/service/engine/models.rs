@@ -1,4 +1,4 @@
-//! One model of a stream.
+//! Models of a stream: a single one, or one per key.
 
 use super::outcome::{Outcome, refused};
 use crate::service::problem::Problem;
@@ -49,18 +49,18 @@ impl OneModel {
         }
     }
 
-    /// Scores rows without learning.
+    /// Scores rows without learning from them.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
 
-    /// The summary.
+    /// Returns the summary.
     pub fn summary(&self, skipped: u64) -> Value {
         summary_of(&self.model, skipped)
     }
 }
 
-/// A model without rows, for rows of this shape.
+/// Builds a model for rows of this shape.
 pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => {

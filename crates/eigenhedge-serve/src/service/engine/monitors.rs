@@ -1,4 +1,4 @@
-//! Monitors of a stream: one, under an empty key, or one for each key.
+//! Monitors of a stream: a single one with an empty key, or one per key.
 
 use super::models_by_key::LISTED;
 use super::notice::{Notice, Notices};
@@ -13,7 +13,7 @@ use eigenhedge_pages::monitor::{Journal, RowAt, json};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Monitors without rows, for rows of this shape.
+/// Builds monitors for rows of this shape.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => Problem::unsound(format!(
@@ -25,7 +25,7 @@ pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fl
     if by_key { Fleet::of_monitors(monitor) } else { Fleet::new(monitor) }.map_err(fits)
 }
 
-/// The key and the time of a row; the key of the one monitor is empty.
+/// Returns the key and the time of a row. The key of a single monitor is empty.
 fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     let text = |place: usize| rows.texts(i).get(place).map_or("", String::as_str);
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })

@@ -5,31 +5,31 @@ use eigenhedge_pages::monitor::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Notices that are remembered.
+/// Maximum number of notices that are remembered.
 const REMEMBERED: usize = 1000;
 
-/// Something that a person wants to know of.
+/// A reportable change in a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
     /// Number of the notice in its stream, from 1.
     pub id: u64,
-    /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it is over, `rise` or `fall` for a
-    /// change of the level of the score, `accepted` for a new reference.
+    /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it ends, `rise` or
+    /// `fall` when the level of the score changes, `accepted` for a new reference.
     pub kind: String,
-    /// Key of the monitor; empty if there is one.
+    /// Key of the monitor. Empty for a single monitor.
     pub key: String,
-    /// The row.
+    /// Row number.
     pub row: u64,
-    /// Its time as the table has it; empty if there is none.
+    /// Time of the row, as in the table. Empty if there is no time column.
     pub time: String,
-    /// Its score.
+    /// Score of the row.
     pub score: Option<f64>,
     /// Columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
 impl Notice {
-    /// A reference that was accepted before a row.
+    /// Creates the notice of a reference that was accepted before `row`.
     pub fn accepted(row: u64, key: &str) -> Self {
         let (kind, key) = ("accepted".to_owned(), key.to_owned());
         Self { id: 0, kind, key, row, time: String::new(), score: None, causes: Vec::new() }
@@ -72,16 +72,16 @@ impl Notice {
     }
 }
 
-/// The last notices of a stream.
+/// The most recent notices of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
-    /// Notices so far.
+    /// Number of notices so far.
     pub count: u64,
     last: VecDeque<Notice>,
 }
 
 impl Notices {
-    /// Adds a notice and numbers it.
+    /// Appends a notice and numbers it.
     pub fn push(&mut self, mut notice: Notice) {
         self.count += 1;
         notice.id = self.count;
@@ -91,7 +91,7 @@ impl Notices {
         }
     }
 
-    /// The notices after this number that are remembered.
+    /// Returns the remembered notices with a larger id.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
         self.last.iter().filter(move |notice| notice.id > id)
     }

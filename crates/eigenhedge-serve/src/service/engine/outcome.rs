@@ -1,4 +1,4 @@
-//! Outcomes of requests, counts of rows, and places for learners that are not in memory.
+//! Outcomes of requests, row counts, and storage for fleet members that are not in memory.
 
 use crate::service::problem::Problem;
 use crate::service::shape::Shape;
@@ -11,39 +11,39 @@ use std::sync::atomic::AtomicU64;
 /// Scratch folder and memory budget for the members of a fleet.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// Folder of scratch files.
+    /// Folder of the scratch files.
     pub folder: PathBuf,
-    /// Bytes for the members of one fleet.
+    /// Memory for the members of one fleet, in bytes.
     pub fleet_bytes: Arc<AtomicU64>,
 }
 
-/// Rows of a stream.
+/// Row counts of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
-    /// Rows of all requests, bad ones included: the number of the next row.
+    /// Rows received, bad ones included. This is also the number of the next row.
     pub rows: u64,
-    /// Rows that were passed over or refused.
+    /// Rows that were skipped or refused.
     pub skipped: u64,
 }
 
 /// The answers to the rows of a request.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Outcome {
-    /// Lines of JSON.
+    /// Answers, as lines of JSON.
     pub answers: Vec<u8>,
     /// Rows that were learned.
     pub learned: u64,
     /// Rows with an alarm.
     pub alarms: u64,
-    /// Loss of the rows.
+    /// Total loss of the rows.
     pub loss: f64,
     /// Losses or scores of the last rows.
     pub values: VecDeque<f64>,
     /// Score of the last row.
     pub score: Option<f64>,
-    /// Reason for the first refused row.
+    /// Problem of the first refused row.
     pub refused: Option<Problem>,
-    /// Reason why the learner is unusable: members on disk cannot be written or read.
+    /// Set if the learner is unusable because members on disk cannot be read or written.
     pub broken: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Outcome {
     }
 }
 
-/// The sentence about a row that a learner refuses, and the column that is to blame.
+/// Returns the error message for a refused row, and the column at fault.
 pub fn refused(error: &eigenhedge::Error, shape: &Shape) -> (String, Option<String>) {
     let column = match error {
         eigenhedge::Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

@@ -1,4 +1,4 @@
-//! The page of a stream: that of a report, as far as the stream has come.
+//! The page of a stream: key figures, curves and tables.
 
 use super::models_by_key::ModelsByKey;
 use super::monitors::Monitors;

@@ -1,4 +1,4 @@
-//! A stream's learner as bytes: in snapshots of the store, and as a file for others.
+//! A stream's learner as bytes: in snapshots of the store, and as a model file.
 
 use super::memory::few_in_memory;
 use super::models::OneModel;
@@ -20,16 +20,16 @@ use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of a learner: those of a fleet are in a file without a name.
+/// Bytes of a learner. A fleet is saved to an unnamed file.
 pub enum Saved {
-    /// In memory.
+    /// Bytes in memory.
     Memory(Vec<u8>),
-    /// In a file, from its start, and their number.
+    /// Bytes in a file, from its start, and their number.
     File(File, u64),
 }
 
 impl Saved {
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn length(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -37,7 +37,7 @@ impl Saved {
         }
     }
 
-    /// Reads them from the start.
+    /// Returns a reader from the first byte.
     pub fn reader(&mut self) -> io::Result<Box<dyn Read + '_>> {
         match self {
             Self::Memory(bytes) => Ok(Box::new(Cursor::new(bytes))),
@@ -49,7 +49,7 @@ impl Saved {
     }
 }
 
-/// All of a stream but its learner.
+/// The state of a stream without its learner.
 #[derive(Debug, Serialize, Deserialize)]
 struct Around {
     shape: Option<Shape>,
@@ -87,7 +87,7 @@ fn damaged(reason: impl std::fmt::Display) -> String {
 }
 
 impl Engine {
-    /// The state as bytes: what is around the learner, and the learner if there is one.
+    /// Returns the state as bytes, and the learner's bytes if there is a learner.
     pub fn save(&mut self) -> Result<(Vec<u8>, Option<Saved>), Problem> {
         let around = Around {
             shape: self.shape.as_deref().cloned(),
@@ -105,7 +105,7 @@ impl Engine {
         Ok((around, learner))
     }
 
-    /// Reads what [`Self::save`] gave.
+    /// Restores the result of [`Self::save`].
     pub fn load(
         options: Arc<StreamOptions>,
         places: Places,
@@ -161,7 +161,7 @@ impl Engine {
         }
     }
 
-    /// Puts a learner that was uploaded in the place of the present one. Its options must be those of the stream.
+    /// Replaces the learner by an uploaded one, which must have the options of the stream.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
         let unsound = |error: Error| Problem::unsound(error.to_string());
@@ -215,7 +215,7 @@ impl Engine {
 }
 
 impl AnyLearner {
-    /// Names and number of the columns.
+    /// Returns the names and the number of the columns.
     fn columns(&self) -> (Option<Vec<String>>, usize) {
         match self {
             Self::Model(one) => (one.model.columns().names.clone(), one.model.length()),
@@ -225,7 +225,7 @@ impl AnyLearner {
     }
 }
 
-/// An error, with the name of the option, if a model was made with others.
+/// Returns an error that names the option if the model has other options than the stream.
 fn agree(setup: &Setup, model: &Model, options: &StreamOptions) -> Result<(), Problem> {
     let misfit = |error: Error| Problem::conflict(error.to_string());
     let wanted = setup.for_rows(model.length()).map_err(misfit)?;
@@ -261,7 +261,7 @@ fn agree_on_monitor(options: &eigenhedge::MonitorOptions, monitor: &Monitor) -> 
     Err(Problem::conflict("the options of the monitor must be those of the stream"))
 }
 
-/// Writes a fleet to a file without a name.
+/// Writes a fleet to an unnamed file.
 fn fleet_bytes<T: FleetMember>(fleet: &mut Fleet<T>, folder: &Path) -> Result<Saved, Problem> {
     let file = scratch_file(folder).map_err(unwritable)?;
     let mut out = BufWriter::new(file);
@@ -271,7 +271,7 @@ fn fleet_bytes<T: FleetMember>(fleet: &mut Fleet<T>, folder: &Path) -> Result<Sa
     Ok(Saved::File(file, length))
 }
 
-/// The fleet of saved bytes, whose members are read when they are needed.
+/// Opens a saved fleet. Its members are read on demand.
 fn fleet_of<T: FleetMember>(saved: Saved, places: &Places) -> Result<Fleet<T>, String> {
     let mut file = match saved {
         Saved::File(file, _) => file,
@@ -293,7 +293,7 @@ fn fleet_of<T: FleetMember>(saved: Saved, places: &Places) -> Result<Fleet<T>, S
 fn uploaded<T: FleetMember>(bytes: &[u8], places: &Places) -> Result<Fleet<T>, Problem> {
     let refuse = |reason: String| Problem::unsound(format!("the model {reason}"));
     let mut fleet: Fleet<T> = fleet_of(Saved::Memory(bytes.to_vec()), places).map_err(refuse)?;
-    // Members are checked now: later, nobody could be told.
+    // Members are checked now, while the client can still be told.
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     for key in keys {
         fleet.with(&key, |_| Ok(())).map_err(|error| refuse(error.to_string()))?;

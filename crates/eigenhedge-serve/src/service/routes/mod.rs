@@ -1,4 +1,4 @@
-//! The addresses of the service.
+//! The routes of the service.
 
 mod operations;
 mod pages;
@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
 
-/// A path of the service and its methods, for the routes and for the description of them.
+/// A path with its methods, for the router and for the OpenAPI description.
 pub struct Route {
     pub path: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test compares it with the description"))]
@@ -21,7 +21,7 @@ pub struct Route {
     make: fn() -> MethodRouter<App>,
 }
 
-/// All paths.
+/// All routes.
 pub const ROUTES: &[Route] = &[
     Route { path: "/v1/streams", methods: &["get"], make: || get(streams::list) },
     Route {
@@ -53,7 +53,7 @@ pub const ROUTES: &[Route] = &[
     Route { path: "/service/service.css", methods: &["get"], make: || get(pages::style) },
 ];
 
-/// The service as a router.
+/// Builds the router of the service.
 pub fn router(app: App) -> Router {
     let routes = ROUTES.iter().fold(Router::new(), |routes, route| routes.route(route.path, (route.make)()));
     routes

@@ -1,4 +1,4 @@
-//! For those who run the service: health, metrics, backup.
+//! Routes for operators: health, metrics, backup.
 
 use super::replies::json;
 use crate::service::app::App;
@@ -9,12 +9,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json as object;
 
-/// `GET /health`: the service answers.
+/// Handles `GET /health`: the service answers.
 pub async fn health() -> Response {
     json(StatusCode::OK, &object!({ "status": "ok" }))
 }
 
-/// `GET /ready`: all streams have been read from the store.
+/// Handles `GET /ready`: reports if all streams are loaded from the store.
 pub async fn ready(State(app): State<App>) -> Response {
     match app.core.is_ready() {
         true => json(StatusCode::OK, &object!({ "status": "ready" })),
@@ -22,18 +22,18 @@ pub async fn ready(State(app): State<App>) -> Response {
     }
 }
 
-/// `GET /openapi.json`: the addresses, for programs.
+/// Handles `GET /openapi.json`: the OpenAPI description.
 pub async fn description() -> Response {
     json(StatusCode::OK, &crate::service::openapi::document())
 }
 
-/// `GET /metrics`, in Prometheus' text form.
+/// Handles `GET /metrics`: Prometheus text format.
 pub async fn metrics(State(app): State<App>) -> Response {
     let text = app.metrics.text(&app.core);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
-/// `GET /v1/backup`: a copy of the store, which is one itself.
+/// Handles `GET /v1/backup`: sends a copy of the store, which can be used as a store.
 pub async fn backup(State(app): State<App>) -> Response {
     let store = app.core.shared.store.clone();
     let made = tokio::task::spawn_blocking(move || store.backup()).await;

@@ -1,4 +1,5 @@
-//! Pages: all streams, and one stream. Their data come as server-sent events below `/v1`, where a token is asked for.
+//! HTML pages of all streams and of one stream. Their data come as server-sent events from paths under `/v1`, which
+//! need a token.
 
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
@@ -18,11 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Between two states of a page.
+/// Minimum time between two states of a page.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Pages that are open at once, at most.
+/// Maximum number of open pages.
 const OPEN: usize = 64;
-/// Streams on the first page, at most.
+/// Maximum number of streams on the first page.
 const STREAMS: usize = 500;
 
 static PAGES: AtomicUsize = AtomicUsize::new(0);
@@ -30,18 +31,18 @@ static PAGES: AtomicUsize = AtomicUsize::new(0);
 const SCRIPT: &str = include_str!("service.js");
 const STYLE: &str = include_str!("service.css");
 
-/// `GET /service/service.js`.
+/// Handles `GET /service/service.js`.
 pub async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT)
         .into_response()
 }
 
-/// `GET /service/service.css`.
+/// Handles `GET /service/service.css`.
 pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
 }
 
-/// A page of the service: the shell of a living page, with tools above it.
+/// Returns a page of the service: the shell of a live page, with a toolbar.
 fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     let page = live::shell(title, assets::FOLDER, feed);
     let head = "<link rel=\"stylesheet\" href=\"/service/service.css\">\n<script src=\"/service/service.js\" defer></script>\n</head>";
@@ -50,12 +51,12 @@ fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     Html(page.replacen("</head>", head, 1).replacen("<main ", &tools, 1)).into_response()
 }
 
-/// `GET /`.
+/// Handles `GET /`: the page of all streams.
 pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
-/// `GET /streams/{name}`.
+/// Handles `GET /streams/{name}`: the page of a stream.
 pub async fn stream(Path(name): Path<String>) -> Response {
     match check_name(&name) {
         Ok(()) => shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)),
@@ -63,7 +64,7 @@ pub async fn stream(Path(name): Path<String>) -> Response {
     }
 }
 
-/// `POST /login`: keeps the token of the body in a cookie that scripts and other sites do not see.
+/// Handles `POST /login`: stores the token in a cookie that is hidden from scripts and from other sites.
 pub async fn login(body: String) -> Response {
     let token = body.trim();
     if token.is_empty() || token.len() > 512 || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
@@ -73,7 +74,7 @@ pub async fn login(body: String) -> Response {
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
 }
 
-/// `GET /v1/page`: the states of the first page.
+/// Handles `GET /v1/page`: the states of the first page.
 pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response {
     let core = Arc::clone(&app.core);
     let state = move || {
@@ -83,7 +84,7 @@ pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response 
     feed(&app, &headers, None, state)
 }
 
-/// `GET /v1/streams/{name}/page`: the states of the page of a stream.
+/// Handles `GET /v1/streams/{name}/page`: the states of a stream's page.
 pub async fn stream_feed(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -106,7 +107,7 @@ pub async fn stream_feed(
     feed(&app, &headers, query.as_deref(), state)
 }
 
-/// Sends a state, and another one whenever it has changed.
+/// Sends a state, and a new one whenever it has changed.
 fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Response
 where
     F: Fn() -> S + Send + Sync + 'static,
@@ -149,7 +150,7 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
-/// The page of all streams.
+/// Returns the page of all streams.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &Arc<Handle>| {
@@ -186,7 +187,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note: "Running.".into(), parts: page.parts() }
 }
 
-/// A line of blocks, the highest of which is the largest value.
+/// Draws values as a line of block characters, scaled to the largest.
 fn spark_line(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let (low, high) =

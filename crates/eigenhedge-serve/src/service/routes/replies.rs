@@ -1,4 +1,4 @@
-//! Bodies and queries of requests, and the usual answers.
+//! Request bodies and queries, and common responses.
 
 use crate::service::app::App;
 use crate::service::problem::Problem;
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use std::time::Duration;
 
-/// JSON as an answer.
+/// Returns a JSON response.
 pub fn json(status: StatusCode, value: &Value) -> Response {
     let mut response = Response::new(Body::from(value.to_string()));
     *response.status_mut() = status;
@@ -16,12 +16,12 @@ pub fn json(status: StatusCode, value: &Value) -> Response {
     response
 }
 
-/// Lines of JSON as an answer.
+/// Returns a response of JSON lines.
 pub fn lines(bytes: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/x-ndjson")], bytes).into_response()
 }
 
-/// Reads a body within the limits of size and time.
+/// Reads a body, within the limits of size and time.
 pub async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Result<axum::body::Bytes, Problem> {
     let limits = app.core.settings.limits;
     let too_large = || Problem::too_large(format!("the body must be at most {} bytes", limits.body));
@@ -45,7 +45,7 @@ fn in_seconds(time: Duration) -> u64 {
     time.as_secs()
 }
 
-/// The value of a parameter of the query, percent-decoded.
+/// Returns a query parameter, percent-decoded.
 pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     let value = pairs.into_iter().find(|(key, _)| *key == name)?.1;

@@ -16,12 +16,13 @@ use serde_json::{Value, json as object};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Bodies up to this size are read in place; others in a thread of their own, so that they hold nobody up.
+/// Maximum size of a body that is read in place. Larger ones are read in a separate thread, so that they do not delay
+/// other requests.
 const SMALL: usize = 16 << 10;
-/// Bytes in memory for each byte of a body, about.
+/// Approximate bytes in memory per byte of a body.
 const IN_MEMORY: usize = 4;
 
-/// `POST …/rows`: learns rows and answers each.
+/// Handles `POST …/rows`: learns rows and answers each one.
 pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     match learn_rows(&app, &name, &headers, body).await {
         Ok(answers) => lines(answers),
@@ -41,7 +42,7 @@ async fn learn_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> R
     handle.order(Logged { key, order: Order::Rows(rows) }).await
 }
 
-/// `POST …/score`: answers to rows without learning.
+/// Handles `POST …/score`: answers rows without learning from them.
 pub async fn score(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     match score_rows(&app, &name, &headers, body).await {
         Ok(answers) => lines(answers),
@@ -60,7 +61,7 @@ async fn score_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> R
     handle.ask(move |engine| engine.score(&rows)).await
 }
 
-/// `POST …/accept`: the last rows of a monitor are its reference from now on.
+/// Handles `POST …/accept`: makes the last rows of a monitor its reference.
 pub async fn accept(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     let accepted = async {
         let handle = app.core.find(&name)?;
@@ -103,7 +104,7 @@ fn request_key(headers: &HeaderMap, body: &[u8]) -> Result<Option<RequestKey>, P
     RequestKey::new(key.to_str().unwrap_or(""), body).map(Some)
 }
 
-/// A part of the memory for requests, until they are answered.
+/// Reserves memory for a request, until it is answered.
 pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
     let kilobytes = u32::try_from(IN_MEMORY * bytes / 1024 + 1).unwrap_or(u32::MAX);
     let memory = Arc::clone(&app.core.request_memory);
@@ -112,12 +113,13 @@ pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Prob
     })
 }
 
-/// Waits until the stream was read from its store: what was logged before then would be carried out twice.
+/// Waits until the stream is loaded from the store. Loading would replay an order that is logged before then, and its
+/// request would get no answer.
 pub async fn wait_for_load(handle: &Arc<Handle>) -> Result<(), Problem> {
     if handle.is_loaded() { Ok(()) } else { handle.ask(|_| Ok(())).await }
 }
 
-/// Reads the rows of a body. The first rows of a stream must fit its options.
+/// Reads the rows of a body. The first rows of a stream must be compatible with its options.
 async fn read_rows(handle: &Arc<Handle>, form: BodyForm, body: Bytes) -> Result<Rows, Problem> {
     let (options, shape, length) = (Arc::clone(&handle.options), handle.shape(), body.len());
     let read = move || {

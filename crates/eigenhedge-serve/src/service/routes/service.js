@@ -1,4 +1,4 @@
-// Tools of the pages of the service: tokens, links to streams, files that are dropped, new references.
+// Toolbar of the service's pages: tokens, links to streams, dropped files, new references.
 (function () {
   "use strict";
   const tools = document.getElementById("tools"), stream = tools.dataset.stream;
@@ -39,7 +39,7 @@
     field.focus();
   }
 
-  // A large table is sent in pieces, each with the header, so that the page shows how far it is.
+  // Sends a large table in pieces, each with the header, so that the page can show the progress.
   async function upload(file) {
     const text = await file.text(), lines = text.split(/\r?\n/).filter(line => line !== "");
     const head = lines[0], step = Math.max(200, Math.ceil(lines.length / 50));

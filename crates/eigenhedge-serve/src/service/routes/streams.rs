@@ -1,4 +1,4 @@
-//! Streams: made, shown, deleted; their summaries, models and events.
+//! Creating, showing and deleting streams; their summaries, models and events.
 
 use super::replies::{json, parameter, read_body};
 use super::rows::{take_memory, wait_for_load};
@@ -21,12 +21,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-/// Answers with the problem if there is one.
+/// Returns the response of the handler or of its problem.
 fn answered(outcome: Result<Response, Problem>) -> Response {
     outcome.unwrap_or_else(IntoResponse::into_response)
 }
 
-/// A stream in a list.
+/// Returns a stream's entry in the list.
 fn described(handle: &Handle) -> Value {
     let counts = &handle.counts;
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
@@ -41,18 +41,18 @@ fn described(handle: &Handle) -> Value {
     })
 }
 
-/// `GET /v1/streams`.
+/// Handles `GET /v1/streams`.
 pub async fn list(State(app): State<App>) -> Response {
     let streams: Vec<Value> = app.core.all().iter().map(|handle| described(handle)).collect();
     json(StatusCode::OK, &object!({ "streams": streams }))
 }
 
-/// `GET /v1/streams/{name}`.
+/// Handles `GET /v1/streams/{name}`.
 pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Response {
     answered(app.core.find(&name).map(|handle| json(StatusCode::OK, &described(&handle))))
 }
 
-/// `PUT /v1/streams/{name}`.
+/// Handles `PUT /v1/streams/{name}`.
 pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     let made = async {
         let body = read_body(&app, &headers, body).await?;
@@ -65,12 +65,12 @@ pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: H
     answered(made.await)
 }
 
-/// `DELETE /v1/streams/{name}`.
+/// Handles `DELETE /v1/streams/{name}`.
 pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Response {
     answered(app.core.delete(&name).await.map(|()| StatusCode::NO_CONTENT.into_response()))
 }
 
-/// `GET …/summary`.
+/// Handles `GET …/summary`.
 pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
     let found = async {
         let handle = app.core.find(&name)?;
@@ -82,7 +82,7 @@ pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(
     answered(found.await)
 }
 
-/// `GET …/model`.
+/// Handles `GET …/model`.
 pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response {
     let found = async {
         let handle = app.core.find(&name)?;
@@ -99,7 +99,7 @@ pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response
     answered(found.await)
 }
 
-/// `PUT …/model`.
+/// Handles `PUT …/model`.
 pub async fn replace_model(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -118,7 +118,7 @@ pub async fn replace_model(
     answered(replaced.await)
 }
 
-/// `GET …/events`.
+/// Handles `GET …/events`.
 pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Response {
     let listening = async {
         let handle = app.core.find(&name)?;
@@ -131,11 +131,11 @@ pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: H
     answered(listening.await)
 }
 
-/// The events for one client.
+/// Event source for one client.
 struct Listener {
     before: VecDeque<FeedEvent>,
     receiver: Receiver<FeedEvent>,
-    /// The last notice that was sent.
+    /// Id of the last notice that was sent.
     last: u64,
     handle: Arc<Handle>,
 }
@@ -147,7 +147,7 @@ impl Source for Listener {
                 Some(event) => event,
                 None => match self.receiver.recv().await {
                     Ok(event) => event,
-                    // Points may be missed; notices are sent again.
+                    // Missed points are lost. Missed notices are sent again.
                     Err(RecvError::Lagged(_)) => {
                         self.before = self.handle.feed.listen(Some(self.last))?.0.into();
                         continue;

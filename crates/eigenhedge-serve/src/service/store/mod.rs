@@ -1,11 +1,11 @@
 //! The store: streams, their snapshots and the orders since then, in one transactional file.
 //!
-//! An order is in the store before it is carried out, and a snapshot cuts the log at the order that it follows. A restart reads the
-//! snapshot and carries the rest of the log out again, which gives the same state bit for bit.
+//! An order is in the store before it is applied. A snapshot truncates the log at its last order. A restart reads the
+//! snapshot and replays the rest of the log, which gives the same state bit for bit.
 //!
-//! One thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: a transaction is there or not, whatever the moment of
-//! a crash. It is in Rust, and readers never wait for the writer, so that a backup runs beside it. SQLite would do as well; it needs
-//! a C compiler, and its writer has to parse statements.
+//! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a crash, a transaction is
+//! either complete or absent. It is written in Rust, and readers never wait for the writer, so that a backup can run at
+//! the same time. SQLite would also work, but it needs a C compiler and its writer has to parse statements.
 
 mod queue;
 
@@ -21,42 +21,42 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// Name → number and options of a stream.
+/// Name → id and options of a stream.
 const STREAMS: TableDefinition<'_, &str, (u64, &[u8])> = TableDefinition::new("streams");
-/// Number → the last order of the snapshot, and the state around the learner.
+/// Stream id → last order of the snapshot, and the state without the learner.
 const STATE: TableDefinition<'_, u64, (u64, &[u8])> = TableDefinition::new("state");
-/// Number and place → a part of the learner's bytes.
+/// Stream id and position → a part of the learner's bytes.
 const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("parts");
-/// Number and place → an order.
+/// Stream id and position → an order.
 const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
 
-/// Bytes of a part.
+/// Size of a part, in bytes.
 const PART: usize = 1 << 20;
-/// Bytes that stay free on the disk, so that snapshots can still be written.
+/// Disk space that stays free, in bytes, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
-/// The file in the folder of the store.
+/// Name of the file in the store's folder.
 const FILE: &str = "store.redb";
 
-/// A stream as the store has it.
+/// Entry of a stream in the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
     pub name: String,
     pub id: u64,
-    /// Its options, as JSON.
+    /// Options, as JSON.
     pub options: Vec<u8>,
-    /// Place of the next order.
+    /// Log position of the next order.
     pub next: u64,
 }
 
-/// A snapshot.
+/// A snapshot of a stream.
 pub struct Snapshot {
-    /// Place of the last order before it.
+    /// Log position of the last order that it includes.
     pub upto: u64,
     pub around: Vec<u8>,
     pub learner: Option<Saved>,
 }
 
-/// The file with all streams.
+/// The file that holds all streams.
 pub struct Store {
     folder: PathBuf,
     cache: usize,
@@ -71,13 +71,13 @@ fn unreadable(error: impl Into<redb::Error>) -> String {
     format!("the store cannot be read: {}", error.into())
 }
 
-/// All places of a stream.
+/// Returns the key range of a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
 }
 
 impl Store {
-    /// Opens the store of a folder, which is made if it is not there. Its file is for its owner alone.
+    /// Opens the store in a folder, and creates it if it is missing. Only the owner may access its file.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         fs::create_dir_all(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
@@ -90,12 +90,12 @@ impl Store {
         Ok(store)
     }
 
-    /// Folder of the store, for scratch files too.
+    /// Returns the store's folder, which also holds scratch files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Bytes of its file.
+    /// Returns the size of the file, in bytes.
     pub fn size(&self) -> u64 {
         fs::metadata(self.folder.join(FILE)).map_or(0, |file| file.len())
     }
@@ -118,7 +118,7 @@ impl Store {
         Ok(database)
     }
 
-    /// Closes the file after an error and opens it again: the database takes no more orders before.
+    /// Closes the file after an error and opens it again. Until then the database accepts no transaction.
     fn reopen(&self) {
         let mut database = self.write_lock();
         *database = None;
@@ -136,7 +136,7 @@ impl Store {
         database.begin_read().map_err(unreadable)
     }
 
-    /// The streams.
+    /// Returns all streams.
     pub fn streams(&self) -> Result<Vec<Described>, String> {
         let read = self.begin_read()?;
         let (streams, state) =
@@ -155,7 +155,8 @@ impl Store {
         Ok(found)
     }
 
-    /// The snapshot of a stream, if there is one. Its learner is in memory if it fits one part, else in a file without a name.
+    /// Returns the snapshot of a stream, if there is one. A learner of one part is held in memory, a larger one in an
+    /// unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         let read = self.begin_read()?;
         let state = read.open_table(STATE).map_err(unreadable)?;
@@ -184,7 +185,7 @@ impl Store {
         Ok(Some(Snapshot { upto, around: around.to_vec(), learner: Some(learner) }))
     }
 
-    /// Gives the orders of a stream after a place, in order.
+    /// Calls `order` with the position and the bytes of each order after position `after`, in log order.
     pub fn replay(
         &self,
         id: u64,
@@ -200,7 +201,7 @@ impl Store {
         Ok(())
     }
 
-    /// A copy of the store as it is now, in a file without a name, and its length. Writers go on.
+    /// Copies the store to an unnamed file and returns its length. Writing continues meanwhile.
     pub fn backup(&self) -> Result<(File, u64), Problem> {
         let unavailable = |reason: String| Problem::unavailable(reason);
         let read = self.begin_read().map_err(unavailable)?;
@@ -216,7 +217,7 @@ impl Store {
         Ok((file, length))
     }
 
-    /// `Ok` if there is room for so many bytes.
+    /// Returns `Ok` if the disk has room for `bytes` bytes.
     fn check_room(&self, bytes: u64) -> Result<(), Problem> {
         #[cfg(unix)]
         if let Ok(disk) = rustix::fs::statvfs(&self.folder) {
@@ -254,7 +255,7 @@ fn copy_all(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb
     Ok(())
 }
 
-/// Writes a snapshot in the place of the one before, and cuts the log.
+/// Replaces the snapshot of a stream and truncates its log.
 fn write_snapshot(
     write: &WriteTransaction,
     id: u64,
@@ -281,7 +282,7 @@ fn write_snapshot(
     Ok(())
 }
 
-/// Removes all of a stream.
+/// Removes all data of a stream.
 fn remove(write: &WriteTransaction, name: &str, id: u64) -> Result<(), redb::Error> {
     write.open_table(STREAMS)?.remove(name)?;
     write.open_table(STATE)?.remove(id)?;

@@ -1,7 +1,7 @@
-//! The one writer of the store: orders that wait are committed together.
+//! The only writer of the store. It commits waiting orders together.
 //!
-//! While a commit waits for the disk, new orders gather; the next commit takes all of them. A commit costs the same for one order as
-//! for a thousand, so that the time of the disk is shared.
+//! While a commit waits for the disk, new orders queue up, and the next commit takes all of them. A commit costs about
+//! as much for one order as for a thousand.
 
 use super::{LOG, STREAMS, Store, remove, unwritable, write_snapshot};
 use crate::service::engine::Saved;
@@ -14,20 +14,20 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Orders that wait at most, and those of one commit.
+/// Maximum number of orders in the queue, and in one commit.
 const WAITING: usize = 4096;
-/// Bytes of one commit, at most, unless one order has more.
+/// Maximum size of a commit, in bytes. A single order may exceed it.
 const COMMIT_BYTES: u64 = 16 << 20;
 
-/// A change of the store.
+/// A change to the store.
 pub enum Action {
-    /// A new stream.
+    /// Adds a stream.
     Create { name: String, id: u64, options: Vec<u8> },
-    /// The end of a stream.
+    /// Deletes a stream.
     Delete { name: String, id: u64 },
-    /// An order of a stream.
+    /// Appends an order to a stream's log.
     Append { id: u64, bytes: Vec<u8> },
-    /// The state after an order, in place of the orders up to it.
+    /// Replaces the orders up to `upto` by the state after them.
     Snapshot { id: u64, upto: u64, around: Vec<u8>, learner: Option<Saved> },
 }
 
@@ -42,34 +42,34 @@ impl Action {
     }
 }
 
-/// Told the place of the order once the change is durable, or why it is not there.
+/// Callback that receives the log position once the change is durable, or the problem.
 pub type Done = Box<dyn FnOnce(Result<u64, Problem>) + Send>;
 
-/// A change, and the function that is told of it.
+/// A change and its callback.
 pub struct Op {
     pub action: Action,
     pub done: Done,
 }
 
-/// Numbers of commits.
+/// Counters of commits.
 #[derive(Debug, Default)]
 pub struct StoreCounts {
     pub commits: AtomicU64,
     pub orders: AtomicU64,
     pub bytes: AtomicU64,
     pub failures: AtomicU64,
-    /// Nanoseconds of all commits.
+    /// Total time of all commits, in nanoseconds.
     pub nanoseconds: AtomicU64,
 }
 
-/// Sender of changes to the store.
+/// Sender of changes to the writer.
 pub struct StoreQueue {
     sender: Sender<Op>,
     pub counts: Arc<StoreCounts>,
 }
 
 impl StoreQueue {
-    /// Starts the writer; `next` is the place of the next order of each stream.
+    /// Starts the writer. `next` maps each stream to the log position of its next order.
     pub fn start(store: Arc<Store>, next: HashMap<u64, u64>) -> (Self, JoinHandle<()>) {
         let (sender, receiver) = channel(WAITING);
         let counts = Arc::new(StoreCounts::default());
@@ -78,7 +78,7 @@ impl StoreQueue {
         (Self { sender, counts }, thread)
     }
 
-    /// Hands in a change; if too many wait or the writer has ended, it comes back.
+    /// Submits a change. Returns it if the queue is full or the writer has stopped.
     pub fn send(&self, op: Op) -> Result<(), Op> {
         self.sender.try_send(op).map_err(|refused| refused.into_inner())
     }
@@ -91,7 +91,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Commits until nobody can hand in any more.
+    /// Commits changes until all senders are dropped.
     fn run(&mut self, mut waiting: Receiver<Op>) {
         while let Some(first) = waiting.blocking_recv() {
             let mut bytes = first.action.bytes();
@@ -127,7 +127,7 @@ impl Writer {
         }
     }
 
-    /// One transaction. After an error of the database it is opened again, so that the next one can succeed.
+    /// Runs one transaction. After an error, reopens the database so that the next transaction can succeed.
     fn write(&self, group: &mut [Op], next: &mut HashMap<u64, u64>) -> Result<Vec<Result<u64, Problem>>, Problem> {
         let outcome = self.transact(group, next);
         outcome.map_err(|error| {
@@ -150,7 +150,7 @@ impl Writer {
     }
 }
 
-/// Writes a change; the place of an order, or that its stream has ended.
+/// Writes a change. Returns its log position, or a problem if the stream was deleted.
 fn apply(
     write: &WriteTransaction,
     action: &mut Action,

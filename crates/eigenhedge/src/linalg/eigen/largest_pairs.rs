@@ -27,24 +27,26 @@ const EXTRA: usize = 8;
 const BLOCKS: usize = 5;
 /// Residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// Error of a sum of eigenvalues that is rounding, as a share of the largest.
+/// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
-/// A direction that keeps less than this of its length when the basis is projected out is rounding.
+/// Share of a vector's length that must remain after projection. Below it, the vector is linearly dependent up to
+/// rounding.
 const DEPENDENT: f64 = 1e-8;
 
-/// The k largest eigenvalues, descending, and their eigenvectors, of a matrix of which the lower triangle is read; none when a
-/// full decomposition is the better way.
+/// Returns the k largest eigenvalues, descending, with their eigenvectors. Reads only the lower triangle. Returns
+/// `None` if a full decomposition is faster.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     let steps = 4 * matrix.rows() / (kept + EXTRA);
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// The sum of the k largest eigenvalues of a matrix of which the lower triangle is read, to rounding of the largest one; none
-/// when a full decomposition is the better way.
+/// Returns the sum of the k largest eigenvalues, up to rounding of the largest. Reads only the lower triangle. Returns
+/// `None` if a full decomposition is faster.
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, |values, squares| {
-        // A Ritz value is wrong by its squared residual over the distance to what is not followed, at most.
+        // The error of a Ritz value is at most its squared residual divided by its distance to the rest of the
+        // spectrum.
         let beyond = values[values.len() - 1];
         let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
         error <= ROUNDING * values[0].abs() || are_small(&squares[..kept], values[0])
@@ -52,17 +54,17 @@ pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     Some(values.iter().sum())
 }
 
-/// True if no residual counts beside the largest eigenvalue.
+/// Returns true if every residual is negligible compared with the largest eigenvalue.
 fn are_small(squares: &[f64], largest: f64) -> bool {
     squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
 }
 
-/// A squared residual over a distance; zero if there is no residual.
+/// Returns a squared residual divided by a distance, or zero if the residual is zero.
 fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
 
-/// Steps until the Ritz values and the squared norms of their residuals are as wanted, at most so many.
+/// Runs at most `steps` steps, until `is_done` accepts the Ritz values and the squared norms of their residuals.
 fn search(
     matrix: &Matrix,
     kept: usize,
@@ -74,7 +76,7 @@ fn search(
     if kept == 0 || BLOCKS * width > n {
         return None;
     }
-    // Residuals are squared: a matrix of very large or very small entries is divided by a power of two.
+    // Residuals are squared, so very large or very small entries are first divided by a power of two.
     let diagonal = (0..n).map(|i| matrix.column(i)[i].abs()).fold(0f64, f64::max);
     let unit = unit(diagonal);
     if unit != 1.0 {
@@ -106,7 +108,7 @@ fn search(
     None
 }
 
-/// Leaves the residuals that are too large in the columns of `block`, and returns the squared norms of all.
+/// Stores the residuals that are too large in the columns of `block`. Returns the squared norms of all residuals.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -146,7 +148,7 @@ impl Basis {
         }
     }
 
-    /// Appends what the block adds to the span; returns how many columns that is.
+    /// Appends the part of the block outside the span. Returns the number of added columns.
     fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
         let n = self.vectors.rows();
         let mut column = vec![0.0; n];
@@ -186,7 +188,7 @@ impl Basis {
     }
 }
 
-/// The largest `kept` of ascending eigenvalues, descending, and their vectors.
+/// Returns the largest `kept` of ascending eigenvalues, in descending order, with their vectors.
 pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let n = values.len();
     let kept = kept.min(n);
@@ -197,7 +199,7 @@ pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, M
     (values.iter().rev().take(kept).copied().collect(), columns)
 }
 
-/// Makes the vector a unit vector orthogonal to the columns; false when it lies in their span.
+/// Orthonormalizes a vector against the columns. Returns false if it lies in their span.
 pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
     let mut overlaps = Vec::new();
     let mut whole = dot(vector, vector).sqrt();

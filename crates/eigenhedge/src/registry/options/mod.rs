@@ -84,7 +84,7 @@ pub struct Setup {
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
-    /// Method that follows the best subspace in hindsight.
+    /// Method for computing the best subspace in hindsight.
     pub best: BestMethod,
     /// Seed of the draws; none when it is not known.
     pub seed: Option<u64>,

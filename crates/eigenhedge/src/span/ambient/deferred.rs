@@ -89,8 +89,8 @@ impl Deferred {
         }
     }
 
-    /// Second pass of Gram–Schmidt, in the Gram matrix. Takes the products of a point of this squared norm with the stored
-    /// vectors, refines its coordinates and coefficients, and returns the squared norm of the residual.
+    /// Runs the second pass of Gram–Schmidt, in the Gram matrix. Takes the products of a point of this squared norm
+    /// with the stored vectors, refines its coordinates and coefficients, and returns the squared norm of the residual.
     pub fn refine(
         &self,
         products: &[f64],

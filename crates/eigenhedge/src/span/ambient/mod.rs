@@ -173,12 +173,12 @@ impl Ambient {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
 
-    /// True if points that come next would be loaded in a block.
+    /// Returns true if the next points would be loaded in a block.
     pub(crate) fn wants_block(&self) -> bool {
         self.stores_points() && self.scratch.0.block.left() == 0
     }
 
-    /// Length of a row.
+    /// Returns the length of a row.
     pub fn length(&self) -> usize {
         self.length
     }

@@ -67,7 +67,7 @@ impl Feature<Vectors> {
         }
         let center = self.origin.as_ref().map_or(0.0, |origin| reach(&origin.coefficients));
         entries("reaches of the columns", &columns, 0.0..=LARGEST_REACH)?;
-        // A row far out moves the center far beyond the atoms, if it is a combination of them.
+        // An outlier can move a center that is a combination of atoms far beyond the atoms.
         within("the reach of the center", center, 0.0..=LARGEST)?;
         let (mut row, mut fresh) = (Vec::new(), Vec::new());
         for atom in (0..atoms).step_by(atoms.div_ceil(PROBED).max(1)) {

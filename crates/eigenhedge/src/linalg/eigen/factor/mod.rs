@@ -423,7 +423,7 @@ mod tests {
         largest
     }
 
-    /// Values and coordinates of several kinds: graded, repeated, zero coordinates.
+    /// Returns values and coordinates of several kinds: graded, repeated, zero coordinates.
     fn case(n: usize, kind: usize, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
         let value = |random: &mut Random| match kind {
             0 => random.normal(),
