@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// Rows to learn.
-    Rows(Rows),
+    Rows(Box<Rows>),
     /// Makes the last rows of a monitor its reference.
     Accept { key: Option<String> },
     /// Replaces the learner by a saved file.

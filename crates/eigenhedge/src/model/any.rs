@@ -45,6 +45,8 @@ macro_rules! delegate {
 
 /// Maximum number of directions kept, so that sums and products of sizes do not overflow.
 const MOST_KEPT: u64 = 1 << 32;
+/// Refusal of learners that cannot fill in missing cells.
+const FILLS: Error = Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
 /// Maximum number of values per column in a learner after a few rows: basis, center and scratch.
 const OF_LENGTH: usize = 12;
 /// Number of values per direction kept: probabilities, coordinates and scratch.
@@ -80,7 +82,7 @@ impl AnyLearner {
         at_least_one("the dimension", length)?;
         let is_plain = spec.kernel.is_none() && spec.learner.entry().family != Family::Hebbian;
         if spec.missing == Missing::Fill && !is_plain {
-            return Err(Error::Unsupported("missing cells are filled in by subspace learners over plain rows only"));
+            return Err(FILLS);
         }
         let specs = match spec.learner.entry().family {
             Family::Hebbian => return Self::hebbian(spec, length),
@@ -125,6 +127,17 @@ impl AnyLearner {
                 Self::KernelHebbian(Box::new(Hebbian::new(params, weights)?))
             }
         })
+    }
+
+    /// Changes the handling of missing cells. Only subspace learners over plain rows can fill them in.
+    pub(super) fn set_missing(&mut self, missing: Missing) -> Result<(), Error> {
+        match self {
+            Self::Plain(portfolio) => portfolio.set_missing(missing),
+            _ if missing == Missing::Fill => return Err(FILLS),
+            Self::Kernel(portfolio) => portfolio.set_missing(missing),
+            Self::Hebbian(_) | Self::KernelHebbian(_) => {}
+        }
+        Ok(())
     }
 
     /// Builds a twin of a deserialized learner. The members of `auto` are those of the program that saved it, which may differ
