@@ -76,7 +76,7 @@ impl MonitorGroups {
         each(py, count, |i| {
             let (key, row) = (keys[i].as_str(), times.row(i, *number, rows.row(i)));
             let place = fleet.position(key).unwrap_or(fleet.keys().len());
-            fleet.with_pool(key, row.cells, POOL_PARTS, |monitor| {
+            fleet.with_pool(key, POOL_PARTS, |monitor| {
                 let seen = journal.step((place, key), monitor, &row, (&names, false))?;
                 answers.enter(monitor, seen.verdict, width);
                 Ok(())

@@ -62,7 +62,9 @@ pub struct MonitorReport {
     pub cell_rows: Vec<f64>,
     /// Contributions of each column to Q at these rows, in units of the limit of Q.
     pub contributions: Vec<(String, Vec<f64>)>,
-    /// Values of the main causing columns at the same rows.
+    /// Numbers of the rows of the signals.
+    pub signal_rows: Vec<f64>,
+    /// Values of the main causing columns at these rows.
     pub signals: Vec<(String, Vec<f64>)>,
     /// Strongest events with their causes.
     pub worst: Table,
@@ -168,7 +170,7 @@ impl MonitorReport {
                 Series::dashed("limit", x, &at(&watched.limits)),
             ];
             if watched.marked.is_empty() {
-                all.push(Series::points("over the limit", x, &at(&over.collect::<Vec<_>>())));
+                all.push(Series::points("over the limit", x, &at(&over.collect::<Vec<_>>())).with_tint(Tint::Drift));
             }
             all.extend(watched.marked.iter().map(|(name, values)| {
                 let tint = if name == "alarm" { Tint::Alarm } else { Tint::Drift };
@@ -184,8 +186,8 @@ impl MonitorReport {
     /// Plots the values of one column.
     fn signal(&self, name: &str, values: &[f64]) -> Chart {
         let line = |x: &[f64], from: &[Option<usize>]| vec![Series::line(name, x, &taken(values, from))];
-        let mut chart = self.over(name, name, &self.cell_rows, line);
-        chart.caption = "The column itself, at the row with the largest score of each stretch of rows.".into();
+        let mut chart = self.over(name, name, &self.signal_rows, line);
+        chart.caption = "The column itself, at evenly spaced rows.".into();
         chart
     }
 
@@ -289,7 +291,7 @@ mod tests {
             rows: rows.clone(),
             watched: vec![watched],
             moments: vec![Moment { row: 10.0, time: Some(5.0), label: "a".into() }],
-            cell_rows: rows,
+            signal_rows: rows,
             signals: vec![("s".into(), vec![7.0; 20])],
             times: Some(times),
             ..MonitorReport::default()

@@ -194,6 +194,13 @@ impl Standardizer {
         )
     }
 
+    /// Returns the same scale around other means.
+    pub(crate) fn moved_to(&self, means: &[f64]) -> Self {
+        let mut moved = self.clone();
+        moved.columns.iter_mut().zip(means).for_each(|(column, mean)| column.mean = *mean);
+        moved
+    }
+
     /// Creates the final scale of `rows` rows with these means and variances.
     pub(crate) fn settled(rows: u64, means: &[f64], variances: &[f64]) -> Self {
         let column = |(mean, variance): (&f64, &f64)| Column {

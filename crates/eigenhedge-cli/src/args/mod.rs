@@ -161,7 +161,7 @@ Examples:
   eigenhedge run january.csv.gz february.csv.gz -k 3 --time date --copy-columns id --out coordinates.csv --report r.html
   eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
-  tail -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
+  tail -n +1 -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
 
 /// Options of `run`.
 #[derive(Debug, Args)]

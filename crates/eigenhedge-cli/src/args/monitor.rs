@@ -35,7 +35,7 @@ Examples:
   eigenhedge monitor sensors.csv --time date --lags auto --report page.html
   eigenhedge monitor fleet.csv --group-by machine --out scores.csv
   eigenhedge monitor today.csv --start-from monitor.snap --snapshot monitor.snap --fail-on-alarm
-  tail -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
+  tail -n +1 -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
 
 /// Options of `monitor`.
 #[derive(Debug, Clone, Args)]

@@ -3,7 +3,7 @@
 use super::occurrence::{Occurrence, Times};
 use super::record::Records;
 use super::track::Track;
-use eigenhedge::{Error, Monitor, MonitorTotals, Verdict};
+use eigenhedge::{DriftReport, Error, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of recent rows of a key whose times are kept, because a change begins before it is found.
@@ -114,7 +114,7 @@ impl Journal {
         if !has_begun {
             monitor.begin_table();
         }
-        let before = monitor.totals();
+        let (before, carried) = (monitor.totals(), monitor.open_drift().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
         if accepts {
             // Too few rows since the drift began; retry at the next row.
@@ -123,13 +123,33 @@ impl Journal {
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
+        // Rows of another table have other numbers.
+        let track = &mut self.tracks[place];
+        track.carried = track.carried.or(carried.map(|report| (report.since, row.number)));
+        verdict.drift_since = verdict.drift_since.map(|since| track.row_here(since));
+        let carried = carried.filter(|report| report.since == monitor.open_drift().map_or(u64::MAX, |open| open.since));
         let record = self.records.as_mut().and_then(|records| records.of(place));
         record.into_iter().for_each(|record| record.enter(&verdict, row.seconds, row.cells, monitor));
         self.count(place, &before, row, monitor);
         let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
-        let found = self.find(place, &verdict, row, names);
+        let mut found = self.find(place, &verdict, row, names);
+        if let Some(report) = carried {
+            found.insert(0, self.carry_over(place, &report, names));
+        }
         found.iter().for_each(|occurrence| self.list(occurrence));
         Ok(Seen { verdict, begins_event, found })
+    }
+
+    /// Counts a drift that began before this table, and returns its entry, from the first row of the table on.
+    fn carry_over(&mut self, place: usize, report: &DriftReport, names: &[String]) -> Occurrence {
+        let track = &mut self.tracks[place];
+        track.in_table.drifts += 1;
+        self.totals.drifts += 1;
+        let row = track.row_here(report.since);
+        track.drift = track.times(row, row);
+        let mut here = *report;
+        (here.since, here.reported) = (row, row);
+        Occurrence::of_drift("drift", &here, row, &track.key, track.times(row, row), names)
     }
 
     /// Adds a row to the totals.
@@ -163,14 +183,18 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
-        let key = &track.key;
+        let key = track.key.clone();
+        let key = key.as_str();
         if let Some(report) = &verdict.drift {
             let times = track.times(report.since, report.reported);
+            track.drift = times.clone();
             found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
         }
         if let Some(report) = &verdict.returned {
-            let times = track.times(report.since, verdict.row);
-            found.push(Occurrence::of_drift("returned", report, verdict.row, key, times, names));
+            let mut here = *report;
+            here.since = track.row_here(report.since);
+            let times = track.times_of_drift(here.since, verdict.row);
+            found.push(Occurrence::of_drift("returned", &here, verdict.row, key, times, names));
         }
         if verdict.accepted {
             found.push(Occurrence::of_acceptance(verdict.row, key, track.times(verdict.row, verdict.row)));
@@ -265,9 +289,7 @@ mod tests {
             let (key, time) = (KEYS[t % 3], format!("minute {t}"));
             let row = RowAt { number: t as u64, cells: &cells, time: &time, seconds: Some(60.0 * t as f64) };
             let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
-            fleet
-                .with_pool(key, &cells, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names(), false)))
-                .unwrap();
+            fleet.with_pool(key, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names(), false))).unwrap();
             if cut == Some(t) {
                 journal = from_text(&to_text(&journal)).unwrap();
             }

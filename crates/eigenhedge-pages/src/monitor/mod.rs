@@ -1,5 +1,6 @@
 //! Journal and page of one monitor, or of one for each key.
 
+mod headline;
 mod journal;
 mod occurrence;
 mod page;

@@ -1,16 +1,14 @@
 //! HTML pages of one monitor and of a fleet of monitors.
 
+use super::headline::{causes, fleet_headline, headline};
 use super::occurrence::Occurrence;
 use super::record::Records;
 use super::track::Track;
 use super::{Facts, Journal, summary};
 use crate::{counted, file_name};
-use eigenhedge_io::{CAUSES, printable};
+use eigenhedge_io::printable;
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
-
-/// Minimum share of an unusual column, relative to the largest share.
-const FAIR_SHARE: f64 = 1.0 / 3.0;
 
 /// Lines of a fleet that are shown while the stream goes on.
 const LINES: usize = 300;
@@ -52,7 +50,7 @@ impl Story<'_> {
         MonitorReport {
             title: file_name(&facts.source).to_owned(),
             subtitle: format!("eigenhedge monitor: {}", counted(journal.rows, "row")),
-            summary: vec![track.map_or(String::new(), |track| self.headline(track, &listed)), self.rows()],
+            summary: vec![track.map_or(String::new(), |track| headline(journal, facts, track, &listed)), self.rows()],
             tiles: self.tiles(),
             facts: summary::entries(&text),
             ..record.unwrap_or_default()
@@ -96,7 +94,7 @@ impl Story<'_> {
                 Inside::Open(open) if !open.contains(&place) => MonitorReport::default(),
                 _ => record.report(&facts.columns, facts.time.as_deref(), &listed, false),
             };
-            let title = format!("{}: {}", printable(&track.key), self.headline(track, &listed));
+            let title = format!("{}: {}", printable(&track.key), headline(journal, facts, track, &listed));
             Some((place, MonitorReport { title, ..report }))
         });
         let (unlisted, without) =
@@ -106,7 +104,7 @@ impl Story<'_> {
         FleetReport {
             title: file_name(&facts.source).to_owned(),
             subtitle: format!("eigenhedge monitor: {} by {column}", counted(journal.rows, "row")),
-            summary: vec![self.fleet_headline(), self.rows()],
+            summary: vec![fleet_headline(journal, facts), self.rows()],
             tiles: self.tiles(),
             overview: Overview {
                 title: "Keys, those in drift and those with the most alarms first".into(),
@@ -117,67 +115,6 @@ impl Story<'_> {
                 ),
             },
             keys: charts.collect(),
-        }
-    }
-
-    /// Returns a sentence about the states of all keys.
-    fn fleet_headline(&self) -> String {
-        let tracks = &self.journal.tracks;
-        let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count();
-        let (drifting, keys) = (count(&|track| track.drift_since.is_some()), tracks.len());
-        let with_alarms = count(&|track| track.in_table.alarms > 0);
-        let when = if self.facts.running.is_some() { "now" } else { "at the end" };
-        match drifting {
-            0 => format!("None of {keys} is in drift {when}; {with_alarms} had alarms."),
-            drifting => format!("{drifting} of {keys} are in drift {when}; {with_alarms} had alarms."),
-        }
-    }
-
-    /// Returns a sentence about the state, at the end of the table or now.
-    fn headline(&self, track: &Track, listed: &[&Occurrence]) -> String {
-        let columns = self.facts.columns.len();
-        if self.facts.running.is_some() && track.in_table.rows == 0 {
-            return "No rows yet.".to_owned();
-        }
-        if let Some(warm_up) = self.facts.running.filter(|_| !track.is_ready) {
-            return format!("Learning what is normal: {} of {warm_up} rows.", track.in_table.rows);
-        }
-        if !track.is_ready {
-            return format!("{} were too few for a reference.", counted(track.in_table.rows, "row"));
-        }
-        let drift = listed.iter().rev().find(|one| one.kind == "drift" && Some(one.start) == track.drift_since);
-        if let (Some(since), drift) = (track.drift_since, drift) {
-            let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
-            let named = drift.map_or(0, |one| unusual_columns(&one.causes));
-            let first = drift
-                .and_then(|one| one.causes.first())
-                .map_or(String::new(), |(name, _)| format!("; first {}", printable(name)));
-            return match named {
-                0 => format!("Unusual since {when}."),
-                named => {
-                    // Only the first `CAUSES` columns are named.
-                    let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
-                    format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
-                }
-            };
-        }
-        let events = listed.iter().filter(|one| !one.is_change() && !one.is_drift());
-        match events.max_by_key(|one| one.end) {
-            None => format!("Nothing unusual in {}.", counted(track.in_table.scored, "row")),
-            Some(last) => {
-                let of = if last.causes.is_empty() { String::new() } else { format!(" ({})", causes(last)) };
-                let (alarms, events) =
-                    (counted(track.in_table.alarms, "alarm"), counted(track.in_table.events, "event"));
-                let (events, state) = match self.facts.running {
-                    None => (events, "Normal at the end."),
-                    // An event is counted when it is over.
-                    Some(_) if self.journal.is_open(last) => {
-                        (counted(track.in_table.events + 1, "event"), "Alarm now.")
-                    }
-                    Some(_) => (events, "Normal now."),
-                };
-                format!("{state} {alarms} in {events}; the last at {}{of}.", moment(last))
-            }
         }
     }
     /// Explains how rows are numbered.
@@ -217,35 +154,5 @@ fn state_of(track: &Track) -> &'static str {
         Track { drift_since: Some(_), .. } => "drift",
         Track { in_table, .. } if in_table.alarms > 0 => "alarms",
         _ => "normal",
-    }
-}
-
-/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
-fn unusual_columns(causes: &[(String, f64)]) -> usize {
-    let largest = causes.first().map_or(0.0, |(_, share)| *share);
-    causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
-}
-
-fn moment(one: &Occurrence) -> String {
-    match one.start_time.as_str() {
-        "" => format!("row {}", one.start),
-        time => printable(time),
-    }
-}
-
-fn causes(one: &Occurrence) -> String {
-    one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unusual_columns;
-
-    #[test]
-    fn columns_with_a_small_share_are_not_called_unusual() {
-        let causes = |shares: &[f64]| shares.iter().map(|share| (String::new(), *share)).collect::<Vec<_>>();
-        assert_eq!(unusual_columns(&causes(&[0.8, 0.15, 0.05])), 1);
-        assert_eq!(unusual_columns(&causes(&[0.5, 0.4, 0.1])), 2);
-        assert_eq!(unusual_columns(&causes(&[])), 0);
     }
 }

@@ -26,8 +26,10 @@ const DRIFT: usize = 7;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     rows: Downsampler,
-    /// Score, then contributions relative to the limit of Q, then values.
+    /// Score, then contributions relative to the limit of Q.
     cells: Downsampler,
+    /// Values of the columns.
+    signals: Downsampler,
     /// False if the times are not in order; the axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
@@ -90,7 +92,8 @@ impl Record {
     fn new(width: usize, points: usize, cells: usize) -> Self {
         Self {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
-            cells: Downsampler::new(Keep::Largest, cells, 1 + width + signals(width)),
+            cells: Downsampler::new(Keep::Largest, cells, 1 + width),
+            signals: Downsampler::new(Keep::First, points, signals(width)),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
             buffer: Vec::new(),
@@ -98,7 +101,7 @@ impl Record {
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells)
+        self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells) && self.signals.is_like(&other.signals)
     }
 
     /// Records the last row that the monitor processed.
@@ -109,11 +112,12 @@ impl Record {
         let flag = |is: bool| f64::from(u8::from(is));
         let (alarm, drift) = (flag(alarm), flag(drift_since.is_some()));
         self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
-        let shares = monitor.column_contributions(verdict).iter().map(|share| share / q_limit);
-        let values = raw.iter().copied().take(signals(raw.len()));
+        // A row of the warm-up has neither a score nor contributions; missing numbers become NaN.
+        let shares = monitor.column_contributions(verdict).iter().filter(|_| !score.is_nan());
         self.buffer.clear();
-        self.buffer.extend(std::iter::once(score).chain(shares).chain(values));
+        self.buffer.extend(std::iter::once(score).chain(shares.map(|share| share / q_limit)));
         self.cells.push(row, &self.buffer);
+        self.signals.push(row, &raw[..signals(raw.len())]);
         if let Some(time) = time {
             self.is_in_order &= time >= self.last_time;
             self.last_time = time;
@@ -156,10 +160,11 @@ impl Record {
             moments: strongest(listed, MARKED).into_iter().map(moment).collect(),
             cell_rows: self.cells.curve(0).0,
             contributions: if all { contributions.collect() } else { Vec::new() },
+            signal_rows: self.signals.curve(0).0,
             signals: match columns.len() <= SIGNALS {
                 true => worst_columns(columns, listed, if all { 4 } else { 2 })
                     .into_iter()
-                    .map(|j| (columns[j].clone(), cells(1 + columns.len() + j)))
+                    .map(|j| (columns[j].clone(), self.signals.curve(j).1))
                     .collect(),
                 false => Vec::new(),
             },
@@ -170,7 +175,7 @@ impl Record {
     }
 }
 
-/// Returns the columns with the largest total share in the events, at most `most`.
+/// Returns at most `most` columns: those that caused the last drift, then those with the largest total share in the events.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut shares = vec![0.0; columns.len()];
     for (name, share) in listed.iter().flat_map(|one| &one.causes) {
@@ -180,18 +185,20 @@ fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec
     }
     let mut order: Vec<usize> = (0..columns.len()).filter(|j| shares[*j] > 0.0).collect();
     order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    let drift = listed.iter().rev().find(|one| one.kind == "drift");
+    let of_drift = |j: &usize| drift.and_then(|one| one.causes.iter().position(|(name, _)| *name == columns[*j]));
+    order.sort_by_key(|j| of_drift(j).unwrap_or(usize::MAX));
     order.truncate(most);
     order
 }
 
-const SCORE: &str = "How unusual each row is compared with the reference. The asked share of rows like the reference pass the \
-                     dashed limit. An alarm is also unusual compared with the last rows. A drift is a level that has left the \
-                     reference. Where many rows share a pixel, the one with the largest score is shown. Vertical lines are \
-                     events, with the column that caused them, drifts and changes.";
-const STATISTIC: &str =
-    "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
+const SCORE: &str = "How unusual each row is compared with the reference. The dashed line is the limit of the reference: about the \
+                     asked share of rows like it lie above. An alarm stands out from the reference and from the last rows, so it \
+                     may lie below the line. Drift: the level has left the reference. Where many rows share a pixel, the one \
+                     with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
+const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
-/// Returns at most `most` entries ordered by row: the strongest events and changes and the first drifts. Changes and drifts
+/// Returns at most `most` entries ordered by row: the strongest events and changes and the last drifts. Changes and drifts
 /// take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
@@ -202,8 +209,8 @@ fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> 
         all
     };
     let changes = of(true, most / 3);
-    let mut drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
-    drifts.truncate(most / 3);
+    let drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
+    let drifts = drifts[drifts.len().saturating_sub(most / 3)..].to_vec();
     let mut all = of(false, most - changes.len() - drifts.len());
     all.extend(changes);
     all.extend(drifts);
@@ -243,7 +250,10 @@ fn table(listed: &[&Occurrence]) -> Table {
         title: "Events, drifts and changes, in the order of their rows".into(),
         columns: columns.map(str::to_owned).to_vec(),
         rows: strongest(listed, LISTED).into_iter().map(line).collect(),
-        caption: STRENGTH.into(),
+        caption: match listed.len().saturating_sub(LISTED) {
+            0 => STRENGTH.into(),
+            more => format!("{STRENGTH} {more} weaker entries are left out."),
+        },
         ..Table::default()
     }
 }

@@ -1,5 +1,6 @@
 //! Summary of a monitor as text and as JSON.
 
+use super::headline::{fleet_headline, headline};
 use super::occurrence::Occurrence;
 use super::track::Track;
 use super::{Facts, Journal};
@@ -42,6 +43,14 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
         filled => format!("; {} with missing cells filled in", counted(filled, "row")),
     };
     line("read", format!("{} of {}{over}{filled}", counted(*rows, "row"), counted(width, "number")));
+    let names = &facts.columns;
+    let now = journal.listed_now(names);
+    let state = match (&facts.by, tracks.first()) {
+        (Some(_), _) => fleet_headline(journal, facts),
+        (None, Some(track)) => headline(journal, facts, track, &now.iter().collect::<Vec<_>>()),
+        (None, None) => String::new(),
+    };
+    line("state", state);
     let Some(first) = tracks.iter().find(|track| track.is_ready) else { return text };
     let warm_up = first.totals.warm_up;
     let normal = match &facts.reference {

@@ -34,6 +34,10 @@ pub struct Track {
     pub drift_since: Option<u64>,
     /// Current event.
     pub open: Option<Event>,
+    /// Row of the table before in which the current drift began, and the first row of this table.
+    pub(super) carried: Option<(u64, u64)>,
+    /// Times of the report of the last drift.
+    pub(super) drift: Times,
     /// Times of the last rows, as text and in seconds.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     /// Times of the current event.
@@ -63,8 +67,23 @@ impl Track {
         self.lags = monitor.lags();
         self.has_differences = monitor.has_differences();
         self.limit = monitor.limit();
-        self.drift_since = monitor.open_drift().map(|report| report.since);
+        self.drift_since = monitor.open_drift().map(|report| self.row_here(report.since));
         self.open = monitor.open_event().copied();
+    }
+
+    /// Returns the row of this table at which a drift began: the first one, if it began before.
+    pub(super) fn row_here(&self, since: u64) -> u64 {
+        match self.carried {
+            Some((before, first)) if before == since => first,
+            _ => since,
+        }
+    }
+
+    /// Returns the times of the first row and the end of a drift. The first time is that of its report, if that is no longer
+    /// among the last rows.
+    pub(super) fn times_of_drift(&self, since: u64, end: u64) -> Times {
+        let times = self.times(since, end);
+        if times.start.is_empty() { Times { end: times.end, ..self.drift.clone() } } else { times }
     }
 
     /// Returns the current event as an entry of the list.

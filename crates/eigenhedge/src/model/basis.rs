@@ -93,9 +93,19 @@ pub(super) trait RowSpan: Span {
 
 impl RowSpan for Ambient {
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis {
-        // A center that follows the last rows is useless for future rows. That of the first member is the mean.
-        let center = first.origin().unwrap_or_else(|| vec![0.0; first.length()]);
-        Basis::plain(times(&self.vectors(), combinations, self.length()), center)
+        let columns = times(&self.vectors(), combinations, self.length());
+        // The plane goes through the own center. Of its points, the one nearest to the center of the first member has the
+        // coordinates zero, so that coordinates have the same origin whoever is the heaviest.
+        let origin = |span: &Self| span.origin().unwrap_or_else(|| vec![0.0; span.length()]);
+        let (own, mut center) = (origin(self), origin(first));
+        let mut outside: Vec<f64> = center.iter().zip(&own).map(|(first, own)| first - own).collect();
+        if outside.iter().any(|x| *x != 0.0) {
+            let mut along = Vec::new();
+            columns.transpose_times(&outside, &mut along);
+            columns.subtract_times(&along, &mut outside);
+            center.iter_mut().zip(&outside).for_each(|(center, x)| *center -= x);
+        }
+        Basis::plain(columns, center)
     }
 }
 

@@ -85,12 +85,13 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let rate = |number: &str| number.parse().ok().filter(|x: &f64| *x > 0.0 && *x < 1.0);
-        let found = text.split_once(':').and_then(|(name, number)| match name {
-            "auto" => rate(number).map(Self::Auto),
-            "conformal" => rate(number).map(Self::Conformal),
-            _ => None,
-        });
-        let names = ["auto:ALPHA", "conformal:P with a number between 0 and 1"];
+        let found = match text.split_once(':') {
+            Some(("auto", number)) => rate(number).map(Self::Auto),
+            Some(("conformal", number)) => rate(number).map(Self::Conformal),
+            Some(_) => None,
+            None => rate(text).map(Self::Auto),
+        };
+        let names = ["ALPHA", "auto:ALPHA", "conformal:P with a number between 0 and 1"];
         found.ok_or_else(|| Error::name("limit", &names, text))
     }
 }

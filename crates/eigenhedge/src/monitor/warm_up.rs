@@ -26,6 +26,8 @@ use crate::standardize::{Standardize, Standardizer};
 
 /// Number of fits after the first.
 const REFITS: usize = 3;
+/// Number of times that missing cells are filled in from the directions.
+const FILLINGS: usize = 8;
 /// Autocorrelation time below which rows count as independent.
 const ISOLATED: f64 = 1.5;
 /// Median autocorrelation of levels above which differences are scored too.
@@ -80,7 +82,7 @@ impl Monitor {
             return;
         }
         let mut fitted = reference.clone();
-        let standardizer = other.columns.standardizer.clone();
+        let standardizer = other.columns.standardizer.moved_to(&self.waiting_means());
         fitted.flags.adopt_constants(&self.waiting);
         let mut rows = Vec::with_capacity(self.waiting.len());
         for raw in &self.waiting {
@@ -100,6 +102,27 @@ impl Monitor {
         self.fitted = Some(fitted);
         self.is_borrowed = true;
         self.begin_table();
+    }
+
+    /// Returns the mean of each column over the rows that wait, without missing cells; 0 for a column without any.
+    fn waiting_means(&self) -> Vec<f64> {
+        let of_column = |j: usize| {
+            let seen = || self.waiting.iter().map(|row| row[j]).filter(|x| !x.is_nan());
+            seen().sum::<f64>() / seen().count().max(1) as f64
+        };
+        (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
+    }
+
+    /// Returns the last of the rows that wait, less the mean of those before it, with the variance of a row around the mean of
+    /// all rows; `None` before the second row.
+    pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
+        let (last, before) = self.waiting.split_last()?;
+        let of_column = |(j, x): (usize, &f64)| {
+            let seen = || before.iter().map(|row| row[j]).filter(|x| !x.is_nan());
+            let count = seen().count() as f64;
+            (x - seen().sum::<f64>() / count) * (count / (count + 1.0)).sqrt()
+        };
+        (!before.is_empty()).then(|| last.iter().enumerate().map(of_column).collect())
     }
 
     /// Fits scale and state to rows that count as normal.
@@ -189,7 +212,7 @@ impl Robust {
                 flags.blank(&mut row);
                 rows.push(row);
             }
-            fill_with_means(&mut rows);
+            fill_from_directions(&mut rows, &weights, kept, width - flags.len());
             if refit == REFITS {
                 return Ok(Self { standardizer, rows, weights });
             }
@@ -253,6 +276,25 @@ fn least(weights: &[f64]) -> f64 {
 
 fn difference(later: &[f64], earlier: &[f64]) -> Vec<f64> {
     later.iter().zip(earlier).map(|(b, a)| b - a).collect()
+}
+
+/// Fills missing cells from the directions of the rows. The directions come from the filled rows, so both are computed in turn,
+/// [`FILLINGS`] times, beginning with the means of the columns. A cell at its mean would be far from the directions.
+fn fill_from_directions(rows: &mut [Vec<f64>], weights: &[f64], kept: Kept, active: usize) {
+    let gaps_of = |row: &Vec<f64>| (0..row.len()).filter(|j| row[*j].is_nan()).collect::<Vec<usize>>();
+    let gaps: Vec<(usize, Vec<usize>)> =
+        rows.iter().map(gaps_of).enumerate().filter(|(_, columns)| !columns.is_empty()).collect();
+    fill_with_means(rows);
+    let fillings = if gaps.is_empty() { 0 } else { FILLINGS };
+    for _ in 0..fillings {
+        let (vectors, _) = embedded(rows, 0);
+        let mut shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
+        let level = shape.mean().to_vec();
+        for (t, columns) in &gaps {
+            columns.iter().for_each(|j| rows[*t][*j] = f64::NAN);
+            shape.fill(&mut rows[*t], &level);
+        }
+    }
 }
 
 /// Fills missing cells with the means of their columns.

@@ -21,7 +21,7 @@ const BLINK: Duration = Duration::from_millis(20);
 #[derive(Debug, Serialize)]
 pub struct Notice<'a> {
     /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
-    pub kind: &'static str,
+    pub kind: &'a str,
     /// Key of the monitor; empty without `--group-by`.
     pub key: &'a str,
     pub row: u64,

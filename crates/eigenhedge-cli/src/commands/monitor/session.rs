@@ -70,7 +70,7 @@ impl Session<'_> {
         let row = RowAt { number, cells: row, time, seconds };
         let accepts = self.args.accept.is_some_and(|row| row <= number) && !self.is_accepted;
         let names = (stream.columns(), accepts);
-        match fleet.with_pool(key, row.cells, parts, |monitor| journal.step(place, monitor, &row, names)) {
+        match fleet.with_pool(key, parts, |monitor| journal.step(place, monitor, &row, names)) {
             Ok(seen) => {
                 self.is_accepted |= accepts && seen.verdict.accepted;
                 self.tell(&seen);
@@ -125,10 +125,9 @@ impl Session<'_> {
         if seen.begins_event {
             hook.tell(&Notice { kind: "alarm", key, row, time, score, causes: named(&verdict.causes) });
         }
-        for (kind, report) in [("drift", &verdict.drift), ("returned", &verdict.returned)] {
-            if let Some(report) = report {
-                hook.tell(&Notice { kind, key, row, time, score, causes: named(&report.causes) });
-            }
+        for one in seen.found.iter().filter(|one| one.kind == "drift" || one.kind == "returned") {
+            let causes = one.causes.iter().map(|(name, share)| (name.as_str(), *share)).collect();
+            hook.tell(&Notice { kind: &one.kind, key, row, time, score, causes });
         }
     }
 

@@ -65,8 +65,8 @@ impl Monitors {
             let (key, time) = beside(rows, i, shape);
             let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
             let row = RowAt { number, cells: rows.row(i), time, seconds: rows.time(i) };
-            let looked = fleet
-                .with_pool(key, row.cells, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names, false)));
+            let looked =
+                fleet.with_pool(key, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names, false)));
             match looked {
                 Ok(seen) => {
                     let verdict = &seen.verdict;
