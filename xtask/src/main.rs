@@ -1,5 +1,6 @@
 //! Development commands: `cargo xtask help` lists them.
 
+mod api;
 mod book;
 mod circles;
 mod count;
@@ -20,6 +21,8 @@ cargo xtask quick          run the checks for everyday work: format, layers, cli
 cargo xtask test python    only those of the Python package
 cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
+cargo xtask api            compare the public Rust interface with its snapshots in xtask/api; --write renews them
+cargo xtask saved          add the missing files of the present saved form to crates/eigenhedge/tests/saved
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
 cargo xtask bench python   measure the Python package against its limits
@@ -82,9 +85,15 @@ fn main() -> ExitCode {
         ["man"] => {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
         }
+        ["api"] => outcome(api::compare(&root())),
+        ["api", "--write"] => outcome(api::write(&root())),
         ["options"] => {
             let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
+        }
+        ["saved"] => {
+            let line = "test --workspace --locked --features eigenhedge-cli/serve --test all saved_files";
+            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..step("saved", line) }.command()))
         }
         ["pictures"] => outcome(book::pictures(&root())),
         ["book"] => outcome(book::check(&root())),
