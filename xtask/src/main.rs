@@ -4,6 +4,7 @@ mod api;
 mod book;
 mod circles;
 mod count;
+mod dist;
 mod layers;
 mod processors;
 mod python;
@@ -36,6 +37,8 @@ cargo xtask count          compare instructions of the hot paths with bench/inst
 cargo xtask processors     compare losses and coordinates on processors with other instructions, by QEMU; ROWS, TABLES
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
+cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
+cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
 cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
@@ -110,6 +113,8 @@ fn main() -> ExitCode {
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
         ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
+        ["dist"] => outcome(dist::build(&root())),
+        ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),
         ["release"] => outcome(release::check()),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),

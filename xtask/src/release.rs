@@ -29,7 +29,7 @@ pub fn check() -> Result<(), String> {
 
 /// Builds every published crate from its package alone, in a new folder. Cargo never unpacks a version again from the same
 /// path, so that another run would build against the old packages.
-fn packages() -> Result<Option<String>, String> {
+pub fn packages() -> Result<Option<String>, String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
     let outcome = run(publish.arg(&folder));
