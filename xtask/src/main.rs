@@ -39,7 +39,7 @@ cargo xtask soak           check every learner at every row of streams that neve
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
 cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
-cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
+cargo xtask release        check what a release needs; CHECKS: packages, oldest (compiler), source (distribution), dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
 cargo xtask pictures       draw the pictures of the book again
@@ -115,7 +115,7 @@ fn main() -> ExitCode {
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
         ["dist"] => outcome(dist::build(&root())),
         ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),
-        ["release"] => outcome(release::check()),
+        ["release", rest @ ..] => outcome(release::check(rest)),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
         ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),

@@ -143,3 +143,43 @@ fn is_exported(item: &Item) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines_of(files: &[(&str, &str)]) -> Vec<String> {
+        let folder = std::env::temp_dir().join(format!("eigenhedge-api-{}", std::process::id()));
+        for (name, text) in files {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let lines = lines("c", &folder).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+        lines.into_iter().collect()
+    }
+
+    #[test]
+    fn only_items_that_a_user_can_name_are_listed() {
+        let root = "mod a;\npub mod b { pub use crate::a::Kept as Other; }\npub use a::{Kept, deep::run};\n\
+            #[doc(hidden)] pub mod internals { pub use crate::a::Lost; }\n#[cfg(test)] pub mod tests { pub fn f() {} }";
+        let a = "pub mod deep;\n#[derive(Clone)] pub struct Kept { pub x: f64, y: u8 }\npub struct Lost;\n\
+            impl Kept { pub fn new(mut x: f64) -> Self { todo!() } fn inner(&self) {} }\n\
+            impl Lost { pub fn new() -> Self { Self } }\ntrait Own {}\nimpl Own for Kept {}\n\
+            impl std::fmt::Display for Kept {}";
+        let deep = "use super::Kept;\npub fn run<T: Clone>(from: &[T], to: &mut Kept) -> Option<(T, u8)> { None }";
+        let found = lines_of(&[("lib.rs", root), ("a/mod.rs", a), ("a/deep.rs", deep)]);
+        let expected = [
+            "field c::Kept::_ (private)",
+            "field c::Kept::x: f64",
+            "fn c::Kept::new(x: f64) -> Self",
+            "fn c::run<T: Clone>(from: &[T], to: &mut Kept) -> Option<(T, u8)>",
+            "impl std::fmt::Display for c::Kept",
+            "mod c::b",
+            "struct c::Kept [Clone]",
+            "use c::b::Other = c::Kept",
+        ];
+        assert_eq!(found, expected);
+    }
+}
