@@ -1,8 +1,10 @@
 //! Development commands: `cargo xtask help` lists them.
 
+mod api;
 mod book;
 mod circles;
 mod count;
+mod dist;
 mod layers;
 mod processors;
 mod python;
@@ -20,6 +22,8 @@ cargo xtask quick          run the checks for everyday work: format, layers, cli
 cargo xtask test python    only those of the Python package
 cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
+cargo xtask api            compare the public Rust interface with its snapshots in xtask/api; --write renews them
+cargo xtask saved          add the missing files of the present saved form to crates/eigenhedge/tests/saved
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
 cargo xtask bench python   measure the Python package against its limits
@@ -33,7 +37,9 @@ cargo xtask count          compare instructions of the hot paths with bench/inst
 cargo xtask processors     compare losses and coordinates on processors with other instructions, by QEMU; ROWS, TABLES
 cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
-cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
+cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
+cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
+cargo xtask release        check what a release needs; CHECKS: packages, oldest (compiler), source (distribution), dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
 cargo xtask pictures       draw the pictures of the book again
@@ -82,9 +88,15 @@ fn main() -> ExitCode {
         ["man"] => {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
         }
+        ["api"] => outcome(api::compare(&root())),
+        ["api", "--write"] => outcome(api::write(&root())),
         ["options"] => {
             let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
+        }
+        ["saved"] => {
+            let line = "test --workspace --locked --features eigenhedge-cli/serve --test all saved_files";
+            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..step("saved", line) }.command()))
         }
         ["pictures"] => outcome(book::pictures(&root())),
         ["book"] => outcome(book::check(&root())),
@@ -101,7 +113,9 @@ fn main() -> ExitCode {
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
         ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
-        ["release"] => outcome(release::check()),
+        ["dist"] => outcome(dist::build(&root())),
+        ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),
+        ["release", rest @ ..] => outcome(release::check(rest)),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
         ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),

@@ -165,7 +165,7 @@ fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Resul
 }
 
 /// Creates or empties the folder.
-fn empty(folder: &Path) -> Result<PathBuf, String> {
+pub fn empty(folder: &Path) -> Result<PathBuf, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(failed)?;
