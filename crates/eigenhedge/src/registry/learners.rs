@@ -4,7 +4,7 @@ use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A learner of the registry.
+/// Learner of the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// A spectrum rule over a span.
+    /// Spectrum rule over a span.
     Subspace,
     /// Several subspace learners.
     Portfolio,
@@ -45,7 +45,7 @@ pub enum Family {
     Hebbian,
 }
 
-/// Registry entry of a learner.
+/// Description of a learner in the registry.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Entry {
@@ -59,13 +59,13 @@ pub struct Entry {
     pub summary: &'static str,
     /// Theorem that bounds its regret, or "none".
     pub guarantee: &'static str,
-    /// Time per row.
+    /// Time per row, as a formula.
     pub cost: &'static str,
     /// Publication of the algorithm.
     pub source: &'static str,
 }
 
-/// Entries of all learners.
+/// Descriptions of all learners.
 pub const REGISTRY: &[Entry] = &[
     Entry {
         kind: Kind::Auto,

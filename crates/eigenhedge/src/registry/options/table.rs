@@ -25,19 +25,20 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default in words; empty if omitting the option has no effect.
+    /// Default, in words; empty if there is no default and the option then has no effect.
     pub default: &'static str,
-    /// Example as typed on the command line. It changes the model.
+    /// Example as typed on the command line. Its value changes the model.
     pub example: &'static str,
     /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
     pub readers: Readers,
     /// Value that all learners accept because it has no effect.
     pub neutral: Option<&'static str>,
-    /// Stores a checked value in the settings. Earlier options of the table are already stored.
+    /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Reads the value from settings for rows of known length; `None` if unset.
+    /// Function that reads the value from settings for rows of known length; `None` if unset.
     pub get: fn(&Setup) -> Option<Value>,
-    /// Returns the message if this option conflicts with the others. Called after all options are set.
+    /// Function that returns a message if this option conflicts with the others. It is called after all
+    /// options are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
 }
 
@@ -50,7 +51,7 @@ pub enum Readers {
     AllBut(&'static [Kind]),
     /// Only these learners.
     Only(&'static [Kind]),
-    /// All learners, if there is a kernel.
+    /// All learners, provided that a kernel is set.
     Features,
 }
 
@@ -95,7 +96,7 @@ impl OptionEntry {
     }
 }
 
-/// Accepts any number. The kernel that uses it has its own check.
+/// Accepts any number. The kernel that uses it checks the number itself.
 fn any(_: &'static str, value: f64) -> Result<f64, Error> {
     Ok(value)
 }
@@ -104,7 +105,7 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-/// Number of segments that represents `auto`.
+/// Number of segments that stands for `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// All options.
