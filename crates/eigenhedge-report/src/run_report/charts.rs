@@ -8,11 +8,12 @@ use crate::number::grouped;
 use crate::page::Block;
 use crate::palette::TIMES;
 
-/// Maximum number of lines of a heat map.
+/// Maximum number of lines in a heat map.
 const LINES: usize = 16;
-/// Ratio of a loss to the usual one from which the axis of losses per row is logarithmic.
+/// The axis of losses per row is logarithmic if the largest exceeds this multiple of
+/// the median of the first curve.
 const FAR: f64 = 40.0;
-/// Minimum mean weight of a plotted member.
+/// Minimum mean weight of a member that is plotted.
 const WORTH: f64 = 0.002;
 
 impl Curve {
@@ -42,7 +43,7 @@ impl RunReport {
         blocks.into_iter().filter(has_data).map(|block| self.over_time(block)).collect()
     }
 
-    /// Returns the charts among the plots.
+    /// Returns only the charts among the plots.
     pub fn charts(&self) -> Vec<Chart> {
         self.pictures()
             .into_iter()
@@ -50,7 +51,7 @@ impl RunReport {
             .collect()
     }
 
-    /// Replaces rows by times on the horizontal axis, if they are known.
+    /// Replaces row numbers on the horizontal axis by times, if times are known.
     fn over_time(&self, mut block: Block) -> Block {
         let Some(times) = self.times.as_ref().filter(|times| times.rows.len() > 1) else { return block };
         match &mut block {
@@ -106,8 +107,8 @@ impl RunReport {
         chart
     }
 
-    /// Plots cumulative losses with the bound. The bound may be far above the losses, so the axis is logarithmic, and a linear
-    /// one leaves it out.
+    /// Plots cumulative losses with the bound. The axis is logarithmic, because the bound may be far above
+    /// the losses. On a linear axis, the bound is left out.
     fn total_loss(&self) -> Chart {
         let mut chart = self.over_rows("In all, and the guarantee", "total loss", "");
         chart.caption = format!("What was lost up to each row, in {}. {TOTAL}", self.unit);
@@ -150,7 +151,7 @@ impl RunReport {
         chart
     }
 
-    /// Plots rows in the plane, with one series for each fifth of the rows.
+    /// Plots the first two coordinates of rows, with one series for each fifth of the rows.
     fn plane(&self) -> Chart {
         let mut chart = Chart::new("Rows in the first two coordinates", "first coordinate", "second coordinate");
         chart.caption = "Each point is a row; colours go from early to late.".into();
@@ -183,7 +184,8 @@ impl RunReport {
     }
 }
 
-/// Plots curves between 0 and 1 as a heat map: those with a notable value, in their own order.
+/// Plots curves between 0 and 1 as a heat map. Only curves with a notable value are shown; they keep their
+/// order.
 fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
     let known = |curve: &Curve| curve.values.iter().copied().filter(|value| value.is_finite()).sum::<f64>();
@@ -214,7 +216,7 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     }
 }
 
-/// Returns the median of the known values of a curve.
+/// Returns the median of a curve, ignoring NaN.
 fn usual(curve: &Curve) -> f64 {
     let mut known: Vec<f64> = curve.values.iter().copied().filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
