@@ -9,28 +9,28 @@ use eigenhedge_io::{CAUSES, printable};
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
 
-/// Minimum share of an unusual column, relative to the largest share.
+/// A column is unusual if its share is at least this part of the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
-/// Lines of a fleet that are shown while the stream goes on.
+/// Maximum number of keys shown while the stream is running.
 const LINES: usize = 300;
 
-/// The keys whose charts are made.
+/// Selection of the keys whose charts are drawn.
 pub enum Inside<'a> {
-    /// All that have a record.
+    /// All keys that have a record.
     All,
-    /// Those that somebody has open: the first [`LINES`] keys are listed.
+    /// Only the keys that are open in a browser. The first [`LINES`] keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
-/// A journal with the facts about its table and the list of events, the current ones included.
+/// Journal, with facts about its table and the list of events, including the ongoing ones.
 struct Story<'a> {
     journal: &'a Journal,
     facts: &'a Facts,
     listed: Vec<Occurrence>,
 }
 
-/// Returns the page of a journal with charts.
+/// Returns the page for a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let story = Story { journal, facts, listed: journal.listed_now(&facts.columns) };
     let empty = Records::new(facts.columns.len(), facts.by.is_some());
@@ -42,7 +42,7 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
 }
 
 impl Story<'_> {
-    /// Returns the page of one monitor.
+    /// Returns the report of a single monitor.
     fn one(&self, records: &Records) -> MonitorReport {
         let (journal, facts) = (self.journal, self.facts);
         let listed: Vec<&Occurrence> = self.listed.iter().collect();
@@ -59,7 +59,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the page of a fleet of monitors.
+    /// Returns the report of a fleet of monitors.
     fn fleet(&self, records: &Records, column: &str, inside: &Inside<'_>) -> FleetReport {
         let (journal, facts) = (self.journal, self.facts);
         let of_key = |key: &str| self.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
@@ -133,7 +133,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns a sentence about the state, at the end of the table or now.
+    /// Returns a sentence about the state at the end of the table, or now.
     fn headline(&self, track: &Track, listed: &[&Occurrence]) -> String {
         let columns = self.facts.columns.len();
         if self.facts.running.is_some() && track.in_table.rows == 0 {
@@ -220,7 +220,8 @@ fn state_of(track: &Track) -> &'static str {
     }
 }
 
-/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
+/// Returns the number of causes whose share is at least `FAIR_SHARE` times the largest share, which comes
+/// first.
 fn unusual_columns(causes: &[(String, f64)]) -> usize {
     let largest = causes.first().map_or(0.0, |(_, share)| *share);
     causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()

@@ -10,14 +10,15 @@ use eigenhedge_report::number::grouped;
 use eigenhedge_report::{Curve, Downsampler, Keep, Moment, MonitorReport, Table, Watched};
 use serde::{Deserialize, Serialize};
 
-/// Number of points of a curve.
+/// Maximum number of points of a curve.
 const POINTS: usize = 750;
 /// Number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Maximum number of events and changes that are marked, and that are listed.
+/// Maximum number of events and changes that are marked in charts, and that are listed.
 const MARKED: usize = 12;
 const LISTED: usize = 25;
-/// Numbers recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift, time.
+/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm,
+/// drift and time.
 const NUMBERS: usize = 9;
 const ALARM: usize = 6;
 const DRIFT: usize = 7;
@@ -26,9 +27,9 @@ const DRIFT: usize = 7;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     rows: Downsampler,
-    /// Score, then contributions relative to the limit of Q, then values.
+    /// Score, contributions relative to the limit of Q, and values of the columns.
     cells: Downsampler,
-    /// False if the times are not in order; the axis then shows row numbers.
+    /// False if the times are not in order. The axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
     /// Cells of the last row.
@@ -36,7 +37,7 @@ pub(super) struct Record {
     buffer: Vec<f64>,
 }
 
-/// Maximum number of columns whose values are recorded. For wider rows, no values are recorded.
+/// Maximum number of columns whose values are recorded. If a row has more columns, no values are recorded.
 const SIGNALS: usize = 1000;
 
 /// Returns the number of columns whose values are recorded.
@@ -44,7 +45,7 @@ fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Maximum number of keys with their own charts, and the number of points and heat-map rows of each.
+/// Maximum number of keys with charts of their own, and the numbers of points and heat-map rows for each.
 const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;
@@ -63,7 +64,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, creating it if needed; `None` for more than `KEYS` keys.
+    /// Returns the record of the key at this position, and creates it if necessary. `None` for more than
+    /// `KEYS` keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -77,7 +79,7 @@ impl Records {
         self.records.get(place)
     }
 
-    /// Returns true if the records are for rows of `width` columns.
+    /// Returns true if the records are for rows with `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         let mut new = Self::new(self.width, self.by_key);
         let is_like = |record: &Record| new.of(0).is_some_and(|new| record.is_like(new));
@@ -120,12 +122,13 @@ impl Record {
         }
     }
 
-    /// Returns the score of each interval and true where it is an alarm.
+    /// Returns the score of each interval, and true if it is an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
     }
 
-    /// Builds the charts of a monitor. `columns` are its columns, `listed` its events. `all` adds Q, T² and contributions.
+    /// Builds the charts of a monitor. `columns` are the names of its columns, and `listed` its events. If
+    /// `all` is true, Q, T² and contributions are included.
     pub fn report(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> MonitorReport {
         let curve = |index: usize| self.rows.curve(index).1;
         let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
@@ -170,7 +173,7 @@ impl Record {
     }
 }
 
-/// Returns the columns with the largest total share in the events, at most `most`.
+/// Returns at most `most` columns: those with the largest total share in the events.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut shares = vec![0.0; columns.len()];
     for (name, share) in listed.iter().flat_map(|one| &one.causes) {
@@ -191,8 +194,8 @@ const SCORE: &str = "How unusual each row is compared with the reference. The as
 const STATISTIC: &str =
     "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
 
-/// Returns at most `most` entries ordered by row: the strongest events and changes and the first drifts. Changes and drifts
-/// take at most a third each.
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the first
+/// drifts. Changes and drifts take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
         let mut all: Vec<&'a Occurrence> =
@@ -224,7 +227,7 @@ fn moment(one: &Occurrence) -> Moment {
     Moment { row: row as f64, time, label }
 }
 
-/// Builds the table of the strongest events, drifts and changes with their causes.
+/// Builds the table of the strongest events, drifts and changes, with their causes.
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));

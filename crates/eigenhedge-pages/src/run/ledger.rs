@@ -5,7 +5,8 @@ use eigenhedge::{Member, Summary};
 use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
 
-/// Keys in the order of the page, without those that depend on the clock.
+/// Keys of the summary and their meanings, in the order of the page. Keys that depend on the clock are left
+/// out.
 const MEANINGS: &[(&str, &str)] = &[
     ("rows", "rows that were read and learned"),
     ("skipped_rows", "rows that were passed over: bad ones, and those that miss cells if they are skipped"),
@@ -39,7 +40,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank_max", "explicit directions in use, at most"),
 ];
 
-/// Returns the lines of the summary: rounded, and with the digits of the JSON summary.
+/// Returns the lines of the summary, each with a rounded value and with all digits of the JSON summary.
 pub fn facts(summary: &Summary) -> Vec<Fact> {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
@@ -54,7 +55,7 @@ pub fn facts(summary: &Summary) -> Vec<Fact> {
     MEANINGS.iter().filter_map(line).collect()
 }
 
-/// Returns the table of the members of a portfolio.
+/// Returns the table of the members of a portfolio; `None` if there are none.
 pub fn members(members: &[Member]) -> Option<Table> {
     let number = |value: f64| (readable(value), json!(value).to_string());
     let cells = |member: &Member| (member.name.clone(), number(member.weight), number(member.expected_loss));
