@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// An operation: path, method, summary, and statuses other than the common ones.
+/// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
 /// All operations.
