@@ -47,19 +47,20 @@ pub struct MonitorArgs {
     /// Number of directions to keep [default: as many as explain --share of the energy]
     #[arg(short, value_name = "K", value_parser = directions, conflicts_with = "share")]
     pub k: Option<usize>,
-    /// Share of the energy of normal rows that the directions explain
+    /// Share of the energy of normal rows that the directions must explain
     #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
     pub share: f64,
     /// adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first ROWS rows)
     #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = named::<Mode>)]
     pub mode: Mode,
-    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceed
+    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows
+    /// exceed
     #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = named::<Limit>)]
     pub limit: Limit,
-    /// Number of earlier rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
+    /// Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
     #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
     pub lags: Choose<usize>,
-    /// Also score the differences between rows; auto: if levels are strongly autocorrelated
+    /// Also score the differences between rows; auto does so if levels are strongly autocorrelated
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub differences: When,
     /// Number of first rows that count as normal and have no score [default: 400, or 3 per column and lag if that is more]
@@ -83,7 +84,8 @@ pub struct MonitorArgs {
     /// When a drift becomes the new reference automatically: never, or after:ROWS
     #[arg(long, value_name = "WHEN", default_value = "never", value_parser = named::<Rebaseline>)]
     pub rebaseline: Rebaseline,
-    /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many as the warm-up had
+    /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many
+    /// rows as the warm-up had
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
     pub accept: Option<u64>,
 
@@ -147,7 +149,8 @@ pub struct MonitorArgs {
     /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
     pub time_format: Option<TimeFormat>,
-    /// Put an apostrophe before csv and tsv texts that start with =, +, - or @, which a spreadsheet would interpret as formulas
+    /// Put an apostrophe before csv and tsv cells that start with =, +, - or @, which a spreadsheet would
+    /// interpret as formulas
     #[arg(long, help_heading = "Table")]
     pub safe_cells: bool,
     /// Run one monitor per value of this column, which is copied to the results
@@ -163,7 +166,7 @@ pub struct MonitorArgs {
     pub live: LiveArgs,
 }
 
-/// A setting that can be chosen automatically.
+/// Choice between automatic, always and never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// Depending on the data

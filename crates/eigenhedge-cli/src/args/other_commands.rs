@@ -8,7 +8,7 @@ use eigenhedge::Kind;
 use eigenhedge::registry::{ExpertKind, defaults};
 use std::path::PathBuf;
 
-/// Center of the rows, for commands that read all of them.
+/// Center of the rows, for commands that read all rows first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CenterArg {
     /// The mean
@@ -189,7 +189,7 @@ pub struct ExportArgs {
 pub enum Made {
     /// A subspace that changes twice (JMLR figure 3)
     ThreeSubspaces,
-    /// One subspace under noise
+    /// A fixed subspace plus noise
     Iid,
     /// A rotating subspace
     Drift,
@@ -242,7 +242,7 @@ pub struct MakeArgs {
 pub struct PairArgs {
     /// First table
     pub left: PathBuf,
-    /// Second table, with as many rows
+    /// Second table, with the same number of rows
     pub right: PathBuf,
     /// Number of pairs of directions to keep
     #[arg(short, value_name = "K")]

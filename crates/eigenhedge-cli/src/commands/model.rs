@@ -55,8 +55,8 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Returns the positions of the k coordinates in a row: columns z0, z1, … in this order, or all columns if none has such a
-/// name.
+/// Returns the positions of the k coordinates in a row. They are the columns z0, z1, … in this order, or all
+/// columns if none has such a name.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
@@ -82,7 +82,7 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// Returns the number after `z`.
+/// Returns the number after `z` in a column name; `None` for other names.
 fn coordinate(name: &str) -> Option<usize> {
     name.strip_prefix('z')?.parse().ok()
 }

@@ -12,7 +12,8 @@ const STRIDE: usize = 20;
 /// Number of rows in each of the three parts of the plot in the plane.
 const PART: usize = 80;
 
-/// Creates the page: a line that follows points in the plane, then every learner on the stream of the demo.
+/// Creates the page: a line that follows points in the plane, and then the results of all learners on the
+/// stream of the demo.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
@@ -42,7 +43,8 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a line that is fixed, rotates and is fixed again, with the line that `auto` commits to before each.
+/// Generates points around a line that is fixed, then rotates, then is fixed again. Also returns the line to
+/// which `auto` commits before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -76,8 +78,8 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Returns the loss of the best fixed plane around the mean, at some rows and at the end. The first row does not count, as for
-/// the learners.
+/// Returns the loss of the best fixed plane around the mean, at some rows and at the end. As for the
+/// learners, the first row does not count.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

@@ -7,18 +7,18 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A place where the session puts its journal while it waits for a row, with the number of skipped rows and of monitors in
-/// memory.
+/// Place where the session leaves its journal while it waits for a row, with the number of skipped rows and
+/// the number of monitors in memory.
 pub type Counter = Arc<Shared<Option<(Journal, (u64, usize))>>>;
 
-/// Makes pages of a session.
+/// Builder of the pages of a session.
 pub struct MonitorPages {
     counter: Counter,
     facts: Facts,
 }
 
 impl MonitorPages {
-    /// Creates the maker of pages of a session that lends its journal.
+    /// Creates the builder for a session that shares its journal; `None` for other sessions.
     pub fn of(session: &Session<'_>) -> Option<Self> {
         let fresh = session.fleet.fresh();
         let warm_up = fresh.options().warm_up_rows(fresh.width());
