@@ -40,7 +40,7 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this";
 
-/// A check: its name, its arguments to cargo, and an environment variable.
+/// Check: its name, its arguments to cargo, and an environment variable.
 struct Step {
     name: &'static str,
     arguments: &'static str,
@@ -51,9 +51,9 @@ const fn step(name: &'static str, arguments: &'static str) -> Step {
     Step { name, arguments, variable: None }
 }
 
-/// Checks, cheap ones first. Clippy compiles all targets, including benches, without code generation, because a release build
-/// would take minutes and check nothing more. Tests select the whole workspace, although the Python package has none of its
-/// own, so that its build reuses their dependencies.
+/// Checks, from cheap to expensive. Clippy compiles all targets, including benches, without code generation;
+/// a release build would take minutes and check nothing more. Tests select the whole workspace, although the
+/// Python package has no Rust tests, so that its build reuses their dependencies.
 const CHECKS: &[Step] = &[
     step("format", "fmt --all --check"),
     step("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
@@ -69,9 +69,9 @@ const CHECKS: &[Step] = &[
     step("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
 ];
 
-/// Number of rows of the soak test, about ten seconds.
+/// Number of rows in the soak test, which takes about ten seconds.
 const SOAKED: &str = "300000";
-/// Number of hostile inputs of the fuzz test, about ten seconds.
+/// Number of hostile inputs in the fuzz test, which takes about ten seconds.
 const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
@@ -117,7 +117,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the checks that take about a minute when everything is compiled.
+/// Runs the quick checks, which take about a minute if everything is compiled.
 fn quick() -> Result<(), String> {
     const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
     layers::check(&root())?;
@@ -159,13 +159,13 @@ fn test() -> ExitCode {
     outcome(result)
 }
 
-/// Runs an example that performs checks and reports them.
+/// Runs an example that performs checks and reports the results.
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
 }
 
-/// Measures the time per row through the library and the program, with a release build.
+/// Measures the time per row through the library and through the program, with a release build.
 fn doors(arguments: &[&str]) -> Result<(), String> {
     let mut cargo = Command::new(env!("CARGO"));
     run(cargo
@@ -214,7 +214,8 @@ fn run(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Cargo does not search for tests where `tests/main.rs` lists them, so an unlisted file would never run.
+    /// Checks that every test file is listed in `tests/main.rs`. Cargo does not search for tests there, so an
+    /// unlisted file would never run.
     #[test]
     fn every_file_of_tests_is_part_of_a_program() {
         let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());

@@ -5,7 +5,7 @@
 use crate::{python, root, run, step};
 use std::process::Command;
 
-/// A check: `None` if it passed, the reason if it was skipped.
+/// Check that returns `None` if it passed, and the reason if it was skipped.
 type Check = fn() -> Result<Option<String>, String>;
 
 const CHECKS: [(&str, Check); 4] = [
@@ -15,7 +15,7 @@ const CHECKS: [(&str, Check); 4] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs all checks; stops at the first that fails.
+/// Runs all checks. Stops at the first one that fails.
 pub fn check() -> Result<(), String> {
     let mut skipped = Vec::new();
     for (name, check) in CHECKS {
@@ -27,8 +27,8 @@ pub fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package alone, in a new folder. Cargo never unpacks a version again from the same
-/// path, so that another run would build against the old packages.
+/// Builds every published crate from its package alone, in a new folder. A new folder is necessary, because
+/// cargo does not unpack a version again from the same path and would use the old packages.
 fn packages() -> Result<Option<String>, String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
@@ -52,7 +52,7 @@ fn oldest_compiler() -> Result<Option<String>, String> {
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
 }
 
-/// Runs cargo-deny for licences, sources and, if its database is reachable, advisories.
+/// Runs cargo-deny for licenses, sources and, if its database is reachable, advisories.
 fn dependencies() -> Result<Option<String>, String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");
