@@ -17,28 +17,28 @@ use std::time::Instant;
 const HELP: &str = "\
 cargo xtask test           run every check; stop at the first that fails
 cargo xtask quick          run the checks for everyday work: format, layers, clippy, unit tests
-cargo xtask test python    only those of the Python package
-cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
+cargo xtask test python    run only the checks of the Python package
+cargo xtask test spark     run only the checks of the package on Spark, in a separate environment; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask wheel          build the Python wheel into target/wheels
-cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
+cargo xtask bench doors    measure the time per row of the library and the program, compared with the bare learner; --quick
 cargo xtask bench python   measure the Python package against its limits
-cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
-cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
-cargo xtask bench missing  measure what missing cells cost; --data FOLDER, --masks N
-cargo xtask bench monitor  measure the monitor against its bars; NAMES, --data FOLDER; `peers` sets it beside other detectors
-cargo xtask bench serve    measure rows a second and latencies of the service; --quick
-cargo xtask bench spark    measure the package on Spark beside MLlib and the program; --quick, --only PART, --rows N
-cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
-cargo xtask processors     compare losses and coordinates on processors with other instructions, by QEMU; ROWS, TABLES
-cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
+cargo xtask bench peers    compare speed and loss with other programs; --quick, --only PART, --threads N, --out FOLDER
+cargo xtask bench evidence compare the default learner with tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
+cargo xtask bench missing  measure the cost of missing cells; --data FOLDER, --masks N
+cargo xtask bench monitor  compare the monitor with its targets; NAMES, --data FOLDER; `peers` compares it with other detectors
+cargo xtask bench serve    measure the throughput and latency of the service; --quick
+cargo xtask bench spark    compare the package on Spark with MLlib and the program; --quick, --only PART, --rows N
+cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
+cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
+cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
-cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
-cargo xtask options        write the table of options into the book and the Python package
-cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
+cargo xtask release        run the checks for a release: packages, oldest compiler, source distribution, dependencies
+cargo xtask options        write the table of options to the book and the Python package
+cargo xtask book           check README and book (length, reading ease, spelling, links, names, figures) and build the book
 cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
-cargo xtask help           print this";
+cargo xtask help           print this help";
 
 /// Check: its name, its arguments to cargo, and an environment variable.
 struct Step {

@@ -272,7 +272,7 @@ fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<
     }
 }
 
-/// Returns the common format of several files by their extensions.
+/// Returns the format of several files. Their extensions must agree.
 fn common_format(paths: &[PathBuf]) -> Result<Format, Usage> {
     let format = paths.first().map_or(Format::Csv, |path| Format::of_path(path));
     match paths.iter().find(|path| Format::of_path(path) != format) {

@@ -208,8 +208,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Starts a second thread that reads the following rows ahead. The rows are the same. Returns false if
-    /// that is impossible, for example for a pipe. Source and layout must be those with which the stream was
+    /// Starts a second thread that reads the following rows ahead. This does not change the rows. Returns false
+    /// if it is impossible, for example for a pipe. Source and layout must be those with which the stream was
     /// opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
         if !source.is_regular() || self.reader.position() != self.position {

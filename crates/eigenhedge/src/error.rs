@@ -93,7 +93,7 @@ pub enum Error {
     /// The kernel returned a value that is impossible for an inner product.
     #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
     KernelValue {
-        /// Index of the atom that was the other argument; `None` for the kernel of the row with itself.
+        /// Index of the atom with which the kernel was evaluated; `None` for the kernel of the row with itself.
         atom: Option<usize>,
         /// Rule for the value, e.g. "finite".
         rule: &'static str,

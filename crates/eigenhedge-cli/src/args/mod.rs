@@ -77,7 +77,7 @@ pub enum Command {
     KernelRidge(KernelRidgeArgs),
     /// Denoise rows by batch kernel PCA: pre-images of their projections
     Preimage(KernelPcaArgs),
-    /// Test whether two tables have one distribution (maximum mean discrepancy)
+    /// Test whether two tables come from the same distribution (maximum mean discrepancy)
     Mmd(MmdArgs),
     /// Print completions for a shell
     Completions {

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Parses an address of this machine.
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     text.parse().map_err(|error: AddressError| match error {
-        AddressError::Form => format!("{error}; INPUT stands before --live"),
+        AddressError::Form => format!("{error}; write INPUT before --live"),
         AddressError::Open => error.to_string(),
     })
 }

@@ -121,7 +121,7 @@ fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
     Part { key, within, json: json!({ "html": html.trim(), "charts": charts }).to_string() }
 }
 
-/// Returns a name for a block that does not depend on its data.
+/// Returns a name for a block. The name does not depend on the data of the block.
 fn key(block: &Block) -> String {
     let (kind, title) = match block {
         Block::Chart(chart) => ("chart", chart.title.as_str()),

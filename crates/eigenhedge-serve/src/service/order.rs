@@ -27,7 +27,7 @@ pub struct Logged {
 impl Logged {
     /// Encodes the order for the log.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
-        postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order has no form: {error}")))
+        postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order cannot be encoded: {error}")))
     }
 
     /// Decodes an order written by [`Self::to_bytes`].

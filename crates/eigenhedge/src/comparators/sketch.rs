@@ -244,7 +244,7 @@ fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
-/// Computes `gram = Bᵀ B`, lower triangle.
+/// Computes the lower triangle of `gram = Bᵀ B`.
 fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
     // Resizing to zero first makes all entries zero.
     gram.resize(0, 0);

@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 
 /// Weight of a row in the running mean.
 const STEP: f64 = 0.08;
-/// Assumed number of rows above the limit per report. The limit is at the level `CLUSTER/time`.
+/// Assumed number of rows above the limit for each false report. The limit is the quantile at level
+/// `CLUSTER/time`.
 const CLUSTER: f64 = 10.0;
 /// Maximum score of a warm-up row, as a multiple of the limit. It keeps outliers from raising the limit.
 const CAP: f64 = 4.0;

@@ -119,7 +119,7 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
 }
 
 impl<S: Span> Portfolio<S> {
-    /// Builds every member over its own span.
+    /// Creates a portfolio with these members. `span` is called once for each, because every member has its own span.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });

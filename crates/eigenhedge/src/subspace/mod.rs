@@ -298,8 +298,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.energy
     }
 
-    /// Starts a trial without a choice, so that only the expected loss is meaningful. The randomness of the
-    /// rule itself is drawn.
+    /// Starts a trial without a choice, so that only the expected loss is meaningful. The rule still
+    /// draws its own randomness.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
         self.rule.perturb(random);
         self.scratch.0.choice.clear();

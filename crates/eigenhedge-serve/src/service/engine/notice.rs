@@ -5,7 +5,7 @@ use eigenhedge_pages::monitor::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Maximum number of notices that are kept.
+/// Maximum number of stored notices.
 const REMEMBERED: usize = 1000;
 
 /// Event of a stream that is reported to users.
@@ -91,7 +91,7 @@ impl Notices {
         }
     }
 
-    /// Returns the notices kept that have a larger id.
+    /// Returns the stored notices with a larger id.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
         self.last.iter().filter(move |notice| notice.id > id)
     }

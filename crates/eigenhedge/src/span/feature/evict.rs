@@ -87,7 +87,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes the atom whose removal changes least, until only `low` atoms are left.
+    /// Removes one atom at a time, until only `low` are left. Always removes the atom whose removal changes the
+    /// directions least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
