@@ -125,7 +125,7 @@ fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
         format!("up to {:.0} % of the rows", largest(&drifts)),
         format!("`monitor --lags 5` has F1 {f1:.2} with {:.0} % false reports.", 100.0 * false_reports),
         format!(
-            "PCA with T² and Q has F1 {:.2} with {:.0} % false reports, and a monitor that always alarms has F1 {always}.",
+            "PCA with T² and Q has F1 {:.2} with {:.0} % false reports, and a monitor that raises an alarm on every row has F1 {always}.",
             number(their_f1)?,
             100.0 * number(their_false)?
         ),
