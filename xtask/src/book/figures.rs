@@ -156,7 +156,7 @@ fn recording(text: &str) -> Result<Vec<String>, String> {
     Ok(vec![
         format!("a water pump with {columns} sensors"),
         format!("from {} to {}. The monitor reports a drift from {drift} on.", clock(first)?, clock(last)?),
-        format!("The first {warm_up} rows are taken as normal"),
+        format!("The first {warm_up} rows are assumed to be normal"),
     ])
 }
 
