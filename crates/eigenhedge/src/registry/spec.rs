@@ -278,7 +278,7 @@ impl Spec {
     pub(crate) fn feature<D: Dictionary>(&self, dictionary: D) -> Result<Feature<D>, Error> {
         if self.start.is_some() {
             return Err(Error::Unsupported(
-                "a start for the center is a row of numbers: it has no place among features",
+                "a start for the center is a row of numbers and cannot be used with a kernel",
             ));
         }
         let mut span = Feature::new(dictionary);
