@@ -187,7 +187,7 @@ impl MonitorReport {
     fn signal(&self, name: &str, values: &[f64]) -> Chart {
         let line = |x: &[f64], from: &[Option<usize>]| vec![Series::line(name, x, &taken(values, from))];
         let mut chart = self.over(name, name, &self.cell_rows, line);
-        chart.caption = "The column itself, at the row with the largest score of each stretch of rows.".into();
+        chart.caption = "The values of the column, at the row with the largest score in each segment of rows.".into();
         chart
     }
 
@@ -209,8 +209,8 @@ impl MonitorReport {
             range: (0.05, 20.0),
             linear: false,
             caption: format!(
-                "What each column adds to Q, at the row with the largest score of each stretch of rows: from a twentieth of the limit \
-                 of Q, the faintest, to twenty limits.{others}"
+                "The contribution of each column to Q, at the row with the largest score in each segment of rows. The \
+                 faintest shade is a twentieth of the limit of Q, the darkest twenty times the limit.{others}"
             ),
         }
     }

@@ -35,7 +35,7 @@ impl TryFrom<Saved> for TopK {
 
     fn try_from(Saved { capacity, entries }: Saved) -> Result<Self, &'static str> {
         if entries.len() > capacity || !entries.is_sorted_by(|a, b| a.value >= b.value) {
-            return Err("the largest rows must be at most so many, largest first");
+            return Err("the largest rows must be within the capacity and in descending order");
         }
         Ok(Self { capacity, entries })
     }

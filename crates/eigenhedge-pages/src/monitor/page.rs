@@ -113,7 +113,7 @@ impl Story<'_> {
                 noun: column.to_owned(),
                 lines: order.iter().map(line).collect(),
                 caption: format!(
-                    "A name leads to its charts. The small picture is the score; red points are alarms.{left_out}{unlisted}"
+                    "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
                 ),
             },
             keys: charts.collect(),

@@ -187,12 +187,11 @@ fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec
     order
 }
 
-const SCORE: &str = "How unusual each row is compared with the reference. The asked share of rows like the reference pass the \
-                     dashed limit. An alarm is also unusual compared with the last rows. A drift is a level that has left the \
-                     reference. Where many rows share a pixel, the one with the largest score is shown. Vertical lines are \
-                     events, with the column that caused them, drifts and changes.";
-const STATISTIC: &str =
-    "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
+const SCORE: &str = "The score measures how unusual a row is compared with the reference. The requested share of rows like the \
+                     reference exceed the dashed limit. An alarm is also unusual compared with the last rows. In a drift, the \
+                     level has left the reference. If many rows share a pixel, the one with the largest score is shown. \
+                     Vertical lines are events, with the column that caused them, drifts and changes.";
+const STATISTIC: &str = "The requested share of normal rows exceed the limit. Alarms depend only on the score.";
 
 /// Returns at most `most` entries in the order of rows: the strongest events and changes, and the first
 /// drifts. Changes and drifts take at most a third each.

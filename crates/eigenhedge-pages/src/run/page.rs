@@ -94,7 +94,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
         tiles.push(tile(percent(kept), format!("of the energy kept by the {directions} chosen before each row"), kept));
         let without = chance(run) * energy;
         if without > 0.0 {
-            tiles.push(tile(percent(lost / without), "of what is lost without learning".into(), lost / without));
+            tiles.push(tile(percent(lost / without), "of the loss without learning".into(), lost / without));
         }
     }
     if let Some(best) = summary.best_loss.map(|best| best.high()).filter(|best| *best > 0.0) {
@@ -104,8 +104,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     }
     match (summary.bound, summary.bound_holds) {
         (Some(bound), Some(holds)) if bound > 0.0 => {
-            let label =
-                if holds { "of what the guarantee allows to be lost" } else { "of the bound: IT DOES NOT HOLD" };
+            let label = if holds { "of the loss that the bound allows" } else { "of the bound: IT DOES NOT HOLD" };
             tiles.push(tile(percent(lost / bound), label.into(), lost / bound));
         }
         _ => tiles.push(Tile { value: "no bound".into(), label: summary.bound_reason.clone(), ..Tile::default() }),
@@ -118,32 +117,35 @@ fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
     if summary.bound_holds == Some(false) {
-        notes.push("The bound DOES NOT HOLD: more was lost than theory allows.".into());
+        notes.push("The bound DOES NOT HOLD: the loss is larger than the theorem allows.".into());
     }
     let largest: f64 = recorder.largest.entries().iter().map(|entry| entry.value).sum();
     let (count, charged) = (recorder.largest.entries().len() as u64, recorder.charged());
     if summary.loss > 0.0 && charged >= 100 * count && largest > 0.25 * summary.loss {
         let share = percent((largest / summary.loss).min(1.0));
         notes.push(format!(
-            "{count} rows make up {share} of all that was lost: see \u{201c}Which rows stand out\u{201d}."
+            "{count} rows account for {share} of the total loss: see \u{201c}Which rows stand out\u{201d}."
         ));
     }
     if recorder.times.is_some() && !recorder.is_in_order {
-        notes.push("Times go back somewhere, so that pictures are over the numbers of rows.".into());
+        notes.push("The times are not in order, so the charts show row numbers.".into());
     }
     if summary.skipped_rows > 0 {
         notes.push(format!("{} passed over.", rows(summary.skipped_rows)));
     }
     let certificate = &summary.certificate;
     if certificate.clipped_rows > 0 {
-        notes.push(format!("{} learned from a shorter copy, and charged in full.", rows(certificate.clipped_rows)));
+        notes.push(format!("{} shortened before learning; the loss counts in full.", rows(certificate.clipped_rows)));
     }
     if certificate.filled_rows > 0 {
         let cells = grouped(certificate.missing_cells);
         notes.push(format!("{} learned with missing cells filled in: {cells} cells.", rows(certificate.filled_rows)));
     }
     if certificate.budget_error > 0.0 {
-        notes.push(format!("The budget gave up {} of the norms of features.", readable(certificate.budget_error)));
+        notes.push(format!(
+            "The budget discarded features with a total norm of {}.",
+            readable(certificate.budget_error)
+        ));
     }
     notes
 }

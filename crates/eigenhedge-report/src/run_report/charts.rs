@@ -94,7 +94,7 @@ impl RunReport {
             2 => BESIDE_RANDOM,
             _ => BESIDE_BEST,
         };
-        chart.caption = format!("What a row lost on average in each stretch of rows, in {}. {others}", self.unit);
+        chart.caption = format!("Mean loss per row in each segment of rows, in {}. {others}", self.unit);
         for (i, curve) in self.loss_per_row.iter().enumerate() {
             chart.series.push(curve.series(if i == 0 { Kind::Line } else { Kind::Dashed }));
         }
@@ -111,7 +111,7 @@ impl RunReport {
     /// the losses. On a linear axis, the bound is left out.
     fn total_loss(&self) -> Chart {
         let mut chart = self.over_rows("In all, and the guarantee", "total loss", "");
-        chart.caption = format!("What was lost up to each row, in {}. {TOTAL}", self.unit);
+        chart.caption = format!("Cumulative loss, in {}. {TOTAL}", self.unit);
         chart.series.extend(self.learner.iter().map(|curve| curve.series(Kind::Line)));
         chart.series.extend(self.best_series());
         chart.series.extend(self.no_learning.iter().map(|curve| curve.series(Kind::Dashed)));
@@ -139,7 +139,7 @@ impl RunReport {
 
     fn row_losses(&self) -> Chart {
         let mut chart = self.over_rows("Which rows stand out", "loss of the row", "");
-        chart.caption = format!("What each row lost, in {}. {LOSSES}", self.unit);
+        chart.caption = format!("Loss of each row, in {}. {LOSSES}", self.unit);
         chart.series.extend(self.losses.iter().map(|curve| curve.series(Kind::Points)));
         chart.focus_y = without_outliers(values(&chart)).map(|(_, high)| (0.0, high));
         chart.scale_switch = true;
@@ -197,8 +197,8 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let left_out = curves.len() - order.len();
     let others = match left_out {
         0 => String::new(),
-        1 => " One that never had more than a little is left out.".into(),
-        count => format!(" {count} that never had more than a little are left out."),
+        1 => " One with only small values is left out.".into(),
+        count => format!(" {count} with only small values are left out."),
     };
     // A common suffix of all names does not distinguish them.
     let ending = |curve: &Curve| curve.name.rfind(", ").map(|at| curve.name[at..].to_owned());
@@ -231,15 +231,17 @@ fn values(chart: &Chart) -> impl Iterator<Item = f64> {
 /// Label of the axis of plots over rows.
 const ROW: &str = "row";
 
-const SHARE: &str = "Of the sum of squares of the rows, the part that lies in the directions chosen before each row was seen. The \
-                     dashed lines are for comparison: the best fixed directions are chosen with all rows up to there known.";
-const BESIDE_BEST: &str = "Beside it what the best fixed directions lose more, when they may be chosen anew with all rows up to \
-                           there known, and what directions chosen at random lose, which never learn.";
-const BESIDE_RANDOM: &str = "Beside it what directions chosen at random lose, which never learn.";
-const TOTAL: &str = "The bound is what theory allows the learner to lose at most, whatever the rows are.";
-const REGRET: &str = "Loss beyond that of the best fixed directions, divided by the number of rows. Below zero the learner was \
-                      better: it followed changes that no fixed directions can.";
-const KEPT: &str = "The learner draws its directions; this is the chance of each to be drawn, from the surest.";
+const SHARE: &str = "The share of the sum of squares that lies in the directions chosen before each row was seen. The dashed \
+                     lines are for comparison: the best fixed directions are chosen with all rows up to that point known.";
+const BESIDE_BEST: &str = "For comparison: the increase of the loss of the best fixed directions, chosen with all rows up to that \
+                           point known, and the loss of random directions, which do not learn.";
+const BESIDE_RANDOM: &str = "For comparison: the loss of random directions, which do not learn.";
+const TOTAL: &str = "The bound is the largest loss that the theorem allows for any rows.";
+const REGRET: &str = "Loss beyond that of the best fixed directions, divided by the number of rows. Below zero, the learner \
+                      was better, because it followed changes that fixed directions cannot follow.";
+const KEPT: &str =
+    "The learner draws its directions at random. Each line is the probability of a direction, highest first.";
 const MEMBERS: &str =
-    "Several learners run side by side, and those that lose less get more weight; the weights add up to one.";
-const LOSSES: &str = "Where many rows share a pixel, the largest is shown; the ten largest have their numbers.";
+    "Several learners run in parallel. Those with smaller losses get more weight. The weights add up to one.";
+const LOSSES: &str =
+    "If many rows share a pixel, the largest is shown. The ten largest are labeled with their row numbers.";

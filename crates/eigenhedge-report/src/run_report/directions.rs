@@ -17,7 +17,7 @@ const LEAST: f64 = 0.005;
 /// Minimum share of a column for a line in the heat map. Smaller shares would have no shade.
 const SHADE: f64 = 0.07;
 /// Explanation of the shares of the directions.
-const ENERGY: &str = "The directions at the end of the run, the surest first. Of the energy of all rows, around their mean, a \
+const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
 /// Number of columns that are shown whatever their shares.
 const FEWEST: usize = 12;
@@ -62,7 +62,7 @@ impl Directions {
             let worth = order.iter().filter(|j| vector[**j].abs() >= SMALL).take(NAMED);
             let mut named: Vec<String> = worth.map(|j| format!("{} ({})", self.name(*j), signed(vector[*j]))).collect();
             if named.is_empty() {
-                named.push("many columns, each a little".into());
+                named.push("many columns with small loadings".into());
             }
             let share = has_shares.then(|| format!("{:.1} %", 100.0 * self.shares[i]));
             [Some((i + 1).to_string()), share, Some(named.join(", "))].into_iter().flatten().collect()
@@ -131,8 +131,7 @@ impl Directions {
     pub(super) fn turns(&self, x_label: &str) -> Chart {
         let mut chart = Chart::new("How much they turned", x_label, "in common");
         chart.caption =
-            "1: the same directions, 0: none in common. A dip of the second line is a moment at which they turned."
-                .into();
+            "1: the same directions; 0: nothing in common. The second line dips when the directions change.".into();
         chart.focus_y = Some((0.0, 1.0));
         let rows: Vec<f64> = self.looks.iter().map(|look| look.row).collect();
         let last: Vec<f64> = self.looks.iter().map(|look| in_common(&look.vectors, &self.vectors)).collect();

@@ -19,7 +19,7 @@ pub enum AddressError {
     Form,
     /// Other machines could reach the address.
     #[error(
-        "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page asks for no password; from another \
+        "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page does not ask for a password; from another \
          machine, use `ssh -L {PORT}:127.0.0.1:{PORT} HOST`, or a reverse proxy that asks for one"
     )]
     Open,

@@ -36,7 +36,7 @@ pub enum StartError {
     #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
     Busy(ListenAddress),
     /// The operating system rejects the address.
-    #[error("{0} cannot be listened at")]
+    #[error("cannot listen on {0}")]
     Refused(ListenAddress, #[source] io::Error),
     /// The thread cannot be started.
     #[error("the thread of the page cannot be started")]

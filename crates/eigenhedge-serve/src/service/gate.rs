@@ -82,7 +82,10 @@ fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Prob
         }
         Some(scope) if scope < wanted => {
             let (found, wanted) = (scope.name(), wanted.name());
-            Err(Problem::new(StatusCode::FORBIDDEN, format!("the token allows to {found}, and this needs {wanted}")))
+            Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                format!("the token has the scope {found}, but this request needs {wanted}"),
+            ))
         }
         Some(_) => Ok(()),
     }

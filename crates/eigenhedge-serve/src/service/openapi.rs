@@ -23,7 +23,12 @@ const OPERATIONS: &[Operation] = &[
         &[200, 404, 409, 413, 415, 422, 507],
     ),
     ("/v1/streams/{name}/score", "post", "Scores rows without learning from them.", &[200, 404, 409, 413, 415, 422]),
-    ("/v1/streams/{name}/summary", "get", "Returns the summary of the stream, or of one key (parameter `key`).", &[200, 404]),
+    (
+        "/v1/streams/{name}/summary",
+        "get",
+        "Returns the summary of the stream, or of one key (parameter `key`).",
+        &[200, 404],
+    ),
     (
         "/v1/streams/{name}/model",
         "get",

@@ -39,7 +39,7 @@ impl Service {
     pub fn start(settings: Settings) -> Result<Self, String> {
         settings.check()?;
         let listen = settings.listen;
-        let refused = |error: std::io::Error| format!("{listen} cannot be listened at: {error}");
+        let refused = |error: std::io::Error| format!("cannot listen on {listen}: {error}");
         let listener = TcpListener::bind(listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;

@@ -314,9 +314,7 @@ impl Slot {
         let outcome = logged.order.carry_out(engine);
         if let Some(reason) = outcome.broken {
             *self = Self::default();
-            return Err(Problem::store_full(format!(
-                "the learner cannot be put away: {reason}; send the request again"
-            )));
+            return Err(Problem::store_full(format!("the learner cannot be saved: {reason}; send the request again")));
         }
         handle.count(engine, &outcome);
         handle.feed.publish(engine, before, &logged.order, &outcome);

@@ -133,7 +133,7 @@ impl Engine {
     /// Makes the most recent rows of a monitor its reference.
     pub fn accept(&mut self, key: Option<&str>) -> Result<(), Problem> {
         let Some(AnyLearner::Monitors(monitors)) = &mut self.learner else {
-            return Err(Problem::unsound("accept is for monitors that have had rows"));
+            return Err(Problem::unsound("only a monitor that has received rows can accept a reference"));
         };
         let key = match (key, &self.options.by) {
             (None, None) => "",

@@ -211,7 +211,12 @@ pub const OPTIONS: &[OptionEntry] = &[
             (setup.spec.mixing == Mixing::None).then(|| "{alpha} has no effect with {mixing} none".into())
         },
         example: "--learner tracking --alpha 0.01",
-        ..OptionEntry::new("alpha", Type::Number(error::fraction, None), "F", "Share of the distribution that is mixed in")
+        ..OptionEntry::new(
+            "alpha",
+            Type::Number(error::fraction, None),
+            "F",
+            "Share of the distribution that is mixed in",
+        )
     },
     OptionEntry {
         default: "0.95",
@@ -315,9 +320,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         conflict: |_, setup| {
             let counts = setup.spec.center.is_some_and(|center| center.prior > 0.0);
             match (setup.kernel, counts) {
-                (Some(_), _) => {
-                    Some("{start-center} is a row of numbers and cannot be used with a {kernel}".into())
-                }
+                (Some(_), _) => Some("{start-center} is a row of numbers and cannot be used with a {kernel}".into()),
                 (None, false) => {
                     Some("{start-center} needs a {center-prior}, the number of rows that it counts for".into())
                 }
@@ -447,7 +450,12 @@ pub const OPTIONS: &[OptionEntry] = &[
         },
         get: |setup| Some(setup.spec.kernel.as_ref()?.parameters().items?.name().into()),
         example: "--kernel spectrum --items words",
-        ..OptionEntry::new("items", Type::Choice(items), "WHAT", "Kind of items in a text, for kernels on texts and sets")
+        ..OptionEntry::new(
+            "items",
+            Type::Choice(items),
+            "WHAT",
+            "Kind of items in a text, for kernels on texts and sets",
+        )
     },
     OptionEntry {
         default: "3",
@@ -582,7 +590,12 @@ pub const OPTIONS: &[OptionEntry] = &[
                 .then(|| format!("{{best}} {} is for plain rows, without a {{kernel}}", setup.best))
         },
         example: "--best none",
-        ..OptionEntry::new("best", Type::Choice(best_methods), "HOW", "Method of computing the best subspace in hindsight")
+        ..OptionEntry::new(
+            "best",
+            Type::Choice(best_methods),
+            "HOW",
+            "Method of computing the best subspace in hindsight",
+        )
     },
     OptionEntry {
         default: "0",
@@ -626,7 +639,8 @@ fn centers() -> Vec<Choice> {
 }
 
 fn coordinates() -> Vec<Choice> {
-    let aligned = "Those most likely to be kept, rotated as little as possible from row to row; losses are those of the draw";
+    let aligned =
+        "Those most likely to be kept, rotated as little as possible from row to row; losses are those of the draw";
     choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, to which the loss refers")])
 }
 
