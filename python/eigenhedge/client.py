@@ -74,6 +74,8 @@ class Client:
         self._secure, self._host, self._prefix = parts.scheme == "https", parts.netloc, parts.path.rstrip("/")
         self._token, self._retries, self._timeout = token, retries, timeout
         self._connection: http.client.HTTPConnection | None = None
+        #: True if a request was sent again after a broken connection.
+        self._repeated = False
 
     def __repr__(self) -> str:
         return f"Client({self.address!r})"
@@ -131,6 +133,7 @@ class Client:
             headers["Authorization"] = f"Bearer {self._token}"
         # A request that changes the state and has no key must not be repeated.
         is_safe = method != "POST" or bool(key) or path.endswith("/score")
+        self._repeated = False
         for attempt in range(self._retries + 1):
             try:
                 status, text, wait = self._once(method, path, body, headers)
@@ -138,6 +141,7 @@ class Client:
                 self.close()
                 if attempt == self._retries or not is_safe:
                     raise
+                self._repeated = True
                 time.sleep(min(0.1 * 2**attempt, 5.0))
                 continue
             if status < 300:
@@ -185,7 +189,7 @@ class Stream:
             yield from self._rows("rows", lines, str(uuid.uuid4()))
 
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Send the rows of a DataFrame and return their answers as a DataFrame with the same index."""
+        """Send the rows of a DataFrame and return their answers as a DataFrame, with the same index unless rows were skipped."""
         return _frame(self.learn(frame, batch), frame)
 
     def score(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
@@ -224,7 +228,12 @@ class Stream:
 
     def delete(self) -> None:
         """Delete the stream and all its data (scope ``admin``)."""
-        self._client._send("DELETE", _path(self.name))
+        try:
+            self._client._send("DELETE", _path(self.name))
+        except ServiceError as error:
+            # The stream is gone if the answer to the first attempt was lost.
+            if error.status != 404 or not self._client._repeated:
+                raise
 
 
 def _path(name: str, end: str = "") -> str:

@@ -234,7 +234,7 @@ impl PyMonitor {
         let State { monitor, journal, .. } = &mut *state;
         let event = monitor.open_event().copied();
         journal.close(0, monitor, &column_names(monitor));
-        event.as_ref().map(|event| event_dict(py, &event)).transpose()
+        event.as_ref().map(|event| event_dict(py, event)).transpose()
     }
 
     #[getter]

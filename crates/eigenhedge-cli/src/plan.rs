@@ -3,9 +3,11 @@
 use crate::args::{KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::files::is_same_file;
 use crate::table::{self, Usage, is_dash};
+use anyhow::anyhow;
 use eigenhedge::options::{Options, Setup, spelled};
-use eigenhedge::{AnyLearner, Error, Kind, Standardize};
-use eigenhedge_io::{Form, Layout, Source, Target};
+use eigenhedge::{AnyLearner, Error, Kind, Missing, Standardize};
+use eigenhedge_io::{Form, Layout, Source, Target, printable_path};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
 /// Plan of `run`.
@@ -59,6 +61,26 @@ pub struct Given {
     pub k: Option<usize>,
     /// Scale of the columns.
     pub standardize: Option<Standardize>,
+}
+
+impl Given {
+    /// Applies a typed `--missing` to the saved model or models, and to their options. Missing cells belong to the new table.
+    pub fn new_missing(
+        &self,
+        learner: Kind,
+        options: &mut Map<String, Value>,
+        change: impl FnOnce(Missing) -> Result<(), Error>,
+    ) -> anyhow::Result<()> {
+        const NAME: &str = "missing";
+        if !self.options.names().any(|name| name == NAME) {
+            return Ok(());
+        }
+        let typed = self.options.options(learner, self.k.unwrap_or(1));
+        let missing = setup(&typed)?.spec.missing;
+        change(missing).map_err(|error| anyhow!("{}: {error}", printable_path(&self.path)))?;
+        options.insert(NAME.to_owned(), json!(missing.name()));
+        Ok(())
+    }
 }
 
 impl Beginning {

@@ -121,6 +121,47 @@ fn coordinates_may_stand_in_any_order() {
     assert_eq!(ok(&place, "reconstruct m.snap y.csv"), swapped);
 }
 
+/// Form, delimiter, decimal sign and gaps belong to a table, not to a model.
+#[test]
+fn a_saved_model_or_monitor_takes_a_table_of_another_form_and_with_gaps() {
+    let place = place();
+    let rows = streams::iid(3, 1, 0.3, 300, 5).rows;
+    let table = |rows: &[Vec<f64>], delimiter: &str, decimal: &str, gap: Option<usize>| {
+        let line = |(t, row): (usize, &Vec<f64>)| {
+            let cell = |(j, x): (usize, &f64)| {
+                if gap == Some(t) && j == 1 { String::new() } else { format!("{x:?}").replace('.', decimal) }
+            };
+            row.iter().enumerate().map(cell).collect::<Vec<_>>().join(delimiter)
+        };
+        let lines: Vec<String> = rows.iter().enumerate().map(line).collect();
+        format!("a{delimiter}b{delimiter}c\nLINES\n").replace("LINES", &lines.join("\n"))
+    };
+    place.write("first.csv", table(&rows[..200], ",", ".", None));
+    place.write("plain.csv", table(&rows[200..], ",", ".", None));
+    place.write("other.csv", table(&rows[200..], ";", ",", None));
+    place.write("gaps.csv", table(&rows[200..], "|", ".", Some(40)));
+    for (command, options) in [("run", "-k 1"), ("monitor", "--warm-up 100")] {
+        ok(&place, &format!("{command} first.csv {options} --snapshot s.eh -q"));
+        let answers = |input: &str| {
+            ok(&place, &format!("{command} {input} --start-from s.eh -q --out z.csv"));
+            place.read("z.csv")
+        };
+        assert_eq!(answers("other.csv"), answers("plain.csv"), "{command}");
+        assert_eq!(answers("other.csv --delimiter ; --decimal ,"), answers("plain.csv"), "{command}");
+        let (skipped, filled) = (answers("gaps.csv --missing skip"), answers("gaps.csv --missing fill"));
+        assert_ne!(skipped, filled, "{command}");
+        let failed = place.run(&format!("{command} gaps.csv --start-from s.eh --missing fail"));
+        assert!(failed.err.contains("gaps.csv, line 42, column 1 (\"b\")"), "{}", failed.err);
+        // What was filled in stays so.
+        ok(&place, &format!("{command} gaps.csv --start-from s.eh --missing fill --snapshot filled.eh -q"));
+        let back = place.run(&format!("{command} plain.csv --start-from filled.eh --missing skip"));
+        match command {
+            "run" => assert!(back.err.contains("filled.eh: missing must stay fill"), "{}", back.err),
+            _ => assert_eq!(back.status, 0, "{}", back.err),
+        }
+    }
+}
+
 #[test]
 fn a_model_goes_on_with_the_other_half_bit_for_bit() {
     let place = place();

@@ -186,7 +186,7 @@ pub struct RunArgs {
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary and no progress
-    #[arg(long)]
+    #[arg(short, long)]
     pub quiet: bool,
 
     /// Format of the results [default: by the file extension, otherwise csv]

@@ -69,9 +69,10 @@ pub struct MonitorArgs {
     /// Table of normal rows to learn from first; every row of INPUT then has a score
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
-    /// Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions)
-    #[arg(long, value_name = "WHAT", value_parser = missing(), default_value_t = Missing::Fill)]
-    pub missing: Missing,
+    /// Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions) [default:
+    /// fill, or as in the file of --start-from]
+    #[arg(long, value_name = "WHAT", value_parser = missing())]
+    pub missing: Option<Missing>,
     /// Alarms with at most this many rows between them form one event
     #[arg(long, value_name = "ROWS", default_value_t = 5)]
     pub event_gap: u64,
@@ -116,7 +117,7 @@ pub struct MonitorArgs {
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary and no progress
-    #[arg(long)]
+    #[arg(short, long)]
     pub quiet: bool,
 
     /// File to save the monitor to, at the end and when a signal stops it
@@ -132,7 +133,7 @@ pub struct MonitorArgs {
     /// Start with this saved monitor, or with one per key, on a new table: columns are matched by name, its options apply, and
     /// every row has a score
     #[arg(long, value_name = "FILE", help_heading = "Snapshots",
-          conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "missing", "event_gap",
+          conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "event_gap",
                                 "change_time", "drift_time", "rebaseline", "standardize"])]
     pub start_from: Option<PathBuf>,
 

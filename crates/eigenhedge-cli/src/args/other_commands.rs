@@ -165,7 +165,7 @@ pub struct MergeArgs {
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary
-    #[arg(long)]
+    #[arg(short, long)]
     pub quiet: bool,
 }
 

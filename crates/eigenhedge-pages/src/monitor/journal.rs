@@ -323,8 +323,8 @@ mod tests {
 
     #[test]
     fn times_of_many_keys_take_bounded_memory() {
-        let mut journal = Journal::default();
-        journal.tracks = (0..40_000).map(|key| Track::new(&key.to_string())).collect();
+        let keys: Vec<String> = (0..40_000).map(|key| key.to_string()).collect();
+        let mut journal = Journal::new(keys.iter().map(String::as_str));
         let monitor = &mut Monitor::new(MonitorOptions::default(), 6).unwrap();
         for t in 0..200 {
             let row = RowAt { number: t, cells: &[0.0; 6], time: "now", seconds: Some(t as f64) };

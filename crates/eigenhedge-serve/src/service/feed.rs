@@ -1,6 +1,6 @@
 //! The events of a stream, for pages and other listeners: notices, and points at regular intervals.
 
-use super::engine::{Engine, Notice, Outcome};
+use super::engine::{Engine, Notice, Notices, Outcome};
 use super::order::Order;
 use serde_json::json;
 use std::collections::VecDeque;
@@ -93,7 +93,7 @@ impl Feed {
         }
         for notice in engine.notices().after(before) {
             let event = FeedEvent::notice(notice);
-            push(&mut state.notices, event.clone(), 1000);
+            push(&mut state.notices, event.clone(), Notices::REMEMBERED);
             state.send(event);
         }
         if !matches!(order, Order::Rows(_)) {

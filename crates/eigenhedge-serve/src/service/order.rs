@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// Rows to learn.
-    Rows(Rows),
+    Rows(Box<Rows>),
     /// Request to make the last rows of a monitor its reference.
     Accept { key: Option<String> },
     /// Saved file that replaces the learner.

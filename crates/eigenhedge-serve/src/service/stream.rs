@@ -13,7 +13,7 @@ use super::repeats::{Repeats, Reply};
 use super::shape::Shape;
 use super::store::{Action, Op, Store, StoreQueue};
 use super::webhook::{Target, Webhooks};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::oneshot;
@@ -81,6 +81,8 @@ struct Slot {
     is_saving: bool,
     /// Reason why the learner could not be loaded from the store.
     failed: Option<String>,
+    /// Replies to orders that were replayed while their requests wait, by log position.
+    replayed: HashMap<u64, Reply>,
 }
 
 /// Place in the queue of orders. It is released on drop.
@@ -239,11 +241,17 @@ impl Worked for Handle {
 
     fn panicked(&self) {
         // The state in memory may be inconsistent, so it will be loaded from the store again.
-        *lock(&self.slot) = Slot::default();
+        lock(&self.slot).forget(self);
     }
 }
 
 impl Slot {
+    /// Drops the learner. Requests wait until it is loaded from the store again.
+    fn forget(&mut self, handle: &Handle) {
+        *self = Self::default();
+        handle.is_loaded.store(false, Ordering::Release);
+    }
+
     /// Returns the learner, and loads it from the store if necessary.
     fn engine(&mut self, handle: &Arc<Handle>) -> Result<&mut Engine, Problem> {
         if handle.is_deleted.load(Ordering::Acquire) {
@@ -279,7 +287,7 @@ impl Slot {
                 Engine::load(options, places.clone(), &around, snapshot.learner)?
             }
         };
-        let (mut applied, mut bytes) = (self.applied, 0);
+        let (mut applied, mut bytes, mut replayed) = (self.applied, 0, HashMap::new());
         store.replay(handle.id, self.applied, |place, order| {
             let logged = Logged::from_bytes(order)?;
             let outcome = logged.order.carry_out(&mut engine);
@@ -287,14 +295,19 @@ impl Slot {
                 return Err(reason);
             }
             (applied, bytes) = (place, bytes + order.len() as u64);
+            let reply = reply_of(outcome);
             if let Some(key) = &logged.key {
-                repeats.end(key, &reply_of(outcome));
+                repeats.end(key, &reply);
+            }
+            if handle.waiting() > 0 {
+                replayed.insert(place, reply);
             }
             Ok(())
         })?;
-        (self.applied, self.log_bytes) = (applied, bytes);
+        (self.applied, self.log_bytes, self.replayed) = (applied, bytes, replayed);
         handle.counts.rows.store(engine.counts().rows, Ordering::Relaxed);
         handle.counts.skipped.store(engine.counts().skipped, Ordering::Relaxed);
+        handle.counts.alarms.store(engine.alarms(), Ordering::Relaxed);
         handle.publish_shape(&engine);
         handle.feed.restore(&engine);
         *lock(&handle.repeats) = repeats;
@@ -307,16 +320,24 @@ impl Slot {
         self.engine(handle)?;
         if self.applied >= place {
             // The learner was loaded again, and the replay has applied this order.
-            return Err(ended());
+            return self.replayed.remove(&place).unwrap_or_else(|| Err(ended()));
         }
+        self.replayed.clear();
         let Some(engine) = &mut self.engine else { return Err(ended()) };
         let before = engine.notices().count;
         let outcome = logged.order.carry_out(engine);
         if let Some(reason) = outcome.broken {
-            *self = Self::default();
-            return Err(Problem::store_full(format!("the learner cannot be saved: {reason}; send the request again")));
+            self.forget(handle);
+            // The order is durable: loading the learner again applies it.
+            return match self.engine(handle) {
+                Ok(_) => self.replayed.remove(&place).unwrap_or_else(|| Err(ended())),
+                Err(_) => Err(Problem::unavailable(format!(
+                    "the rows are stored, but the learner cannot be used now: {reason}; repeat the request with the same \
+                     Idempotency-Key for its answers"
+                ))),
+            };
         }
-        handle.count(engine, &outcome);
+        handle.count(engine);
         handle.feed.publish(engine, before, &logged.order, &outcome);
         handle.tell(engine, before);
         if handle.shape().is_none() || matches!(logged.order, Order::Model(_)) {
@@ -382,11 +403,11 @@ impl Handle {
         }
     }
 
-    fn count(&self, engine: &Engine, outcome: &Outcome) {
+    fn count(&self, engine: &Engine) {
         let counts = engine.counts();
         self.counts.rows.store(counts.rows, Ordering::Relaxed);
         self.counts.skipped.store(counts.skipped, Ordering::Relaxed);
-        self.counts.alarms.fetch_add(outcome.alarms, Ordering::Relaxed);
+        self.counts.alarms.store(engine.alarms(), Ordering::Relaxed);
         self.counts.requests.fetch_add(1, Ordering::Relaxed);
     }
 }

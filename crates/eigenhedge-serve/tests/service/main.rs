@@ -6,6 +6,7 @@ mod disk_full;
 mod durability;
 mod fuzz;
 mod kills;
+mod pages;
 mod security;
 mod statuses;
 mod streams;

@@ -164,6 +164,15 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
+    /// Changes the template, the member that learns the rows of all keys, and the members of all keys. If the change
+    /// of a key fails, the keys after it stay unchanged.
+    pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
+        work(&mut self.fresh)?;
+        self.common.as_mut().map_or(Ok(()), &work)?;
+        let keys: Vec<String> = self.keys().map(str::to_owned).collect();
+        keys.iter().try_for_each(|key| self.with(key, &work))
+    }
+
     /// Calls `work` with the member of a key. For a new key, the member is a copy of the template, and the
     /// key is added unless `work` fails.
     pub fn with<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {

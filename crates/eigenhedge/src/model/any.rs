@@ -46,6 +46,8 @@ macro_rules! delegate {
 
 /// Maximum number of directions kept. It prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
+/// Error of learners that cannot fill in missing cells.
+const FILLS: Error = Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
 /// Maximum number of values that a learner stores per column after a few rows: basis, center and scratch.
 const OF_LENGTH: usize = 12;
 /// Number of values that a learner stores per direction kept: probabilities, coordinates and scratch.
@@ -82,7 +84,7 @@ impl AnyLearner {
         at_least_one("the dimension", length)?;
         let is_plain = spec.kernel.is_none() && spec.learner.entry().family != Family::Hebbian;
         if spec.missing == Missing::Fill && !is_plain {
-            return Err(Error::Unsupported("missing cells are filled in by subspace learners over plain rows only"));
+            return Err(FILLS);
         }
         let specs = match spec.learner.entry().family {
             Family::Hebbian => return Self::hebbian(spec, length),
@@ -127,6 +129,17 @@ impl AnyLearner {
                 Self::KernelHebbian(Box::new(Hebbian::new(params, weights)?))
             }
         })
+    }
+
+    /// Changes the handling of missing cells. Only subspace learners over plain rows can fill them in.
+    pub(super) fn set_missing(&mut self, missing: Missing) -> Result<(), Error> {
+        match self {
+            Self::Plain(portfolio) => portfolio.set_missing(missing),
+            _ if missing == Missing::Fill => return Err(FILLS),
+            Self::Kernel(portfolio) => portfolio.set_missing(missing),
+            Self::Hebbian(_) | Self::KernelHebbian(_) => {}
+        }
+        Ok(())
     }
 
     /// Builds a new learner to compare with a deserialized one. For `auto`, it has the saved members, which

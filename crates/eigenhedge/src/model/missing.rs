@@ -24,6 +24,33 @@ use crate::state::ensure;
 use crate::subspace::Scales;
 
 impl Model {
+    /// Changes the handling of missing cells for the following rows. Returns an error if the model has filled in cells
+    /// and would no longer do so.
+    ///
+    /// ```
+    /// use eigenhedge::{Kind, Missing, Model, Spec};
+    ///
+    /// let mut model = Model::new(Spec::new(Kind::Auto, 1), 3, 7)?;
+    /// model.step(&[1.0, 2.0, 3.0])?;
+    /// assert!(model.step(&[1.0, f64::NAN, 3.0]).is_err());
+    /// model.set_missing(Missing::Fill)?;
+    /// model.step(&[1.0, f64::NAN, 3.0])?;
+    /// assert!(model.set_missing(Missing::Skip).is_err());
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn set_missing(&mut self, missing: Missing) -> Result<(), Error> {
+        let is_new = self.totals.rows == 0;
+        if self.totals.filled_rows > 0 || !is_new && !self.unseen.is_empty() {
+            let stays = missing == Missing::Fill;
+            let refusal = "missing must stay fill, because cells of earlier rows were filled in";
+            return if stays { Ok(()) } else { Err(Error::Unsupported(refusal)) };
+        }
+        self.learner.set_missing(missing)?;
+        self.spec.missing = missing;
+        self.unseen = if is_new && self.spec.begins_by_column() { (0..self.length).collect() } else { Vec::new() };
+        Ok(())
+    }
+
     /// Runs one trial with a row that may have missing cells.
     pub(super) fn step_seen(&mut self, row: &[f64]) -> Result<Loss, Error> {
         check_cells("row", row, self.length)?;

@@ -158,9 +158,8 @@ impl Model {
             None => Partitions::new(length, centered),
             Some(kernel) => Partitions::of_features(kernel.clone(), length, centered),
         });
-        let begins_by_column = spec.missing == Missing::Fill && spec.center.is_some_and(|center| center.prior == 0.0);
         Ok(Self {
-            unseen: if begins_by_column { (0..length).collect() } else { Vec::new() },
+            unseen: if spec.begins_by_column() { (0..length).collect() } else { Vec::new() },
             filled: Scratch::default(),
             columns: Columns::default(),
             resume_state: Vec::new(),

@@ -275,6 +275,11 @@ impl Monitor {
         event
     }
 
+    /// Changes the handling of missing cells for the following rows.
+    pub fn set_missing(&mut self, missing: Missing) {
+        self.options.missing = missing;
+    }
+
     /// Clears the lagged rows, because the next row starts a new table.
     pub fn begin_table(&mut self) {
         if let Some(fitted) = &mut self.fitted {

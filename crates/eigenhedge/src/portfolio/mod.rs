@@ -28,7 +28,7 @@ use crate::learner::{Learner, Loss, Upcoming};
 use crate::linalg::Matrix;
 use crate::mixing::Mixing;
 use crate::random::Random;
-use crate::registry::{Kind, Spec};
+use crate::registry::{Kind, Missing, Spec};
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
@@ -133,6 +133,11 @@ impl<S: Span> Portfolio<S> {
     /// Returns the parameters of the members.
     pub fn specs(&self) -> &[Spec] {
         &self.specs
+    }
+
+    /// Changes the handling of missing cells of all members.
+    pub fn set_missing(&mut self, missing: Missing) {
+        self.specs.iter_mut().for_each(|spec| spec.missing = missing);
     }
 
     /// Returns the members.

@@ -124,6 +124,11 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Returns true if the first cell of each column sets its center, because cells of the first row may be missing.
+    pub(crate) fn begins_by_column(&self) -> bool {
+        self.missing == Missing::Fill && self.center.is_some_and(|center| center.prior == 0.0)
+    }
+
     /// Creates parameters with the defaults of the command line and of Python: a running mean for learners
     /// that center, fixed share and merging for tracking, a self-confident rate for anchored, and a step of
     /// 0.05 for Hebbian learners.

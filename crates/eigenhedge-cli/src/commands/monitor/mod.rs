@@ -17,12 +17,11 @@ use crate::stdout;
 use crate::stop::StopSignal;
 use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::{Context, Result};
-use eigenhedge::{Kept, Mode, MonitorOptions, Standardize};
+use eigenhedge::{Kept, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
 use metrics::Metrics;
-use pages::MonitorPages;
 use session::{Finished, Session};
 
 pub use inspect::inspect;
@@ -64,7 +63,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             Err(_) if signal.to_stop() => return stopped_early(),
             outcome => outcome?,
         };
-        if let (Some(live), Some(pages)) = (&mut live, MonitorPages::of(&session)) {
+        if let (Some(live), Some(pages)) = (&mut live, session.pages()) {
             live.follow(pages);
         }
         let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
@@ -170,7 +169,7 @@ fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
         .with_limit(args.limit)
         .with_lags(args.lags)
         .with_differences(args.differences.into())
-        .with_missing(args.missing)
+        .with_missing(args.missing.unwrap_or(Missing::Fill))
         .with_warm_up(args.warm_up)
         .with_event_gap(args.event_gap)
         .with_change_time(args.change_time)

@@ -50,7 +50,7 @@ impl Begun {
             return Ok(Self { stream, fleet, before: None });
         };
         let name = printable_path(path);
-        let fleet = match (kind_of(path)?, &args.group_by) {
+        let mut fleet: Fleet<Monitor> = match (kind_of(path)?, &args.group_by) {
             (SavedKind::Monitors, Some(_)) => open_fleet(path, most(args))?.0,
             (SavedKind::Monitors, None) => {
                 return Err(anyhow!("{name}: holds a monitor for each key: --group-by names them"));
@@ -63,7 +63,13 @@ impl Begun {
                 Fleet::new(monitor)?
             }
         };
-        let monitor: &Monitor = fleet.fresh();
+        if let Some(missing) = args.missing {
+            fleet.change(|monitor| {
+                monitor.set_missing(missing);
+                Ok(())
+            })?;
+        }
+        let monitor = fleet.fresh();
         let (missing, model_columns) = (Some(monitor.options().missing), monitor.columns().names.clone());
         let stream = Stream::open(source, &Layout { missing, model_columns, ..layout.clone() })?;
         let (width, found) = (monitor.width(), stream.columns().len());

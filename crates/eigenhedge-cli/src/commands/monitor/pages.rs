@@ -1,6 +1,5 @@
 //! The live page of monitors.
 
-use super::session::Session;
 use crate::live::{PageSource, Shared};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, page};
 use eigenhedge_report::Page;
@@ -18,11 +17,9 @@ pub struct MonitorPages {
 }
 
 impl MonitorPages {
-    /// Creates the builder for a session that shares its journal; `None` for other sessions.
-    pub fn of(session: &Session<'_>) -> Option<Self> {
-        let fresh = session.fleet.fresh();
-        let warm_up = fresh.options().warm_up_rows(fresh.width());
-        Some(Self { counter: Arc::clone(session.counter.as_ref()?), facts: session.facts(Some(warm_up)) })
+    /// Creates the builder for a session that shares its journal through this counter.
+    pub fn new(counter: Counter, facts: Facts) -> Self {
+        Self { counter, facts }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Monitors with their input stream and results.
 
 use super::hook::{Hook, Notice};
-use super::pages::Counter;
+use super::pages::{Counter, MonitorPages};
 use crate::args::MonitorArgs;
 use crate::commands::run::words::{by_name, say};
 use anyhow::{Result, anyhow};
@@ -182,6 +182,13 @@ impl Session<'_> {
             "{source}: must have more rows{of_key} than the warm-up, {wanted}, got {found}; --warm-up takes fewer, and --train \
              another table"
         )
+    }
+
+    /// Returns a builder of pages; `None` if the session does not share its journal.
+    pub fn pages(&self) -> Option<MonitorPages> {
+        let fresh = self.fleet.fresh();
+        let warm_up = fresh.options().warm_up_rows(fresh.width());
+        Some(MonitorPages::new(Counter::clone(self.counter.as_ref()?), self.facts(Some(warm_up))))
     }
 
     /// Returns facts about the table and the monitors, for summaries and pages.

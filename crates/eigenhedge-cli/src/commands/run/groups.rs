@@ -59,10 +59,14 @@ impl Begun {
                 (fleet, stream, in_effect(&setup)?)
             }
             Beginning::Model(given) => {
-                let (fleet, saved) = open_fleet::<Model>(&given.path, most)?;
+                let (mut fleet, saved) = open_fleet::<Model>(&given.path, most)?;
                 let mut model = fleet.fresh().clone();
                 model.resume_state = saved;
-                let options = saved_options(&model)?;
+                let mut options = saved_options(&model)?;
+                given.new_missing(model.spec().learner, &mut options, |missing| {
+                    fleet.change(|member| member.set_missing(missing))
+                })?;
+                model.set_missing(fleet.fresh().spec().missing)?;
                 agree_with_model(given, &given.path, &model, &options)?;
                 let layout = layout_of_model(given, &given.path, &model, layout)?;
                 let stream = open_like(&model, &plan.source, &as_it_is(&layout))?;

@@ -80,8 +80,9 @@ impl Start {
 
     /// Starts with a saved model and a new table.
     fn with_model(plan: &Plan, given: &Given, layout: &Layout) -> Result<Self> {
-        let model = read_model(&given.path)?;
-        let options = saved_options(&model)?;
+        let mut model = read_model(&given.path)?;
+        let mut options = saved_options(&model)?;
+        given.new_missing(model.spec().learner, &mut options, |missing| model.set_missing(missing))?;
         agree_with_model(given, &given.path, &model, &options)?;
         let layout = layout_of_model(given, &given.path, &model, layout)?;
         let stream = open_like(&model, &plan.source, &as_it_is(&layout))?;

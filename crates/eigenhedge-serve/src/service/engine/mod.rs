@@ -67,6 +67,14 @@ impl Engine {
         &self.notices
     }
 
+    /// Returns the number of alarms so far.
+    pub fn alarms(&self) -> u64 {
+        match &self.learner {
+            Some(AnyLearner::Monitors(monitors)) => monitors.journal.totals.alarms,
+            _ => 0,
+        }
+    }
+
     /// Returns true if a monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())

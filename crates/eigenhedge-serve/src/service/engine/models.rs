@@ -13,14 +13,14 @@ use serde_json::Value;
 /// Single model, with the data for its page.
 pub struct OneModel {
     pub model: Box<Model>,
-    pub recorder: Recorder,
+    pub recorder: Box<Recorder>,
 }
 
 impl OneModel {
     /// Creates the learner from a model, and makes it compute coordinates.
     pub fn new(mut model: Model, has_time: bool) -> Self {
         model.ask_for_coordinates(true);
-        let recorder = Recorder::new(&model, has_time);
+        let recorder = Box::new(Recorder::new(&model, has_time));
         Self { model: Box::new(model), recorder }
     }
 

@@ -5,9 +5,6 @@ use eigenhedge_pages::monitor::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Maximum number of stored notices.
-const REMEMBERED: usize = 1000;
-
 /// Event of a stream that is reported to users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
@@ -81,12 +78,15 @@ pub struct Notices {
 }
 
 impl Notices {
+    /// Maximum number of notices that are remembered.
+    pub const REMEMBERED: usize = 1000;
+
     /// Appends a notice and numbers it.
     pub fn push(&mut self, mut notice: Notice) {
         self.count += 1;
         notice.id = self.count;
         self.last.push_back(notice);
-        if self.last.len() > REMEMBERED {
+        if self.last.len() > Self::REMEMBERED {
             self.last.pop_front();
         }
     }

@@ -62,7 +62,7 @@ struct Around {
 #[derive(Debug, Serialize, Deserialize)]
 enum Recorded {
     Nothing,
-    Model(Recorder),
+    Model(Box<Recorder>),
     Models(Downsampler),
     Monitors(Journal),
 }

@@ -187,14 +187,28 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note: "Running.".into(), parts: page.parts() }
 }
 
-/// Draws values as a line of block characters, scaled to the largest value.
+/// Draws values as a line of block characters. Their heights follow the logarithms of the values; otherwise one large
+/// value would hide the others.
 fn spark_line(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let heights: Vec<f64> = values.iter().map(|x| x.max(1e-12).ln()).collect();
     let (low, high) =
-        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+        heights.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
     let block = |x: &f64| {
         let share = if high > low { (x - low) / (high - low) } else { 0.0 };
         BLOCKS[((share * 7.0).round() as usize).min(7)]
     };
-    values.iter().map(block).collect()
+    heights.iter().map(block).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spark_line;
+
+    #[test]
+    fn small_values_differ_beside_a_large_one() {
+        assert_eq!(spark_line(&[]), "");
+        assert_eq!(spark_line(&[2.0, 2.0]), "▁▁");
+        assert_eq!(spark_line(&[1.0, 10.0, 1e7]), "▁▂█");
+    }
 }

@@ -39,7 +39,7 @@ async fn learn_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> R
     let key = request_key(headers, &body)?;
     wait_for_load(&handle).await?;
     let rows = read_rows(&handle, form, body).await?;
-    handle.order(Logged { key, order: Order::Rows(rows) }).await
+    handle.order(Logged { key, order: Order::Rows(Box::new(rows)) }).await
 }
 
 /// Handles `POST …/score`: scores rows without learning from them, and returns an answer for each.

@@ -39,19 +39,44 @@
     field.focus();
   }
 
+  // Splits a table at line ends outside of quotes.
+  function records(text) {
+    const all = [];
+    let open = "";
+    for (const line of text.split(/\r?\n/)) {
+      const record = open === "" ? line : `${open}\n${line}`;
+      const quotes = record.split('"').length - 1;
+      open = quotes % 2 ? record : "";
+      if (!open && record !== "") all.push(record);
+    }
+    if (open) all.push(open);
+    return all;
+  }
+
+  // Offers the answers to the rows of a dropped file.
+  function offer(name, answers) {
+    const link = document.getElementById("answers") || add("a", { id: "answers" });
+    if (link.href) URL.revokeObjectURL(link.href);
+    link.href = URL.createObjectURL(new Blob(answers, { type: "application/x-ndjson" }));
+    link.download = name.replace(/\.[^.]*$/, "") + "-answers.jsonl";
+    link.textContent = "Answers";
+  }
+
   // Sends a large table in pieces, each with the header, so that the page can show the progress.
   async function upload(file) {
-    const text = await file.text(), lines = text.split(/\r?\n/).filter(line => line !== "");
+    const lines = records(await file.text()), answers = [];
     const head = lines[0], step = Math.max(200, Math.ceil(lines.length / 50));
     const has_head = head.split(/[,;\t]/).some(cell => cell.trim() !== "" && Number.isNaN(Number(cell)));
     const first = has_head ? 1 : 0, key = crypto.getRandomValues(new Uint32Array(2)).join("-");
     for (let at = first; at < lines.length; at += step) {
       const part = lines.slice(at, at + step), body = (has_head ? [head, ...part] : part).join("\n") + "\n";
-      await send(`/v1/streams/${stream}/rows`, {
+      const answer = await send(`/v1/streams/${stream}/rows`, {
         method: "POST", body, headers: { "Content-Type": "text/csv", "Idempotency-Key": `${key}-${at}` },
       });
+      answers.push(await answer.text());
       tell(`${file.name}: ${Math.min(at + step, lines.length) - first} of ${lines.length - first} rows`);
     }
+    offer(file.name, answers);
   }
 
   function guard(action) {

@@ -36,6 +36,7 @@ fn described(handle: &Handle) -> Value {
         "options": handle.options.given,
         "rows": read(&counts.rows),
         "skipped_rows": read(&counts.skipped),
+        "alarms": read(&counts.alarms),
         "columns": handle.shape().map(|shape| (0..shape.width).map(|column| shape.name(column)).collect::<Vec<_>>()),
         "is_loaded": handle.is_loaded(),
     })
