@@ -10,7 +10,7 @@ A stream is a model or a monitor, or one for each value of a column. Rows are st
 service loses nothing in a crash. The signals INT and TERM stop it within 5 seconds.
 
 An address that other machines can reach needs --token-file: a file of mode 600 with a scope (read, write or admin) and a token \
-of at least 16 characters on each line. The service speaks plain HTTP. Put a reverse proxy with TLS in front of it.
+of at least 16 characters on each line. The service uses plain HTTP. Put a reverse proxy with TLS in front of it.
 
 Examples:
   eigenhedge serve --store plant

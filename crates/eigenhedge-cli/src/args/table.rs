@@ -110,7 +110,7 @@ fn decimal(text: &str) -> Result<u8, String> {
 }
 
 pub(super) fn time_format(text: &str) -> Result<TimeFormat, String> {
-    let rule = "must be iso, s, ms, us, ns, or signs of strftime such as %d.%m.%Y %H:%M";
+    let rule = "must be iso, s, ms, us, ns, or a strftime pattern such as %d.%m.%Y %H:%M";
     TimeFormat::from_text(text).ok_or_else(|| rule.to_owned())
 }
 

@@ -61,9 +61,9 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
         return Err(anyhow!(
-            "{source}: must hold coordinates of `transform`, got the answers of `run`: each of these belongs to a subspace \
-             that was left behind; `transform MODEL TABLE` gives coordinates for this model, and `run --reconstruct FILE` \
-             each row's projection"
+            "{source}: must contain coordinates of `transform`, got the results of `run`, whose rows have different subspaces; \
+             `transform MODEL TABLE` computes coordinates for this model, and `run --reconstruct FILE` writes the projection of \
+             each row"
         ));
     }
     let columns = stream.columns();

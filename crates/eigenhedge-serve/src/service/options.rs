@@ -276,7 +276,7 @@ fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<La
     let time_format = match fields.text("time_format")? {
         None => None,
         Some(text) => Some(TimeFormat::from_text(&text).ok_or_else(|| {
-            must("time_format", "iso, s, ms, us, ns, or signs of strftime such as %d.%m.%Y %H:%M", &text)
+            must("time_format", "iso, s, ms, us, ns, or a strftime pattern such as %d.%m.%Y %H:%M", &text)
         })?),
     };
     let byte = |name: &str, rule: &str, allowed: fn(u8) -> bool| -> Result<Option<u8>, Problem> {
