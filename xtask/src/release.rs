@@ -5,7 +5,7 @@
 use crate::{python, root, run, step};
 use std::process::Command;
 
-/// A check: `None` if it passed, the reason if it was skipped.
+/// Check that returns `None` if it passed, and the reason if it was skipped.
 type Check = fn() -> Result<Option<String>, String>;
 
 const CHECKS: [(&str, Check); 4] = [
@@ -58,7 +58,7 @@ fn oldest_compiler() -> Result<Option<String>, String> {
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
 }
 
-/// Runs cargo-deny for licences, sources and, if its database is reachable, advisories.
+/// Runs cargo-deny for licenses, sources and, if its database is reachable, advisories.
 fn dependencies() -> Result<Option<String>, String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");

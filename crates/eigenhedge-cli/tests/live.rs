@@ -270,7 +270,7 @@ fn addresses_are_judged_before_anything_is_read() {
     for (arguments, sentence) in [
         ("monitor data.csv --live 0.0.0.0:8750", "ssh -L"),
         ("run data.csv -k 2 --live 192.168.1.1", "reverse proxy"),
-        ("monitor --live data.csv", "INPUT stands before --live"),
+        ("monitor --live data.csv", "write INPUT before --live"),
         ("monitor data.csv --live-exit", "--live"),
         ("run data.csv -k 2 --group-by a --live", "cannot be used with"),
     ] {

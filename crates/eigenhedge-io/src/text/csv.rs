@@ -33,12 +33,12 @@ pub struct Csv {
     input: InputSource,
     records: Records,
     record: ByteRecord,
-    /// True if the record is the first line and has not been delivered as a row yet.
+    /// True if the record is the first line and has not been returned as a row yet.
     held: bool,
     /// Number of cells per line.
     cells: usize,
     has_header: bool,
-    /// Header, if it contains a word. Lines that repeat it are skipped.
+    /// Header, if it contains a word. Later lines that repeat it are skipped.
     header: Option<ByteRecord>,
     /// True if a word in the first row makes its column a text column.
     judges_columns: bool,
@@ -49,7 +49,7 @@ pub struct Csv {
     /// Hint about a detected delimiter.
     delimiter_hint: String,
     rows: u64,
-    /// Lines and bytes before those counted by the reader.
+    /// Number of lines and bytes before those that the reader counts.
     lines_before: u64,
     bytes_before: u64,
 }

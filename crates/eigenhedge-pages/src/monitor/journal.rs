@@ -6,32 +6,33 @@ use super::track::Track;
 use eigenhedge::{DriftReport, Error, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of recent rows of a key whose times are kept, because a change begins before it is found.
+/// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before
+/// it is detected.
 const REMEMBERED: usize = 128;
-/// Number of such rows of all keys together, and their minimum for each key.
+/// Maximum number of such rows over all keys, and minimum number per key.
 const REMEMBERED_IN_ALL: usize = 1 << 17;
 const LEAST_REMEMBERED: usize = 8;
 /// Maximum number of events and changes kept for the summary.
 const LISTED: usize = 1000;
 
-/// Everything that a table showed to its monitors.
+/// Record of everything that the monitors reported about a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    /// Rows of this table processed so far.
+    /// Number of rows of this table processed so far.
     pub rows: u64,
-    /// Number of rows with imputed missing cells.
+    /// Number of rows whose missing cells were filled in.
     pub filled_rows: u64,
-    /// Totals of this table over all monitors.
+    /// Totals for this table over all monitors.
     pub totals: MonitorTotals,
-    /// The first events, drifts and changes that are complete.
+    /// First events, drifts and changes that are complete.
     pub listed: Vec<Occurrence>,
-    /// One entry per key, by position.
+    /// State of the monitor of each key, by position.
     pub tracks: Vec<Track>,
-    /// Data of charts, if a page was requested.
+    /// Data for charts, if a page was requested.
     pub(super) records: Option<Records>,
 }
 
-/// A row with its number, and with its time as text and in seconds since 1970.
+/// Row with its number and its time.
 #[derive(Debug, Clone, Copy)]
 pub struct RowAt<'a> {
     /// Number of the row in its table.
@@ -47,21 +48,21 @@ pub struct RowAt<'a> {
 /// Result of a row.
 #[derive(Debug)]
 pub struct Seen {
-    /// Answer of the monitor.
+    /// Verdict of the monitor.
     pub verdict: Verdict,
     /// True for the first alarm of an event.
     pub begins_event: bool,
-    /// Events, drifts and changes that became known with this row.
+    /// Events, drifts and changes that this row revealed.
     pub found: Vec<Occurrence>,
 }
 
 impl Journal {
-    /// Creates the journal of a table that has had no row, for monitors with these keys.
+    /// Creates a journal without rows, for monitors with these keys.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
         Self { tracks: keys.into_iter().map(Track::new).collect(), ..Self::default() }
     }
 
-    /// Adds a monitor with all of its rows, before the first row of this journal.
+    /// Adds a monitor, with the totals of all its rows. Must be called before the first row of this journal.
     pub fn with_monitor(mut self, key: &str, monitor: &Monitor) -> Self {
         let track = Track::of(key, monitor);
         self.rows += track.totals.rows;
@@ -70,7 +71,7 @@ impl Journal {
         self
     }
 
-    /// Returns the part of the journal about one key, without charts.
+    /// Returns the part of the journal that concerns one key, without charts.
     pub fn of_key(&self, key: &str) -> Self {
         let tracks: Vec<Track> = self.tracks.iter().filter(|track| track.key == key).cloned().collect();
         let mut totals = MonitorTotals::default();
@@ -79,19 +80,20 @@ impl Journal {
         Self { rows: totals.rows, filled_rows: 0, totals, listed, tracks, records: None }
     }
 
-    /// Also records what charts show of rows with `width` cells: of one monitor, or in less detail of one for each key.
+    /// Starts recording data for charts of rows with `width` cells. With `by_key`, each key has less detail
+    /// than a single monitor.
     pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
         self.records = Some(Records::new(width, by_key));
         self
     }
 
-    /// Stops recording for charts.
+    /// Stops recording data for charts.
     pub fn without_charts(mut self) -> Self {
         self.records = None;
         self
     }
 
-    /// Returns true if the journal has data of charts for rows of `width` cells.
+    /// Returns true if the journal has chart data for rows of `width` cells.
     pub fn has_charts(&self, width: usize) -> bool {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
@@ -101,8 +103,9 @@ impl Journal {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
 
-    /// Steps the monitor with a row and records the result. `place` is the position of the key; a new key comes after all
-    /// others. If `accepts`, the last rows become the reference, if there are enough of them.
+    /// Steps the monitor with a row and records the result. `place` is the position of the key; a new key
+    /// comes after all others. If `accepts` is true and there are enough rows, the last rows become the
+    /// reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -165,7 +168,7 @@ impl Journal {
         track.update(monitor);
     }
 
-    /// Returns what became known with a row.
+    /// Returns the events, drifts and changes that a row revealed.
     fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> Vec<Occurrence> {
         let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
         let track = &mut self.tracks[place];
@@ -205,7 +208,7 @@ impl Journal {
         found
     }
 
-    /// Records that the last rows of the monitor of a key became its reference before row `next`.
+    /// Records that the last rows of the monitor of a key became its reference, before row `next`.
     pub fn accepted(&mut self, place: usize, monitor: &Monitor, next: u64) {
         let Some(track) = self.tracks.get_mut(place) else { return };
         let before = track.totals;
@@ -217,7 +220,7 @@ impl Journal {
         self.list(&entry);
     }
 
-    /// Ends the current event of a monitor at the end of the table.
+    /// Ends the ongoing event of a monitor at the end of the table.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
         let before = monitor.totals();
         let event = monitor.close_event();
@@ -237,13 +240,13 @@ impl Journal {
         }
     }
 
-    /// Returns the list with the current events.
+    /// Returns the list, including the ongoing events.
     pub(super) fn listed_now(&self, names: &[String]) -> Vec<Occurrence> {
         let open = self.tracks.iter().filter_map(|track| track.open_occurrence(names));
         self.listed.iter().cloned().chain(open).collect()
     }
 
-    /// Returns true if the event is the current one of its key.
+    /// Returns true if the event is the ongoing one of its key.
     pub(super) fn is_open(&self, one: &Occurrence) -> bool {
         let is_of = |track: &Track| track.key == one.key && track.open.is_some_and(|event| event.start == one.start);
         self.tracks.iter().any(is_of)
@@ -278,7 +281,8 @@ mod tests {
         }
     }
 
-    /// Rows with a fault for all keys from row 1200 on, entered into a journal that is saved and read after `cut` rows.
+    /// Feeds rows to a journal, with a fault for all keys from row 1200 on. If `cut` is given, the journal is
+    /// saved and read again after that many rows.
     fn recorded(cut: Option<usize>) -> (Fleet<Monitor>, Journal) {
         let monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
         let mut fleet = Fleet::of_monitors(monitor).unwrap();

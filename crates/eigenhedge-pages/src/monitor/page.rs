@@ -13,22 +13,22 @@ use std::collections::BTreeSet;
 /// Lines of a fleet that are shown while the stream goes on.
 const LINES: usize = 300;
 
-/// The keys whose charts are made.
+/// Selection of the keys whose charts are drawn.
 pub enum Inside<'a> {
-    /// All that have a record.
+    /// All keys that have a record.
     All,
-    /// Those that somebody has open: the first [`LINES`] keys are listed.
+    /// Only the keys that are open in a browser. The first [`LINES`] keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
-/// A journal with the facts about its table and the list of events, the current ones included.
+/// Journal, with facts about its table and the list of events, including the ongoing ones.
 struct Story<'a> {
     journal: &'a Journal,
     facts: &'a Facts,
     listed: Vec<Occurrence>,
 }
 
-/// Returns the page of a journal with charts.
+/// Returns the page for a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let story = Story { journal, facts, listed: journal.listed_now(&facts.columns) };
     let empty = Records::new(facts.columns.len(), facts.by.is_some());
@@ -40,7 +40,7 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
 }
 
 impl Story<'_> {
-    /// Returns the page of one monitor.
+    /// Returns the report of a single monitor.
     fn one(&self, records: &Records) -> MonitorReport {
         let (journal, facts) = (self.journal, self.facts);
         let listed: Vec<&Occurrence> = self.listed.iter().collect();
@@ -57,7 +57,7 @@ impl Story<'_> {
         }
     }
 
-    /// Returns the page of a fleet of monitors.
+    /// Returns the report of a fleet of monitors.
     fn fleet(&self, records: &Records, column: &str, inside: &Inside<'_>) -> FleetReport {
         let (journal, facts) = (self.journal, self.facts);
         let of_key = |key: &str| self.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
@@ -111,7 +111,7 @@ impl Story<'_> {
                 noun: column.to_owned(),
                 lines: order.iter().map(line).collect(),
                 caption: format!(
-                    "A name leads to its charts. The small picture is the score; red points are alarms.{left_out}{unlisted}"
+                    "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
                 ),
             },
             keys: charts.collect(),

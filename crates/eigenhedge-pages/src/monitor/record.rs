@@ -10,14 +10,15 @@ use eigenhedge_report::number::grouped;
 use eigenhedge_report::{Curve, Downsampler, Keep, Moment, MonitorReport, Table, Watched};
 use serde::{Deserialize, Serialize};
 
-/// Number of points of a curve.
+/// Maximum number of points of a curve.
 const POINTS: usize = 750;
 /// Number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Maximum number of events and changes that are marked, and that are listed.
+/// Maximum number of events and changes that are marked in charts, and that are listed.
 const MARKED: usize = 12;
 const LISTED: usize = 25;
-/// Numbers recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift, time.
+/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm,
+/// drift and time.
 const NUMBERS: usize = 9;
 const ALARM: usize = 6;
 const DRIFT: usize = 7;
@@ -26,7 +27,7 @@ const DRIFT: usize = 7;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     rows: Downsampler,
-    /// Score, then contributions relative to the limit of Q.
+    /// Score, contributions relative to the limit of Q, and values of the columns.
     cells: Downsampler,
     /// Values of the columns.
     signals: Downsampler,
@@ -38,7 +39,7 @@ pub(super) struct Record {
     buffer: Vec<f64>,
 }
 
-/// Maximum number of columns whose values are recorded. For wider rows, no values are recorded.
+/// Maximum number of columns whose values are recorded. If a row has more columns, no values are recorded.
 const SIGNALS: usize = 1000;
 
 /// Returns the number of columns whose values are recorded.
@@ -46,7 +47,7 @@ fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Maximum number of keys with their own charts, and the number of points and heat-map rows of each.
+/// Maximum number of keys with charts of their own, and the numbers of points and heat-map rows for each.
 const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;
@@ -65,7 +66,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, creating it if needed; `None` for more than `KEYS` keys.
+    /// Returns the record of the key at this position, and creates it if necessary. `None` for more than
+    /// `KEYS` keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -79,7 +81,7 @@ impl Records {
         self.records.get(place)
     }
 
-    /// Returns true if the records are for rows of `width` columns.
+    /// Returns true if the records are for rows with `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         let mut new = Self::new(self.width, self.by_key);
         let is_like = |record: &Record| new.of(0).is_some_and(|new| record.is_like(new));
@@ -124,12 +126,13 @@ impl Record {
         }
     }
 
-    /// Returns the score of each interval and true where it is an alarm.
+    /// Returns the score of each interval, and true if it is an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
     }
 
-    /// Builds the charts of a monitor. `columns` are its columns, `listed` its events. `all` adds Q, T² and contributions.
+    /// Builds the charts of a monitor. `columns` are the names of its columns, and `listed` its events. If
+    /// `all` is true, Q, T² and contributions are included.
     pub fn report(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> MonitorReport {
         let curve = |index: usize| self.rows.curve(index).1;
         let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
@@ -175,7 +178,7 @@ impl Record {
     }
 }
 
-/// Returns at most `most` columns: those that caused the last drift, then those with the largest total share in the events.
+/// Returns at most `most` columns: those with the largest total share in the events.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut shares = vec![0.0; columns.len()];
     for (name, share) in listed.iter().flat_map(|one| &one.causes) {
@@ -198,8 +201,8 @@ const SCORE: &str = "How unusual each row is compared with the reference. The da
                      with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
 const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
-/// Returns at most `most` entries ordered by row: the strongest events and changes and the last drifts. Changes and drifts
-/// take at most a third each.
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the first
+/// drifts. Changes and drifts take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
         let mut all: Vec<&'a Occurrence> =
@@ -231,7 +234,7 @@ fn moment(one: &Occurrence) -> Moment {
     Moment { row: row as f64, time, label }
 }
 
-/// Builds the table of the strongest events, drifts and changes with their causes.
+/// Builds the table of the strongest events, drifts and changes, with their causes.
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));

@@ -8,10 +8,10 @@ use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
 use std::fmt::Write;
 
-/// Width of the line names.
+/// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 
-/// Formats the summary as a few lines. If the rows were standardized, the losses are too.
+/// Formats the summary as a few lines. If the rows are standardized, the losses are in standard units.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -110,7 +110,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the lines as sentences for a page, without values that depend on the clock.
+/// Returns the lines as sentences for a page. Values that depend on the clock are left out.
 pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
@@ -123,7 +123,7 @@ pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<Stri
     sentences
 }
 
-/// Describes the bound, and whether it holds.
+/// Describes the bound and states whether it holds.
 fn bound(summary: &Summary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
@@ -139,7 +139,7 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Formats a number, or the ends of a bracket.
+/// Formats a number, or both bounds of an interval.
 fn within(best: Best) -> String {
     match best {
         Best::Exact(value) => readable(value),

@@ -25,15 +25,16 @@ pub(crate) struct Polar {
     defect: Matrix,
 }
 
-/// Threshold below which a singular value is rounding, for matrices with entries up to 1.
+/// Singular values below this threshold are treated as rounding errors. Entries of the matrix are at most
+/// about 1.
 const NOTHING: f64 = 1e-8;
-/// Frobenius norm of the defect `1 - AᵀA` up to which Newton–Schulz is used.
+/// Newton–Schulz is used if the Frobenius norm of the defect `1 - AᵀA` is at most this.
 const NEAR: f64 = 0.1;
-/// Defect after which one more step reaches rounding.
+/// Defect from which a single step reaches full precision.
 const LAST: f64 = 1e-8;
-/// Maximum number of Newton–Schulz steps. Five reduce a defect of 0.1 to rounding.
+/// Maximum number of Newton–Schulz steps. Five steps reduce a defect of 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
-/// Sweeps after which columns count as orthogonal; ten are rare.
+/// Maximum number of sweeps. More than ten are rarely needed.
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
@@ -58,7 +59,7 @@ impl Polar {
         multiply(out, self.turned.view(), self.turns.view().transpose());
     }
 
-    /// Applies Newton–Schulz steps. Returns false if the columns are not nearly orthonormal.
+    /// Applies Newton–Schulz steps. Returns false if the columns are too far from orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
         let Self { turned, defect, .. } = self;
         out.clone_from(matrix);
@@ -76,7 +77,7 @@ impl Polar {
         false
     }
 
-    /// Rotates every pair of columns that is not orthogonal. Returns false if there is none.
+    /// Rotates every pair of columns that is not orthogonal. Returns false if all pairs were orthogonal.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -150,7 +151,7 @@ fn half_defect(matrix: &Matrix, out: &mut Matrix) -> f64 {
     square.sqrt()
 }
 
-/// Turns two columns by an angle.
+/// Rotates two columns by an angle.
 fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
     for (a, b) in a.iter_mut().zip(b) {
         (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);

@@ -4,13 +4,13 @@ use super::Monitor;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// Number of parts of a warm-up. The first rows of a key fill at most one part of the shared reference, so that several keys
-/// contribute to it.
+/// Number of parts of the warm-up of the shared reference. The first rows of a key fill at most one part, so
+/// several keys contribute.
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of this one. A monitor without a reference uses that of the first rows of all
-    /// keys until it has enough rows of its own.
+    /// Creates a fleet whose monitors are copies of this one. If the monitor has no reference, each key uses
+    /// a shared one, computed from the first rows of all keys, until it has enough rows of its own.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
@@ -32,8 +32,9 @@ impl Fleet<Monitor> {
         Ok(fleet)
     }
 
-    /// Calls `work` with the monitor of a key. A row with which `work` steps it also counts towards the shared reference: the
-    /// first rows of a key fill at most one of its `parts`. A new key is added unless `work` fails.
+    /// Calls `work` with the monitor of a key. `work` must step it with `row`. The row may also be used for
+    /// the shared reference: the first rows of a key fill at most one of its `parts`. A new key is added
+    /// unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
         key: &str,

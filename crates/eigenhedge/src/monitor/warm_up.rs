@@ -24,17 +24,17 @@ use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::standardize::{Standardize, Standardizer};
 
-/// Number of fits after the first.
+/// Number of times the robust fit is repeated.
 const REFITS: usize = 3;
 /// Number of times that missing cells are filled in from the directions.
 const FILLINGS: usize = 8;
 /// Autocorrelation time below which rows count as independent.
 const ISOLATED: f64 = 1.5;
-/// Median autocorrelation of levels above which differences are scored too.
+/// Median autocorrelation of the columns above which the differences between rows are scored too.
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
-    /// Ends the warm-up with the rows seen so far. On an error nothing changes.
+    /// Ends the warm-up with the rows received so far. On an error nothing changes.
     pub fn end_warm_up(&mut self) -> Result<(), Error> {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
@@ -49,10 +49,11 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the last rows the reference: those since the start of the drift, or as many as the warm-up had. On an error
-    /// nothing changes.
+    /// Makes the last rows the new reference: the rows since the start of the drift, or as many as the
+    /// warm-up had. On an error nothing changes.
     ///
-    /// The rows are stored for this purpose, so it takes effect at once. At least 20 rows, plus lags, are required.
+    /// The rows are stored for this purpose, so the new reference takes effect at once. At least 20 rows,
+    /// plus lags, are required.
     pub fn accept(&mut self) -> Result<(), Error> {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
@@ -74,8 +75,9 @@ impl Monitor {
         Ok(())
     }
 
-    /// Uses the reference of another monitor until this one has enough rows for its own warm-up. The reference is moved to the
-    /// level of the rows of this monitor. At least 20 rows, plus lags, are required; otherwise nothing happens.
+    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The
+    /// reference is moved to the level of this monitor's rows. Does nothing if there are fewer than 20 rows,
+    /// plus lags.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {
@@ -222,7 +224,7 @@ impl Robust {
     }
 }
 
-/// Computes the weighted mean and variance of each column, ignoring missing cells.
+/// Computes the weighted mean and variance of each column. Missing cells are ignored.
 fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let width = rows.first().map_or(0, Vec::len);
     let mut means = Vec::with_capacity(width);
@@ -250,7 +252,7 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec
     Ok((means, variances))
 }
 
-/// Computes the weights of the rows for the next fit from a fit with these weights.
+/// Computes the weights of the rows for the next robust fit, from a fit with the current weights.
 fn weights_of(rows: &[Vec<f64>], weights: &[f64], kept: Kept, active: usize) -> Vec<f64> {
     let (vectors, _) = embedded(rows, 0);
     let shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
@@ -307,7 +309,7 @@ fn fill_with_means(rows: &mut [Vec<f64>]) {
     }
 }
 
-/// Returns the rows with their lags as columns of a matrix, and the buffer of the last rows.
+/// Appends lags to the rows. Returns them as columns of a matrix, with the buffer of the last rows.
 fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     let width = rows.first().map_or(0, Vec::len);
     let mut lags = Lags::new(width, count);
@@ -319,7 +321,7 @@ fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     (vectors, lags)
 }
 
-/// Returns the median lag-one autocorrelation over the columns that vary.
+/// Returns the median lag-one autocorrelation of the columns that vary.
 fn median_autocorrelation(rows: &[Vec<f64>]) -> f64 {
     let width = rows.first().map_or(0, Vec::len);
     let count = rows.len() as f64;

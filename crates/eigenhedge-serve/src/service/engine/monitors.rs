@@ -31,20 +31,20 @@ fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
 }
 
-/// Monitors by key, or one under an empty key, with their journal.
+/// Monitors by key, or a single one with an empty key, and their journal.
 pub struct Monitors {
     pub fleet: Box<Fleet<Monitor>>,
     pub journal: Journal,
 }
 
 impl Monitors {
-    /// Prepares monitors that have had no row of this stream.
+    /// Creates the learner from monitors that have received no rows of this stream.
     pub fn new(fleet: Fleet<Monitor>, by_key: bool) -> Self {
         let journal = Journal::default().with_charts(fleet.fresh().width(), by_key);
         Self { fleet: Box::new(fleet), journal }
     }
 
-    /// Prepares monitors that have had rows elsewhere.
+    /// Creates the learner from monitors that have received rows elsewhere.
     pub fn of(mut fleet: Fleet<Monitor>, by_key: bool) -> Result<Self, Error> {
         let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
         let mut journal = Journal::default();
@@ -87,7 +87,7 @@ impl Monitors {
         }
     }
 
-    /// Scores rows by copies of the monitors, which learn nothing.
+    /// Scores rows with copies of the monitors, which do not learn.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         let columns = verdict_columns(&shape.kept);
@@ -147,7 +147,7 @@ impl Monitors {
         self.journal.tracks.iter().any(|track| track.drift_since.is_some())
     }
 
-    /// Returns the summary of all monitors, or of that of a key.
+    /// Returns the summary of all monitors, or of the monitor of a key.
     pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>) -> Value {
         let part = key.map(|key| self.journal.of_key(key));
         let journal = part.as_ref().unwrap_or(&self.journal);

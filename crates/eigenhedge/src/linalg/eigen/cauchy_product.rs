@@ -6,7 +6,7 @@
 use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]`.
+/// Product `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]`.
 pub(super) struct CauchyProduct<'a> {
     pub q: &'a Matrix,
     pub active: &'a [usize],
@@ -50,7 +50,7 @@ fn columns<S: Simd, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first
     }
 }
 
-/// Computes `R` vectors of rows of `C` columns of the product.
+/// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
 #[inline(always)]
 fn block<S: Simd, const R: usize, const C: usize>(simd: S, turn: &mut CauchyProduct<'_>, first: usize, row: usize) {
     let mut sums = [[simd.splat_f64s(0.0); C]; R];

@@ -10,14 +10,15 @@ use super::root::{MOST_STEPS, Root};
 use super::secular_simd::{Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 
-/// Largest number of poles that is solved in lanes.
+/// Maximum number of poles for which one root per SIMD lane is computed.
 pub(super) const MOST: usize = 96;
-/// Padding for whole lanes after the poles.
+/// Number of padding entries after the poles, to fill whole lanes.
 const BEYOND: usize = 16 + 8;
-/// Largest number of poles for the small array, which takes less time to clear.
+/// Maximum number of poles for the small array, which is faster to clear.
 const FEW: usize = 16;
 
-/// Relative change of the secular function, without the two adjacent poles, above which the other poles are taken into account.
+/// If the secular function without the two adjacent poles changes by more than this share, the other poles
+/// are taken into account too.
 const CROWDED: f64 = 0.5;
 
 /// Strictly ascending poles with weights, followed by padding poles of zero weight.
@@ -28,20 +29,20 @@ struct Problem<const ROOM: usize> {
     filled: usize,
 }
 
-/// Search interval of the root in each lane.
+/// Search interval of the root in each SIMD lane.
 #[derive(Clone, Copy)]
 struct Gaps<V> {
     lower: V,
     upper: V,
-    /// Nearer of the two poles; `side` is 1 if it is the lower one and -1 if it is the upper one.
+    /// Nearer of the two poles. `side` is 1 if it is the lower one and -1 if it is the upper one.
     origin: V,
     side: V,
-    /// Bracket, relative to that pole.
+    /// Bracket of the root, relative to that pole.
     low: V,
     high: V,
 }
 
-/// Computes all roots of at most [`MOST`] poles.
+/// Computes all roots for at most [`MOST`] poles.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
     if poles.len() <= FEW {
@@ -73,7 +74,8 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Finds the roots above the poles from `first` on, one in each lane of `G` groups. Returns their number.
+/// Computes the roots above the poles from `first` on, one in each lane of `G` groups. Returns the number of
+/// roots.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -137,7 +139,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     solved
 }
 
-/// Computes the nearer end, the bracket and the first guess from the sums at the middle of the gaps.
+/// Computes the nearer pole, the bracket and the first guess from the sums at the midpoints of the gaps.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -166,7 +168,8 @@ fn begin<S: Simd>(
     inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
-/// Makes one step in every lane that has not converged. Returns the offsets, and 1 in lanes that must continue.
+/// Takes one step in every lane that has not converged. Returns the offsets, and 1 in each lane that must
+/// continue.
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
@@ -237,8 +240,8 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     sums
 }
 
-/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end. `side` is 1 for the lower end
-/// and -1 for the upper. The result is arbitrary if there is no root.
+/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end of the gap.
+/// `side` is 1 for the lower end and -1 for the upper. The result is arbitrary if there is no root.
 #[inline(always)]
 fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));
@@ -261,7 +264,8 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     select(simd, fits, first, second)
 }
 
-/// Returns the step of the middle way, or Newton's step where the former leads away from the root.
+/// Returns the step of the middle-way method, or Newton's step in lanes where the former leads away from the
+/// root.
 #[inline(always)]
 fn middle_way<S: Simd>(
     simd: S,
@@ -289,8 +293,8 @@ fn middle_way<S: Simd>(
     select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
-/// Returns `x` where it is strictly inside the bracket, and otherwise a point that shrinks the bracket, geometrically if an end
-/// is a pole.
+/// Returns `x` in lanes where it is strictly inside the bracket. Elsewhere, returns a point that shrinks the
+/// bracket, geometrically if one end is a pole.
 #[inline(always)]
 fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let Gaps { low, high, side, .. } = *gaps;
