@@ -151,6 +151,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "there is no column \"mashine\" in the header; did you mean \"machine\"?",
     ),
+    ("monitor pumps.csv --events e.xlsx", 2, "--events writes no workbooks, got e.xlsx; a name that ends in .csv"),
     ("monitor other.csv --start-from monitor.eh", 1, "other.csv: must have the same columns, but \"power\" is missing"),
     // Numbers.
     ("run pumps.csv", 2, "Usage: eigenhedge run -k <K> <INPUT>..."),

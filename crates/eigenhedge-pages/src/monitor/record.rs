@@ -201,7 +201,7 @@ const SCORE: &str = "How unusual each row is compared with the reference. The da
                      with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
 const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
-/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the first
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the last
 /// drifts. Changes and drifts take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {

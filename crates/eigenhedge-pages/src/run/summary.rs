@@ -53,6 +53,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         (Some(best), Some(regret)) => {
             let method = if best.exact().is_none() { ", from a sketch" } else { "" };
             line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
+            partition(summary, &mut line);
             line("regret", format!("{} (expected less best)", within(regret)));
         }
         _ if summary.certificate.filled_rows > 0 => line("best", "unknown: cells of the rows are missing".into()),
@@ -61,19 +62,13 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         }
         _ => line("best", "unknown: there were more rows than can be remembered".into()),
     }
-    if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
-        let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
-        let segments = counted(partition.cuts.len() as u64 + 1, "segment");
-        let loss = readable(partition.loss);
-        line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
-    }
     line("bound", bound(summary));
     if let Some(shifting) = summary.shifting_bound.as_ref().filter(|shifting| shifting.segments > 1) {
         let (segments, bound) = (shifting.segments, readable(shifting.bound));
         let verdict = verdict(shifting.holds);
         line(
             "",
-            format!("{bound} beside a subspace for each of {segments} segments ({}): {verdict}", shifting.theorem),
+            format!("{bound} against a subspace for each of {segments} segments ({}): {verdict}", shifting.theorem),
         );
     }
     if let Some(member) = summary.best_member() {
@@ -108,6 +103,16 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         line("speed", format!("{} rows per second", readable(speed)));
     }
     text
+}
+
+/// Adds the loss of the best subspaces for several segments.
+fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
+    if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
+        let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
+        let segments = counted(partition.cuts.len() as u64 + 1, "segment");
+        let loss = readable(partition.loss);
+        line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
+    }
 }
 
 /// Returns the lines as sentences for a page. Values that depend on the clock are left out.

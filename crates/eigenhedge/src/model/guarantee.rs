@@ -87,7 +87,7 @@ pub enum Reason {
     #[error("no theorem covers this learner")]
     NoTheorem,
     /// No theorem covers the learner with a running center.
-    #[error("no theorem covers this learner with a running center")]
+    #[error("no theorem covers this learner with a running center; try center none")]
     Centering,
     /// Rows were clipped.
     #[error("no theorem covers rows that were shortened before they were learned")]
@@ -102,7 +102,7 @@ pub enum Reason {
     #[error("no theorem covers a center that forgets")]
     ForgettingCenter,
     /// The norm bound was not known from the start.
-    #[error("the theorem needs a norm bound given in advance")]
+    #[error("the theorem needs a norm bound given in advance: norm-bound Q")]
     RunningNormBound,
     /// The learner does not draw its choice at random.
     #[error("no theorem covers choices that are not drawn")]
