@@ -65,7 +65,7 @@ impl Story<'_> {
         let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
         order.sort_by_key(|i| {
             let track = &journal.tracks[*i];
-            std::cmp::Reverse((track.drift_since.is_some(), track.in_table.alarms))
+            std::cmp::Reverse((track.drift_since.is_some(), track.open.is_some(), track.in_table.alarms))
         });
         if let Inside::Open(_) = inside {
             order.truncate(LINES);
@@ -141,18 +141,18 @@ impl Story<'_> {
         vec![
             tile(totals.scored, "rows with a score", ""),
             alarms,
-            tile(totals.drifts, "drifts", "drift"),
+            tile(totals.drifts, if totals.drifts == 1 { "drift" } else { "drifts" }, "drift"),
             tile(totals.changes, "changes of the level of the score", ""),
         ]
     }
 }
 
-/// Returns the state of a monitor.
+/// Returns the state of a monitor after its last row.
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",
         Track { drift_since: Some(_), .. } => "drift",
-        Track { in_table, .. } if in_table.alarms > 0 => "alarms",
+        Track { open: Some(_), .. } => "alarm",
         _ => "normal",
     }
 }
