@@ -1,7 +1,7 @@
 //! The program with its completions, manual pages and licences.
 
 use super::files::{copy, entries, write};
-use super::toolchain::{GLIBC, TARGET, Toolchain, output};
+use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain, output};
 use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ const COMPLETIONS: [(&str, &str, &str); 3] = [
 
 /// Builds the program with live pages and the service.
 pub fn build(toolchain: &Toolchain) -> Result<(), String> {
-    let mut cargo = toolchain.command("cargo-zigbuild");
+    let mut cargo = toolchain.command(BUILDER);
     cargo.args(["zigbuild", "--release", "--locked", "--package", "eigenhedge-cli", "--features", "serve"]);
     run(cargo.arg("--target").arg(format!("{TARGET}.{GLIBC}")))
 }
@@ -25,7 +25,7 @@ pub fn stage(toolchain: &Toolchain, licences: &str) -> Result<PathBuf, String> {
     let (root, tree) = (&toolchain.root, toolchain.root.join("target/dist-stage"));
     python::empty(&tree)?;
     let program = tree.join("usr/bin/eigenhedge");
-    copy(&toolchain.binaries().join("eigenhedge"), &program)?;
+    copy(&toolchain.program(), &program)?;
     for (shell, folder, name) in COMPLETIONS {
         let script = output(Command::new(&program).args(["completions", shell]))?;
         write(&tree.join("usr/share").join(folder).join(name), script)?;

@@ -9,6 +9,9 @@ pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Oldest C library on which they run.
 pub const GLIBC: &str = "2.17";
 
+/// Tool that builds the program.
+pub const BUILDER: &str = "cargo-zigbuild";
+
 pub struct Toolchain {
     pub root: PathBuf,
     /// Version of all packages.
@@ -36,6 +39,9 @@ impl Toolchain {
     }
 
     /// Returns a command of the environment that builds the same bytes wherever the sources are.
+    ///
+    /// The program and the Python module have folders of their own: they resolve features of dependencies differently, and in one
+    /// folder each build would replace that of the other.
     pub fn command(&self, program: &str) -> Command {
         let tools = self.environment.join("bin");
         let mut command = Command::new(tools.join(program));
@@ -46,7 +52,7 @@ impl Toolchain {
         command.env("RUSTFLAGS", self.flags()).env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         // zig: C code of dependencies names no folders either.
         command.env("CFLAGS", format!("-ffile-prefix-map={}=/cargo -g0", cargo_home().display()));
-        command.current_dir(&self.root);
+        command.env("CARGO_TARGET_DIR", self.target(program)).current_dir(&self.root);
         command
     }
 
@@ -56,9 +62,13 @@ impl Toolchain {
         folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ")
     }
 
-    /// Folder of the binaries.
-    pub fn binaries(&self) -> PathBuf {
-        self.root.join("target").join(TARGET).join("release")
+    fn target(&self, program: &str) -> PathBuf {
+        self.root.join("target/dist-build").join(program)
+    }
+
+    /// Path of the built program.
+    pub fn program(&self) -> PathBuf {
+        self.target(BUILDER).join(TARGET).join("release/eigenhedge")
     }
 }
 
@@ -72,7 +82,10 @@ pub fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
     if !output.status.success() {
-        return Err(format!("{name}: {}", String::from_utf8_lossy(&output.stderr)));
+        // Tests report on their standard output.
+        let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+        let lines: Vec<&str> = texts.lines().collect();
+        return Err(format!("{name}:\n{}", lines[lines.len().saturating_sub(60)..].join("\n")));
     }
     String::from_utf8(output.stdout).map_err(|error| format!("{name}: {error}"))
 }
