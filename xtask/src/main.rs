@@ -21,7 +21,8 @@ cargo xtask test python    only those of the Python package
 cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask wheel          build the Python wheel into target/wheels
-cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
+cargo xtask bench doors    measure time a row through the library and the program, compared with the bare learner; --quick
+cargo xtask bench doors python  the same through the Python package
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
@@ -92,6 +93,7 @@ fn main() -> ExitCode {
         ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
+        ["bench", "doors", "python", rest @ ..] => outcome(python::measure(&root(), "doors.py", rest)),
         ["bench", "doors", rest @ ..] => outcome(doors(rest)),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),

@@ -1,11 +1,13 @@
 //! Time a row through the doors that users take, beside the bare learner: `cargo xtask bench doors [--quick]`.
 //!
-//! Doors: the learner alone; with the account; with drawn and with aligned coordinates; the program over NPY, CSV and a pipe,
-//! with answers, with a page. Times are processor times, the medians of interleaved laps. The readers alone are measured as
-//! `check`-less runs of the cheapest learner would be: by reading the table and nothing else.
+//! Doors: the learner alone; with the account; with drawn and with aligned coordinates; the readers alone; the program over NPY,
+//! CSV, Parquet and a pipe, with answers, with a page; the monitor. Times are processor times, the medians of interleaved laps.
+//! Programs that have ended are timed to a hundredth of a second, so that streams are long. The doors of Python are measured by
+//! `cargo xtask bench doors python`.
 
 mod doors;
 mod measure;
+mod tables;
 mod verdicts;
 
 use doors::{Case, DOORS};
