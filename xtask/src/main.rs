@@ -26,6 +26,7 @@ cargo xtask api            compare the public Rust interface with its snapshots 
 cargo xtask saved          add the missing files of the present saved form to crates/eigenhedge/tests/saved
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench doors    measure the time per row of the library and the program, compared with the bare learner; --quick
+cargo xtask bench doors python  measure the doors of the Python package
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    compare speed and loss with other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence compare the default learner with tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
@@ -104,6 +105,7 @@ fn main() -> ExitCode {
         ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
+        ["bench", "doors", "python", rest @ ..] => outcome(python::measure(&root(), "doors.py", rest)),
         ["bench", "doors", rest @ ..] => outcome(doors(rest)),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),

@@ -19,18 +19,23 @@ impl CellStyle {
     pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
         let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
         let signs = na_values.unwrap_or_default();
-        style.codes = signs.iter().filter_map(|sign| style.parse(sign.as_bytes())).filter(|x| !x.is_nan()).collect();
+        style.codes = signs.iter().filter_map(|sign| style.parse(sign)).filter(|x| !x.is_nan()).collect();
         style
     }
 
     /// Parses a number, including NaN and infinity. A number that counts as missing gives NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
+        self.number_of_text(std::str::from_utf8(cell).ok()?)
+    }
+
+    /// Parses the number in a cell that is known to be text, as [`Self::number`] does.
+    pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell)?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
     }
 
-    fn parse(&self, cell: &[u8]) -> Option<f64> {
-        let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
+    fn parse(&self, cell: &str) -> Option<f64> {
+        let text = cell.trim_ascii();
         if !self.has_comma {
             return text.parse().ok();
         }

@@ -190,8 +190,15 @@ impl Reader for Csv {
             let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line", hint };
             return Err(Error::at(self.place(), fault));
         }
+        // The whole line is checked at once: cells are short.
+        let line = std::str::from_utf8(self.record.as_slice()).ok();
         for &column in &self.columns.selected {
-            match self.style.number(&self.record[column]) {
+            let cell = line.and_then(|line| line.get(self.record.range(column)?));
+            let number = match cell {
+                Some(cell) => self.style.number_of_text(cell),
+                None => self.style.number(&self.record[column]),
+            };
+            match number {
                 Some(value) if value.is_finite() => row.push(value),
                 _ if self.fills && self.style.is_missing(&self.record[column]) => row.push(f64::NAN),
                 _ => return Err(self.bad_cell(column)),

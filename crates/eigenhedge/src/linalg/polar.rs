@@ -12,7 +12,7 @@
 //!
 //! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
 
-use super::{Matrix, multiply};
+use super::{Matrix, multiply, multiply_small};
 use crate::num::dot;
 
 /// Scratch space of [`Polar::nearest`].
@@ -23,6 +23,7 @@ pub(crate) struct Polar {
     unit: Vec<f64>,
     overlaps: Vec<f64>,
     defect: Matrix,
+    transposed: Matrix,
 }
 
 /// Singular values below this threshold are treated as rounding errors. Entries of the matrix are at most
@@ -61,14 +62,16 @@ impl Polar {
 
     /// Applies Newton–Schulz steps. Returns false if the columns are too far from orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
-        let Self { turned, defect, .. } = self;
+        let Self { turned, defect, transposed, .. } = self;
         out.clone_from(matrix);
         for _ in 0..MOST_STEPS {
-            let norm = half_defect(out, defect);
+            transposed.transpose_of(out);
+            multiply_small(defect, transposed, out);
+            let norm = half_defect(defect);
             if !(norm <= NEAR) {
                 return false;
             }
-            multiply(turned, out.view(), defect.view());
+            multiply_small(turned, out, defect);
             std::mem::swap(turned, out);
             if norm <= LAST {
                 return true;
@@ -133,19 +136,15 @@ impl Polar {
     }
 }
 
-/// Writes `1 + E/2` for the defect `E = 1 - AᵀA`, and returns the Frobenius norm of E.
-fn half_defect(matrix: &Matrix, out: &mut Matrix) -> f64 {
-    let columns = matrix.columns();
-    out.resize(columns, columns);
+/// Turns the Gram matrix `AᵀA` into `1 + E/2` for the defect `E = 1 - AᵀA`, and returns the Frobenius norm of E.
+fn half_defect(gram: &mut Matrix) -> f64 {
     let mut square = 0.0;
-    for j in 0..columns {
-        for i in 0..=j {
-            let product = dot(matrix.column(i), matrix.column(j));
-            let (own, factor) = if i == j { (1.0, 1.0) } else { (0.0, 2.0) };
-            let defect = own - product;
-            square += factor * defect * defect;
-            out.column_mut(j)[i] = own + 0.5 * defect;
-            out.column_mut(i)[j] = own + 0.5 * defect;
+    for j in 0..gram.columns() {
+        for (i, entry) in gram.column_mut(j).iter_mut().enumerate() {
+            let own = if i == j { 1.0 } else { 0.0 };
+            let defect = own - *entry;
+            square += defect * defect;
+            *entry = own + 0.5 * defect;
         }
     }
     square.sqrt()

@@ -16,8 +16,12 @@ use serde::{Deserialize, Serialize};
 
 /// Default mixing share.
 pub(super) const ALPHA: f64 = 1e-3;
-/// Default cost of merging, as a share of the cost of mixing.
-pub(super) const MERGE: f64 = 0.25;
+/// Default cost of merging, as a share of the cost of mixing. The cost of a row grows with the cube of the directions that
+/// differ from the rest, so that many directions may cost as much again as mixing.
+pub(super) fn default_merge(kept: usize) -> f64 {
+    if kept < 32 { 0.25 } else { 1.0 }
+}
+
 /// Default step of Hebbian learners.
 const HEBBIAN_ETA: f64 = 0.05;
 
@@ -134,7 +138,7 @@ impl Spec {
     /// 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
-            Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, MERGE),
+            Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, default_merge(kept)),
             _ => (Mixing::None, 0.0),
         };
         Self {

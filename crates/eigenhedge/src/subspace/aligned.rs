@@ -13,7 +13,7 @@
 
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
-use crate::linalg::{Matrix, Polar, multiply};
+use crate::linalg::{Matrix, Polar, multiply, multiply_small};
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,7 @@ struct Working {
     rotation: Matrix,
     polar: Polar,
     product: Matrix,
+    transposed: Matrix,
     part: Vec<f64>,
     /// Coordinates of the last row.
     coordinates: Vec<f64>,
@@ -52,15 +53,17 @@ impl Aligned {
     /// Rotates the basis of these directions (one per column) to be nearest to the last basis. The result is
     /// the new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
-        let Working { overlaps, rotation, polar, product, .. } = &mut self.scratch.0;
+        let Working { overlaps, rotation, polar, product, transposed, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
         if directions.columns() == 0 {
             self.basis.resize(0, kept);
             return;
         }
-        multiply(overlaps, self.basis.view().transpose(), directions.view());
+        transposed.transpose_of(&self.basis);
+        multiply_small(overlaps, transposed, directions);
         polar.nearest(overlaps, rotation);
-        multiply(product, directions.view(), rotation.view().transpose());
+        transposed.transpose_of(rotation);
+        multiply_small(product, directions, transposed);
         std::mem::swap(product, &mut self.basis);
     }
 

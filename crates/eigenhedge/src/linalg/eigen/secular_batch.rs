@@ -94,7 +94,9 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
         origins[g] = gaps[g].lower;
         offsets[g] = simd.mul_f64s(simd.splat_f64s(0.5), simd.sub_f64s(gaps[g].upper, gaps[g].lower));
     }
-    let sums = evaluate(simd, problem, &origins, &offsets);
+    // Every root lies above the poles up to the first one's and below those after the last one's.
+    let sides = [(first + 1) / 4, (first + G * S::F64_LANES).div_ceil(4)];
+    let sums = evaluate(simd, problem, sides, &origins, &offsets);
     let mut moving = [zero; G];
     for g in 0..G {
         let at = first + g * S::F64_LANES;
@@ -110,10 +112,10 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     for _ in 0..MOST_STEPS {
         // Often one root takes longer than the others. The group without it then stops early.
         let sums = if busy == [true; G] {
-            evaluate(simd, problem, &origins, &offsets)
+            evaluate(simd, problem, sides, &origins, &offsets)
         } else {
             let left = busy.iter().position(|busy| *busy).unwrap_or(0);
-            [evaluate(simd, problem, &[origins[left]], &[offsets[left]])[0]; G]
+            [evaluate(simd, problem, sides, &[origins[left]], &[offsets[left]])[0]; G]
         };
         for g in 0..G {
             if busy[g] {
@@ -205,11 +207,13 @@ fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]
 }
 
-/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane.
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane. Of the poles, in fours, those before
+/// `sides[0]` are below every point and those from `sides[1]` on above: only the others need to be told apart.
 #[inline(always)]
 fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
     problem: &Problem<ROOM>,
+    sides: [usize; 2],
     origins: &[S::f64s; G],
     offsets: &[S::f64s; G],
 ) -> [Sides<S::f64s>; G] {
@@ -217,16 +221,20 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     let mut sums = [Sides { below: zero, above: zero, slope_below: zero, slope_above: zero }; G];
     let poles = problem.poles[..problem.filled].as_chunks::<4>().0;
     let weights = problem.weights[..problem.filled].as_chunks::<4>().0;
-    for (d, w) in poles.iter().zip(weights) {
+    let [low, high] = sides.map(|side| side.min(poles.len()));
+    for (d, w) in poles[..low].iter().zip(&weights[..low]) {
         for g in 0..G {
-            let (origin, offset) = (origins[g], offsets[g]);
-            let x = [
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[0]), origin), offset),
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[1]), origin), offset),
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[2]), origin), offset),
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[3]), origin), offset),
-            ];
-            let r = reciprocals(simd, x);
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                sums[g].below = simd.add_f64s(sums[g].below, term);
+                sums[g].slope_below = simd.mul_add_e_f64s(term, r[i], sums[g].slope_below);
+            }
+        }
+    }
+    for (d, w) in poles[low..high].iter().zip(&weights[low..high]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
             for i in 0..4 {
                 let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
                 let (below, above) = (simd.min_f64s(term, zero), simd.max_f64s(term, zero));
@@ -237,11 +245,33 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
             }
         }
     }
+    for (d, w) in poles[high..].iter().zip(&weights[high..]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                sums[g].above = simd.add_f64s(sums[g].above, term);
+                sums[g].slope_above = simd.mul_add_e_f64s(term, r[i], sums[g].slope_above);
+            }
+        }
+    }
     sums
 }
 
-/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end of the gap.
-/// `side` is 1 for the lower end and -1 for the upper. The result is arbitrary if there is no root.
+/// Returns `1/(d - λ)` for four poles and the point of each lane.
+#[inline(always)]
+fn four<S: Simd>(simd: S, d: &[f64; 4], origin: S::f64s, offset: S::f64s) -> [S::f64s; 4] {
+    let x = [
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[0]), origin), offset),
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[1]), origin), offset),
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[2]), origin), offset),
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[3]), origin), offset),
+    ];
+    reciprocals(simd, x)
+}
+
+/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end. `side` is 1 for the lower end
+/// and -1 for the upper. The result is arbitrary if there is no root.
 #[inline(always)]
 fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S::f64s, side: S::f64s) -> S::f64s {
     let (zero, two) = (simd.splat_f64s(0.0), simd.splat_f64s(2.0));

@@ -107,6 +107,16 @@ impl Matrix {
         }
     }
 
+    /// Becomes the transpose of another matrix.
+    pub(crate) fn transpose_of(&mut self, other: &Self) {
+        self.resize(other.columns, other.rows);
+        for j in 0..other.columns {
+            for (i, entry) in other.column(j).iter().enumerate() {
+                self.data[self.start + i * self.stride + j] = *entry;
+            }
+        }
+    }
+
     /// Appends a column.
     pub(crate) fn push_column(&mut self, column: &[f64]) {
         self.resize(column.len(), self.columns + 1);

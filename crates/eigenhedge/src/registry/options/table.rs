@@ -8,7 +8,7 @@ use crate::comparators::BestMethod;
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
-use crate::registry::spec::{ALPHA, MERGE};
+use crate::registry::spec::{ALPHA, default_merge};
 use crate::registry::{Kind, Missing, REGISTRY};
 use crate::simplex::Multiplicity;
 use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
@@ -184,7 +184,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         neutral: Some("none"),
         set: |setup, value| {
             let (mixing, merge) = match value.text() {
-                "fixed-share" => (Mixing::FixedShare { alpha: ALPHA }, MERGE),
+                "fixed-share" => (Mixing::FixedShare { alpha: ALPHA }, default_merge(setup.spec.kept)),
                 "past-average" => (Mixing::PastAverage { alpha: ALPHA }, 0.0),
                 _ => (Mixing::None, 0.0),
             };
@@ -491,7 +491,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
-        default: "0.25",
+        default: "0.25, from k = 32 on 1",
         readers: Readers::Only(TRACKING),
         set: |setup, value| setup.spec.merge = value.number(),
         get: |setup| matches!(setup.spec.mixing, Mixing::FixedShare { .. }).then(|| setup.spec.merge.into()),

@@ -18,7 +18,7 @@
 mod state;
 
 use super::cauchy_columns::{self, Points};
-use super::cauchy_product::CauchyProduct;
+use super::cauchy_product::{self, CauchyProduct};
 use super::root::Root;
 use super::secular;
 use super::secular_simd::{self, Point};
@@ -82,10 +82,7 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Maximum number of poles for the specialized small product.
-const SMALL: usize = 128;
-/// Squared weights below this value are neglected, because a product of four would underflow. The problem is
-/// scaled to 1.
+/// Squared weights below this threshold, in a problem scaled to 1, would underflow in a product of four.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
@@ -312,7 +309,7 @@ impl Factor {
                 product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
-        if self.active.len() <= SMALL {
+        if self.active.len() <= cauchy_product::MOST {
             Arch::new().dispatch(CauchyProduct { q, active: &self.active, cauchy, to: places, out: product });
         } else {
             gathered.resize(q.rows(), self.active.len());
