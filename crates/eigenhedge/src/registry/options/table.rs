@@ -374,8 +374,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "missing",
             Type::Choice(missing_policies),
             "WHAT",
-            "What a missing cell does: end the run, have the row passed over, or be filled in from the other cells of the row, \
-             which alone are charged for",
+            "Handling of missing cells: end the run, skip the row, or fill them in from the other cells of the row; only \
+             observed cells count for the loss",
         )
     },
     OptionEntry {
@@ -642,7 +642,7 @@ fn missing_policies() -> Vec<Choice> {
     choices(&[
         ("fail", "It is an error"),
         ("skip", "The row is passed over, and counted"),
-        ("fill", "It is filled in from the other cells of the row, which alone are charged for"),
+        ("fill", "It is filled in from the other cells of the row; only observed cells count for the loss"),
     ])
 }
 
