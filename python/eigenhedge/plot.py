@@ -421,7 +421,8 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
         mesh = axes[3].pcolormesh(x, columns, shares.T, norm=norm, shading="nearest", cmap="Oranges", rasterized=True)
         axes[3].set_yticks(columns, [str(name) for name in alarms.columns])
         axes[3].invert_yaxis()
-        figure.colorbar(mesh, ax=axes[3], label="contribution ÷ limit of Q", ticks=[0.1, 1, 10], format="%g")
+        bar = figure.colorbar(mesh, ax=axes[3], label="contribution ÷ limit of Q", ticks=[0.1, 1, 10], format="%g")
+        bar.minorticks_off()
     axes[-1].set_xlabel("row" if times is None else "time")
     return figure
 
