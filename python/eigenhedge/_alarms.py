@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +135,7 @@ class Alarms:
             "events": len(self.events),
         }
         found = sorted([*self.events, *self.changes, *self.drifts], key=lambda event: event["start"])
-        lines = [[event["kind"], event["start"], event["end"], _causes(event)] for event in found[:SHOWN]]
+        lines = [[event["kind"], _row(event, "start"), _row(event, "end"), _causes(event)] for event in found[:SHOWN]]
         more = f"<p>{len(found) - SHOWN} more</p>" if len(found) > SHOWN else ""
         scored = self.score[np.isfinite(self.score)]
         line = _summary.spark_line(scored, "score over the rows")
@@ -209,6 +209,12 @@ class Alarms:
         for i in range(self.causes.shape[1]):
             columns[f"cause_{i + 1}"], columns[f"share_{i + 1}"] = self.causes[:, i], self.shares[:, i]
         return pd.DataFrame(columns, index=self.index)
+
+
+def _row(event: Event, side: Literal["start", "end"]) -> str:
+    """Return the first or last row of an event, with its time if known."""
+    time = event["start_time"] if side == "start" else event["end_time"]
+    return f"{event[side]}" if time is None else f"{event[side]} ({time})"
 
 
 def _causes(event: Event) -> str:

@@ -74,6 +74,8 @@ def as_numbers(x: Any) -> Floats:
     if isinstance(x, (str, bytes, dict)) or np.ndim(x) == 0:
         raise TypeError(f"must be a list of numbers, got {type(x).__name__}")
     check_numbers(x)
+    if hasattr(x, "iloc") and _has_nullable_numbers(x):
+        x = x.to_numpy(dtype=np.float64, na_value=np.nan)
     return _required(x, 1, "must be a list of numbers of 1 dimension")
 
 

@@ -17,8 +17,8 @@ kernel_pca = OnlineKernelPCA(4, kernel="rbf", gamma="scale", budget=60, random_s
 plain, through_features = SGDClassifier(random_state=0), SGDClassifier(random_state=0)
 
 # %% [markdown]
-# `step_each` returns the features of each row, computed before the model learns from it. They are aligned from row to row, so that
-# a classifier can keep learning from them. The basis of `transform` may turn after each block. Each block is classified before
+# `step_each` returns the features of each row, computed before the model learns from it. They are aligned from row to row, so a
+# classifier can keep learning from them. The basis of `transform` may turn after each block. Each block is classified before
 # the classifiers learn from it, so the accuracy below is for unseen rows.
 
 # %%

@@ -117,6 +117,13 @@ def test_missing_values_of_pandas_are_missing_cells(X, kind):
         np.testing.assert_array_equal(*components)
 
 
+def test_a_row_with_a_missing_value_of_pandas_is_a_row_with_nan():
+    row = pd.Series([1.0, None, 2.0], dtype="Float64")
+    models = [eigenhedge.Model(3, 1, missing="fill") for _ in range(2)]
+    found = [model.step(given) for model, given in zip(models, (row, [1.0, np.nan, 2.0]), strict=True)]
+    assert found[0].loss == found[1].loss
+
+
 def test_an_infinite_cell_is_named(X):
     frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
     frame.iloc[5, 2] = -np.inf

@@ -96,6 +96,7 @@ def test_the_ongoing_event_is_the_next_to_end():
     assert alarms.open_event == monitor.open_event_ and alarms.open_event["start"] == 800
     assert alarms.open_event["start_time"] == table.index[800]
     assert alarms.open_event not in alarms.events
+    assert f"{alarms.drifts[0]['start']} ({alarms.drifts[0]['start_time']})" in alarms._repr_html_()
     later = monitor.update(table[810:1000])
     assert later.open_event is None and later.events[0]["start"] == 800
 
