@@ -25,6 +25,7 @@ Only NumPy is required. scikit-learn (for the estimators), River and matplotlib 
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING
 
 from . import bounds, plot
@@ -40,12 +41,12 @@ from ._core import (
     corners,
     kernels,
     learners,
-    options,
     set_threads,
 )
 from ._experts import Hedge
 from ._fleet import Fleet
 from ._moments import Moments, merge
+from ._options import options
 from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
 from ._run import RunResult, run
 from ._settings import ExpertsResult, PairResult, experts, pair
@@ -80,9 +81,16 @@ else:
         except ModuleNotFoundError as error:
             if error.name != "sklearn":
                 raise
-            raise ImportError(f"eigenhedge.{name} needs scikit-learn: pip install eigenhedge[sklearn]") from None
+            raise _absent(f"eigenhedge.{name} needs scikit-learn: pip install eigenhedge[sklearn]") from None
+        except ImportError as error:
+            raise _absent(str(error)) from None
         globals()[name] = found = getattr(module, name)
         return found
+
+    def _absent(sentence):
+        # An import statement must raise an ImportError. All other uses, such as hasattr and help, expect an AttributeError.
+        is_import = sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
+        return ImportError(sentence) if is_import else AttributeError(sentence)
 
     def __dir__():
         return sorted({*globals(), *_LATER})

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _summary
 from ._optional import needed
+from ._times import RecentTimes
 from ._types import Event, Floats
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ class Alarms:
 
     Attributes
     ----------
-    row : ndarray of shape (n_rows,)
-        Number of each row since the start of the monitor.
+    row : ndarray of int of shape (n_rows,)
+        Number of each row since the start of the monitor, over all calls of ``update``.
     score : ndarray of shape (n_rows,)
         Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, like the
         next three, for rows without a score: rows of the warm-up, rows without enough lags, and skipped rows.
@@ -43,7 +44,8 @@ class Alarms:
     drift : ndarray of bool of shape (n_rows,)
         True while the level of the rows is away from the reference.
     state : ndarray of str of shape (n_rows,)
-        Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``.
+        Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``. Rows without a score are also
+        ``"normal"``: ``numpy.isnan(alarms.score)`` selects them.
     drift_since : ndarray of int of shape (n_rows,)
         First row of the ongoing drift; -1 without a drift.
     change : ndarray of int of shape (n_rows,)
@@ -56,10 +58,12 @@ class Alarms:
     q_limit, t2_limit : ndarray of shape (n_rows,)
         Values of ``q`` and ``t2`` that normal rows exceed at the rate of the limit. Alarms depend on the score only.
     events : list of dict
-        Events (groups of nearby alarms) that ended before one of the rows. Keys: kind, start, end, peak (row of the largest
-        score), strength (score of that row), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck"
-        if a column was stuck in at least half of the alarms, "moved" if a column that was constant in the warm-up had another
-        value in at least half of them, otherwise "alarms".
+        Events (one alarm or several nearby alarms) that ended before one of the rows. The event that has not ended is
+        ``open_event``. Keys: kind, start, end, start_time, end_time, peak (row of the largest score), strength (score of that
+        row), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck" if a column was stuck in at least
+        half of the alarms, "moved" if a column that was constant in the warm-up had another value in at least half of them,
+        otherwise "alarms". Rows are counted as in ``row``. The times are those of a DatetimeIndex or PeriodIndex of the rows;
+        None without one.
     changes : list of dict
         Detected changes, with the same keys. The kind is "rise" or "fall"; end is the row of the detection.
     drifts : list of dict
@@ -74,6 +78,11 @@ class Alarms:
         Contributions of the columns to ``q``, which sum to ``q``; None unless requested.
     key : list of str, or None
         Key of each row, for results of a :class:`Fleet`. Events, changes and drifts then also have a "key".
+    open_event : dict or None
+        Event that has not ended after the last row, also ``Monitor.open_event_``. None for results of a :class:`Fleet`:
+        ``fleet[key].open_event_`` has the event of a key.
+    index : pandas.Index or None
+        Index of the rows, if they were a pandas DataFrame.
 
     Examples
     --------
@@ -86,7 +95,7 @@ class Alarms:
     (600, True, 1)
     """
 
-    row: NDArray[np.uint64]
+    row: NDArray[np.int64]
     score: Floats
     q: Floats
     t2: Floats
@@ -107,6 +116,8 @@ class Alarms:
     reference_limit: float
     contributions: Floats | None = None
     key: list[str] | None = None
+    open_event: Event | None = None
+    index: Any = None
 
     def __len__(self) -> int:
         return len(self.row)
@@ -124,20 +135,53 @@ class Alarms:
             "events": len(self.events),
         }
         found = sorted([*self.events, *self.changes, *self.drifts], key=lambda event: event["start"])
-        lines = [[event["kind"], event["start"], event["end"], _causes(event)] for event in found[:SHOWN]]
+        lines = [[event["kind"], _row(event, "start"), _row(event, "end"), _causes(event)] for event in found[:SHOWN]]
         more = f"<p>{len(found) - SHOWN} more</p>" if len(found) > SHOWN else ""
         scored = self.score[np.isfinite(self.score)]
         line = _summary.spark_line(scored, "score over the rows")
         events = _summary.table(["", "from row", "to row", "causes"], lines) if lines else ""
         return f"{line}{_summary.table(list(counts), [list(counts.values())])}{events}{more}"
 
-    def plot(self, times: Any = None) -> Figure:
+    def of_key(self, key: object) -> Alarms:
+        """Return the results of one key of a :class:`Fleet`.
+
+        Parameters
+        ----------
+        key : object
+            The key, converted by ``str``.
+
+        Returns
+        -------
+        Alarms
+            Without ``key``. Row numbers are still those of the fleet.
+
+        Raises
+        ------
+        KeyError
+            If no row has this key.
+        """
+        name = str(key)
+        places = np.flatnonzero([one == name for one in self.key or []])
+        if not len(places):
+            raise KeyError(key)
+        chosen: dict[str, Any] = {"key": None, "index": None if self.index is None else self.index[places]}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                chosen[field.name] = value[places]
+            elif field.name in ("events", "changes", "drifts"):
+                chosen[field.name] = [one for one in value if one["key"] == name]
+        return replace(self, **chosen)
+
+    def plot(self, times: Any = None, *, key: object = None) -> Figure:
         """Plot scores, limits, alarms, drift and changes with :func:`eigenhedge.plot.monitor`.
 
         Parameters
         ----------
         times : array-like of shape (n_rows,), default=None
-            Values of the horizontal axis; None for row numbers.
+            Values of the horizontal axis; None for the times of the index, or row numbers.
+        key : object, default=None
+            Key to plot, required for results of a :class:`Fleet` with several keys.
 
         Returns
         -------
@@ -145,7 +189,7 @@ class Alarms:
         """
         from . import plot
 
-        return plot.monitor(self, times)
+        return plot.monitor(self, times, key=key)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the results as a pandas DataFrame with the columns of the command line's output.
@@ -153,6 +197,7 @@ class Alarms:
         Returns
         -------
         pandas.DataFrame
+            With the index of the rows, if they were a DataFrame.
         """
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
@@ -163,7 +208,13 @@ class Alarms:
             columns[name] = pd.array([None if row < 0 else row for row in getattr(self, name).tolist()], dtype="Int64")
         for i in range(self.causes.shape[1]):
             columns[f"cause_{i + 1}"], columns[f"share_{i + 1}"] = self.causes[:, i], self.shares[:, i]
-        return pd.DataFrame(columns)
+        return pd.DataFrame(columns, index=self.index)
+
+
+def _row(event: Event, side: Literal["start", "end"]) -> str:
+    """Return the first or last row of an event, with its time if known."""
+    time = event["start_time"] if side == "start" else event["end_time"]
+    return f"{event[side]}" if time is None else f"{event[side]} ({time})"
 
 
 def _causes(event: Event) -> str:
@@ -177,17 +228,26 @@ def states(found: dict[str, Any]) -> NDArray[np.str_]:
 
 
 def answers(
-    found: dict[str, Any], names: list[str] | None, width: int, limit: float | None, key: list[str] | None = None
+    found: dict[str, Any],
+    names: list[str] | None,
+    width: int,
+    limit: float | None,
+    key: list[str] | None = None,
+    *,
+    index: Any = None,
+    recent: RecentTimes,
 ) -> Alarms:
-    """Return the results of the core with column names, if there are any."""
+    """Return the results of the core with column names and times, if there are any."""
     columns: list[Any] = list(range(width)) if names is None else names
     causes = found.pop("causes").reshape(-1, 3)
     if names is not None:
         # Index -1 selects the last entry, None.
         causes = np.array([*names, None], dtype=object)[causes]
     limits = found.pop("statistic_limits")
-    for occurrence in [*found["events"], *found["changes"], *found["drifts"]]:
-        occurrence["causes"] = [(columns[place], share) for place, share in occurrence["causes"]]
+    found["row"] = found["row"].astype(np.int64)
+    recent.enter(index, found["row"])
+    for kind in ("events", "changes", "drifts"):
+        found[kind] = [described(one, columns, recent) for one in found[kind]]
     return Alarms(
         causes=causes,
         q_limit=limits[:, 0],
@@ -197,5 +257,15 @@ def answers(
         state=states(found),
         reference_limit=math.nan if limit is None else limit,
         key=key,
+        index=index,
         **found,
     )
+
+
+def described(event: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Event:
+    """Return an event, change or drift of the core with times and names of columns."""
+    kind, start, end = (event.pop(name) for name in ("kind", "start", "end"))
+    start_time = recent.of_drift(event.get("key"), start) if kind in ("drift", "returned") else recent.time(start)
+    event["causes"] = [(columns[place], share) for place, share in event["causes"]]
+    times = {"start_time": start_time, "end_time": recent.time(end)}
+    return cast("Event", {"kind": kind, "start": start, "end": end, **times, **event})

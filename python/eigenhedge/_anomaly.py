@@ -11,6 +11,7 @@ import numpy as np
 from river.base.typing import FeatureName
 
 from . import _core, _snapshot
+from ._monitor_options import core_options
 from ._rows import check_value
 from ._types import Floats, Path
 
@@ -48,7 +49,7 @@ class SubspaceAnomaly(AnomalyDetector):
     mode
         `adapt`: the recent level and its limit follow the rows. `freeze:ROWS`: nothing changes after the first ROWS rows.
     limit
-        Rule for the alarm limit: `auto:ALPHA` or `conformal:P`.
+        Rule for the alarm limit: `auto:ALPHA` or `conformal:P`. A number is short for `auto:ALPHA`.
     lags
         Number of earlier rows appended to each row, or `auto`.
     differences
@@ -86,14 +87,14 @@ class SubspaceAnomaly(AnomalyDetector):
         *,
         share: float = 0.85,
         mode: str = "adapt",
-        limit: str = "auto:0.01",
+        limit: str | float = "auto:0.01",
         lags: int | Literal["auto"] = 0,
         differences: bool | Literal["auto"] = "auto",
         standardize: bool = True,
         missing: Literal["fail", "skip", "fill"] = "fill",
         warm_up: int | None = None,
         drift_time: float = 2_000.0,
-        rebaseline: str = "never",
+        rebaseline: str | int = "never",
     ) -> None:
         self.n_components = n_components
         self.share = share
@@ -128,7 +129,7 @@ class SubspaceAnomaly(AnomalyDetector):
             options = self._get_params()
             k, names = options.pop("n_components"), sorted(x, key=sortable)
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
-            self._monitor = _core.Monitor(len(names), k=k, names=known, **LISTS, **options)
+            self._monitor = _core.Monitor(len(names), k=k, names=known, **LISTS, **core_options(options))
             self._places = {name: place for place, name in enumerate(names)}
         self._monitor.update(self._row(x)[None, :], False, None)
 
@@ -179,7 +180,7 @@ class SubspaceAnomaly(AnomalyDetector):
     def _remembered(self) -> dict[str, Any]:
         """Return the Python part of a model file."""
         names = savable(self._places)
-        return {"class": "river.SubspaceAnomaly", "parameters": self._get_params(), "names": names}
+        return {"class": "river.SubspaceAnomaly", "parameters": core_options(self._get_params()), "names": names}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numbers
+import os
+import tempfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -11,7 +14,7 @@ from . import _core, _snapshot
 from ._core import Groups, Model, MonitorGroups
 from ._options import takes_options
 from ._rows import as_rows
-from ._times import row_times
+from ._times import RecentTimes, row_index, row_times
 from ._types import Floats, Path, Table
 
 if TYPE_CHECKING:
@@ -92,24 +95,28 @@ class Fleet(Generic[Member, Answers]):
         hindsight: bool = True,
         **options: Unpack[Options],
     ) -> None:
+        is_count = isinstance(k, (int, np.integer)) and not isinstance(k, bool) and k >= 1
+        if not is_count and not hasattr(k, "_fresh"):
+            raise ValueError(f"k must be a whole number, at least 1, or a Monitor, got {k!r}")
         if max_groups is not None and not max_groups >= 1:
             raise ValueError(f"max_groups must be at least 1, got {max_groups}")
         self.k = k
         self.max_groups = max_groups
         self._given: dict[str, Any] = {"hindsight": hindsight, "standardize": standardize, **options}
         self._fleet: Groups | MonitorGroups | None = None
-        if not isinstance(k, int) and hasattr(k, "_fresh"):
+        self._recent = RecentTimes()
+        if hasattr(k, "_fresh"):
             given = [name for name, value in self._given.items() if value != {"hindsight": True, "standardize": "none"}.get(name)]
             if given:
                 raise ValueError(f"{given[0]} has no effect with a fleet of monitors: options of monitors go to Monitor")
 
-    def update(self, keys: Iterable[object], X: Table) -> Answers:
+    def update(self, keys: Iterable[object] | str, X: Table) -> Answers:
         """Process every row with the model or monitor of its key.
 
         Parameters
         ----------
-        keys : iterable of n_rows keys
-            Keys of the rows, converted by ``str``.
+        keys : iterable of n_rows keys, or str
+            Keys of the rows, converted by ``str``; or the name of the column of ``X`` that contains them.
         X : array-like of shape (n_rows, n_columns)
             The rows, in order. On an error the previous rows have been learned.
 
@@ -121,6 +128,8 @@ class Fleet(Generic[Member, Answers]):
             For monitors, with the key of each row, event, change and drift. Rows are counted over all keys, from 0 when the
             fleet is made or loaded.
         """
+        if isinstance(keys, str):
+            keys, X = split_keys(keys, X)
         names = [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "to_numpy") else None
         rows = as_rows(X)
         fleet = self._fleet
@@ -132,14 +141,15 @@ class Fleet(Generic[Member, Answers]):
             if missing:
                 raise ValueError(f"the rows must have the columns of the fleet; {missing[0]!r} is missing")
             rows = np.ascontiguousarray(rows[:, [names.index(name) for name in known]])
-        texts = [str(key) for key in keys]
+        texts = key_texts(keys)
         given: Any
         if isinstance(fleet, Groups):
             given = fleet.step_each(texts, rows)
         else:
             from ._alarms import answers
 
-            given = answers(fleet.update(texts, rows, False, row_times(X)), known, rows.shape[1], fleet.fresh_monitor.limit, texts)
+            found, limit = fleet.update(texts, rows, False, row_times(X)), fleet.fresh_monitor.limit
+            given = answers(found, known, rows.shape[1], limit, texts, index=row_index(X), recent=self._recent)
         return given  # type: ignore[no-any-return]
 
     def _begun(self, dim: int, names: list[str] | None) -> Groups | MonitorGroups:
@@ -187,11 +197,14 @@ class Fleet(Generic[Member, Answers]):
         return [] if self._fleet is None else self._fleet.keys()
 
     def __getitem__(self, key: object) -> Member:
-        """Return a copy of the model or monitor of a key."""
+        """Return a copy of the model or monitor of a key. The charts of a monitor remain in the fleet: use :meth:`report`."""
         found: Any = None if self._fleet is None else self._fleet.get(str(key))
         if found is None:
             raise KeyError(key)
-        return found if isinstance(found, Model) else _monitor_around(found)  # type: ignore[return-value]
+        if not isinstance(found, Model):
+            found = _monitor_around(found)
+            found._is_copy = True
+        return found  # type: ignore[no-any-return]
 
     def __contains__(self, key: object) -> bool:
         return str(key) in self.keys()
@@ -210,7 +223,7 @@ class Fleet(Generic[Member, Answers]):
         """Return a new fleet with the members of all fleets."""
         made: Fleet[Member, Answers] = Fleet.__new__(Fleet)
         made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
-        made._fleet = None
+        made._fleet, made._recent = None, RecentTimes()
         for fleet in (self, *others):
             if fleet._fleet is None:
                 continue
@@ -249,7 +262,7 @@ class Fleet(Generic[Member, Answers]):
         Fleet
         """
         loaded: Fleet[Any, Any] = cls.__new__(cls)
-        loaded._given, loaded.max_groups = {}, max_groups
+        loaded._given, loaded.max_groups, loaded._recent = {}, max_groups, RecentTimes()
         with open(path, "rb") as file:
             kind = file.read(16)[12:]
         if kind == _snapshot.MONITORS_BY_KEY:
@@ -259,6 +272,51 @@ class Fleet(Generic[Member, Answers]):
             models = Groups.open(path, max_groups)
             loaded._fleet, loaded.k = models, models.k
         return loaded
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the arguments, and the contents of the file of :meth:`save` once there are members."""
+        state = {**vars(self), "_fleet": None}
+        if self._fleet is not None:
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "fleet.eh")
+                self._fleet.save(path)
+                with open(path, "rb") as file:
+                    state["_fleet"] = file.read()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the members as :meth:`load` does. Rows are then counted from 0."""
+        data = state["_fleet"]
+        vars(self).update({**state, "_fleet": None, "_recent": RecentTimes()})
+        if data is not None:
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                path = os.path.join(folder, "fleet.eh")
+                with open(path, "wb") as file:
+                    file.write(data)
+                self._fleet = Fleet.load(path, max_groups=self.max_groups)._fleet
+
+
+def split_keys(name: str, X: Any) -> tuple[Iterable[object], Any]:
+    """Return the column of a table that contains the keys, and the table without it."""
+    names = getattr(X, "columns", None)
+    if not hasattr(X, "to_numpy") or names is None:
+        # A text is also a list of letters.
+        if len(name) == len(X):
+            return name, X
+        names = ()
+    if name not in list(names):
+        raise ValueError(f"keys must be a key for each row, or the name of a column of the table, got {name!r}")
+    return list(X[name]), X.drop(columns=name) if hasattr(X, "iloc") else X.drop(name)
+
+
+def key_texts(keys: Iterable[object]) -> list[str]:
+    """Return the keys as texts. A missing key is an error."""
+    listed = list(keys)
+    for row, key in enumerate(listed):
+        # A missing value does not equal itself, or has no truth value.
+        if key is None or type(key).__name__ in ("NAType", "NaTType") or (isinstance(key, numbers.Real) and key != key):
+            raise ValueError(f"row {row}: the key is missing, got {key!r}; fill it in, or leave out the row")
+    return [str(key) for key in listed]
 
 
 def _monitor_around(inner: _core.Monitor) -> Monitor:

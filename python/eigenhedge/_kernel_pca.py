@@ -10,7 +10,7 @@ from ._core import _DEFAULTS, kernels
 from ._items import ItemRows, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
-from ._options import OF_KERNELS, constructor
+from ._options import OF_KERNELS, constructor, documented
 from ._rows import as_rows, scaled_gamma
 from ._types import Gamma, Kernel, Table
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._option_types import FeatureOptions, LearnerName
 
 
+@documented(without={"seed", "segments", "learner", "kernel", "gamma"})
 class OnlineKernelPCA(Online):
     """Online kernel principal component analysis.
 
@@ -47,9 +48,7 @@ class OnlineKernelPCA(Online):
         (by the first ROWS rows of the first call, or all if there are fewer). Only for named kernels.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws.
-    **options
-        Other options of :func:`eigenhedge.run`. Kernel parameters that the kernel does not use are ignored. Without a ``budget``
-        there can be as many atoms as rows.
+    {options}
 
     Attributes
     ----------
@@ -68,6 +67,14 @@ class OnlineKernelPCA(Online):
     --------
     OnlinePCA : Online PCA of plain rows.
     KernelPCA : Batch kernel PCA.
+
+    Notes
+    -----
+    Options whose default is None have the default of the learner. An option that has no effect with the learner is an error.
+    Kernel parameters that the kernel does not use are ignored. Without a ``budget`` there can be as many atoms as rows.
+
+    The basis of ``transform`` changes while the model learns: directions may swap or turn after ``partial_fit``. The coordinates
+    of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
 
     Examples
     --------

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, _snapshot
-from ._alarms import Alarms, answers
+from ._alarms import Alarms, answers, described
+from ._monitor_options import core_options
 from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validated
-from ._times import row_times
+from ._times import RecentTimes, row_index, row_times
 from ._types import Drift, Event, Floats, Path, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-Occurrence = TypeVar("Occurrence", Event, Drift)
 
 
 class Monitor(OutlierMixin, BaseEstimator):
@@ -45,9 +45,9 @@ class Monitor(OutlierMixin, BaseEstimator):
     mode : str, default="adapt"
         ``"adapt"``: the recent level and its limit follow the rows; the reference is fixed. ``"freeze:ROWS"``: nothing changes
         after the first ROWS rows, or after ``fit``, and alarms depend on the reference only.
-    limit : str, default="auto:0.01"
+    limit : str or float, default="auto:0.01"
         Rule for the alarm limit: ``"auto:ALPHA"`` (this share of later rows exceeds it), or ``"conformal:P"`` (at most this share
-        exceeds it, if rows are exchangeable).
+        exceeds it, if rows are exchangeable). A number is short for ``"auto:ALPHA"``.
     lags : int or "auto", default=0
         Number of earlier rows appended to each row; ``"auto"`` for about 5 with 10 columns, 2 with 50.
     differences : bool or "auto", default="auto"
@@ -57,15 +57,17 @@ class Monitor(OutlierMixin, BaseEstimator):
     missing : {"fail", "skip", "fill"}, default="fill"
         Handling of NaN cells: raise an error, skip the row, or fill in the cell from the others.
     warm_up : int, default=None
-        Number of first rows of ``update`` that count as normal; None for 400, or 3 per column and lag if that is more.
+        Number of first rows of ``update`` that count as normal; None for 400, or 3 per column and lag if that is more. The
+        command line uses a third of a shorter table. Here later calls continue the warm-up, because the end is not known.
     event_gap : int, default=5
         Maximum gap in rows between alarms of one event.
     change_time : float, default=10000
         Average number of rows between false reports of a change.
     drift_time : float, default=2000
         Average number of rows between false reports of drift.
-    rebaseline : str, default="never"
-        When a drift becomes the reference automatically: ``"never"``, or ``"after:ROWS"`` of drift.
+    rebaseline : str or int, default="never"
+        When a drift becomes the reference automatically: ``"never"``, or ``"after:ROWS"`` of drift. A number is short for
+        ``"after:ROWS"``.
 
     Attributes
     ----------
@@ -100,6 +102,9 @@ class Monitor(OutlierMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _monitor: _core.Monitor
+    _recent: RecentTimes
+    #: True for a monitor taken from a fleet, until its first row.
+    _is_copy: bool
 
     def __init__(
         self,
@@ -107,7 +112,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         *,
         share: float = 0.85,
         mode: str = "adapt",
-        limit: str = "auto:0.01",
+        limit: str | float = "auto:0.01",
         lags: int | Literal["auto"] = 0,
         differences: bool | Literal["auto"] = "auto",
         standardize: bool = True,
@@ -116,7 +121,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         event_gap: int = 5,
         change_time: float = 10_000.0,
         drift_time: float = 2_000.0,
-        rebaseline: str = "never",
+        rebaseline: str | int = "never",
     ) -> None:
         self.k = k
         self.share = share
@@ -159,7 +164,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_rows, n_columns)
             The rows. An error names its row; the previous rows have been processed. The times of a DataFrame with a
-            DatetimeIndex are shown by :meth:`report`.
+            DatetimeIndex or PeriodIndex are those of events and of :meth:`report`, which shows the local times of the index.
         contributions : bool, default=False
             Also return the contribution of every column to ``q``; :func:`eigenhedge.plot.monitor` plots them.
 
@@ -167,7 +172,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         -------
         Alarms
             Scores, limits, alarms, drift, causes, events and changes. Rows of the warm-up have no score. A warning is raised if
-            the first call ends before the warm-up does.
+            the first call has several rows and ends before the warm-up does. A first call with a single row gives no warning,
+            since the rows then arrive one at a time.
         """
         is_first = not self.__sklearn_is_fitted__()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
@@ -179,7 +185,10 @@ class Monitor(OutlierMixin, BaseEstimator):
                 f"no row has a score yet: the warm-up needs {wanted} rows in update, got {len(rows)}; later calls continue it"
             )
             warnings.warn(sentence, UserWarning, stacklevel=2)
-        return answers(found, self._feature_names(), self.n_features_in_, limit)
+        self._is_copy = False
+        recent = self._recent_times()
+        alarms = answers(found, self._feature_names(), self.n_features_in_, limit, index=row_index(X), recent=recent)
+        return replace(alarms, open_event=self.open_event_)
 
     def accept(self) -> Self:
         """Accept the current state as normal: the last rows become the reference.
@@ -296,12 +305,19 @@ class Monitor(OutlierMixin, BaseEstimator):
     @property
     def open_event_(self) -> Event | None:
         """dict: ongoing event, as in ``Alarms.events``; None if there is none."""
-        return self._with_names(self._fitted().open_event)
+        found: Any = self._fitted().open_event
+        return None if found is None else described(found, self._columns(), self._recent_times())
 
     @property
     def drift_(self) -> Drift | None:
-        """dict: ongoing drift, with the keys since (first row), reported and causes; None if there is none."""
-        return self._with_names(self._fitted().open_drift)
+        """dict: ongoing drift, with the keys since (first row), since_time, reported and causes; None if there is none."""
+        found: Any = self._fitted().open_drift
+        if found is None:
+            return None
+        columns, since = self._columns(), found["since"]
+        causes = [(columns[place], share) for place, share in found["causes"]]
+        since_time = self._recent_times().of_drift(None, since)
+        return {"since": since, "since_time": since_time, "reported": found["reported"], "causes": causes}
 
     def report(self, path: Path, *, title: str = "Monitor") -> None:
         """Write the page of ``eigenhedge monitor --report``: scores, limits, alarms, drifts, causes and the worst columns.
@@ -316,7 +332,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         Notes
         -----
         Counts include all rows of the monitor. Charts and the list of events cover the rows of :meth:`update` since the monitor
-        was created or loaded. The charts of a long stream show the largest score of each interval, in bounded memory.
+        was created or loaded. The charts of a long stream show the largest score of each interval, in bounded memory. The
+        monitor of a key of a :class:`Fleet` has no charts of its own; use :meth:`Fleet.report`.
 
         Examples
         --------
@@ -329,6 +346,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         >>> path = os.path.join(tempfile.mkdtemp(), "monitor.html")
         >>> monitor.report(path, title="Pump 7")
         """
+        if self.__dict__.get("_is_copy", False):
+            raise ValueError("a monitor taken from a fleet has no charts: call report of the fleet")
         self._fitted().report(path, title)
 
     def save(self, path: Path) -> None:
@@ -344,7 +363,8 @@ class Monitor(OutlierMixin, BaseEstimator):
     def _begin(self, X: Table) -> Floats:
         self._check_differences()
         rows = self._prepared(X, reset=True)
-        self._monitor = _core.Monitor(rows.shape[1], names=self._feature_names(), **self.get_params(deep=False))
+        self._monitor = _core.Monitor(rows.shape[1], names=self._feature_names(), **core_options(self.get_params(deep=False)))
+        self._recent, self._is_copy = RecentTimes(), False
         return rows
 
     def _check_differences(self) -> None:
@@ -356,7 +376,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         inner: _core.Monitor | None = self.__dict__.get("_monitor")
         if inner is None:
             self._check_differences()
-            return _core.Monitor(dim, names=names, **self.get_params(deep=False))
+            return _core.Monitor(dim, names=names, **core_options(self.get_params(deep=False)))
         if inner.dim != dim:
             raise ValueError(f"the rows must have {inner.dim} columns like those of the monitor, got {dim}")
         return inner
@@ -385,11 +405,14 @@ class Monitor(OutlierMixin, BaseEstimator):
             raise NotFittedError("This Monitor instance is not fitted yet: call fit or update first.")
         return inner
 
-    def _with_names(self, occurrence: Occurrence | None) -> Occurrence | None:
+    def _columns(self) -> list[Any]:
+        """Return the names of the columns, or their positions."""
         names = self._feature_names()
-        if occurrence is not None and names is not None:
-            occurrence["causes"] = [(names[place], share) for place, share in occurrence["causes"]]
-        return occurrence
+        return list(range(self.n_features_in_)) if names is None else names
+
+    def _recent_times(self) -> RecentTimes:
+        recent: RecentTimes = self.__dict__.setdefault("_recent", RecentTimes())
+        return recent
 
     def _feature_names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
@@ -397,7 +420,7 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     def _remembered(self) -> dict[str, Any]:
         """Return the Python part of a file."""
-        return {"class": "Monitor", "parameters": self.get_params(deep=False)}
+        return {"class": "Monitor", "parameters": core_options(self.get_params(deep=False))}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:

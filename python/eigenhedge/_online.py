@@ -167,7 +167,7 @@ class Online(Transformer):
         return self
 
     def score(self, X: Table, y: object = None) -> float:
-        """Return the mean of :meth:`score_samples`.
+        """Return the mean of :meth:`score_samples`: minus the mean loss, which decreases with every direction that is kept.
 
         Parameters
         ----------

@@ -2,10 +2,44 @@
 
 import functools
 import inspect
+import textwrap
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar, cast
 
-from ._core import Model, options
+from . import _core
+from ._core import Model
+
+
+def options() -> list[dict[str, Any]]:
+    """Return the table of options.
+
+    Returns
+    -------
+    list of dict
+        Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option. The example
+        is written as keyword arguments.
+
+    Examples
+    --------
+    >>> from eigenhedge import options
+    >>> {entry["name"]: entry["example"] for entry in options()}["forget"]
+    'learner="forgetting-leader", forget=0.99'
+    """
+    entries = _core.options()
+    types = {entry["name"]: entry["type"] for entry in entries}
+    return [{**entry, "example": _keywords(entry["example"], types)} for entry in entries]
+
+
+def _keywords(arguments: str, types: dict[str, str]) -> str:
+    """Return arguments of the command line as keyword arguments."""
+    written = []
+    for part in arguments.split("--")[1:]:
+        name, _, text = part.strip().partition(" ")
+        name = name.replace("-", "_")
+        is_text = types[name] == "choice" or text.isalpha()
+        written.append(f"{name}={'True' if types[name] == 'flag' else repr(text) if is_text else text}".replace("'", '"'))
+    return ", ".join(written)
+
 
 #: Options by name.
 TABLE = {entry["name"]: entry for entry in options()}
@@ -13,6 +47,7 @@ TABLE = {entry["name"]: entry for entry in options()}
 OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Class = TypeVar("Class", bound=type)
 
 
 def takes_options(function: Function) -> Function:
@@ -49,6 +84,23 @@ def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]
     return decorate
 
 
+def documented(without: Collection[str] = ()) -> Callable[[Class], Class]:
+    """Describe the options at {options} in the docstring of a class whose constructor has ``**options``.
+
+    Parameters
+    ----------
+    without : collection of str
+        Options that the class does not have, or describes itself.
+    """
+
+    def decorate(described: Class) -> Class:
+        entries = [entry for name, entry in TABLE.items() if name not in without]
+        described.__doc__ = (described.__doc__ or "").replace("    {options}\n", "".join(map(_paragraph, entries)))
+        return described
+
+    return decorate
+
+
 def _signature(function: Callable[..., Any], without: Collection[str]) -> inspect.Signature:
     signature = inspect.signature(function)
     named = [item for item in signature.parameters.values() if item.kind is not item.VAR_KEYWORD]
@@ -66,7 +118,9 @@ def _paragraph(entry: dict[str, Any]) -> str:
         kind = "{" + ", ".join(f'"{name}"' for name in entry["choices"]) + "}"
     default = f"; None is {entry['default']}" if entry["default"] else ""
     rule = f" Must be {entry['rule']}." if entry["rule"] else ""
-    return f"    {entry['name']} : {kind}, default=None\n        {entry['help']}{default}.{rule}\n"
+    indent = " " * 8
+    text = textwrap.fill(f"{entry['help']}{default}.{rule}", 130, initial_indent=indent, subsequent_indent=indent)
+    return f"    {entry['name']} : {kind}, default=None\n{text}\n"
 
 
 # The class of the core lists them too, for completion in editors and notebooks.

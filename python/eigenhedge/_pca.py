@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ._online import Online
-from ._options import OF_KERNELS, constructor
+from ._options import OF_KERNELS, constructor, documented
 from ._rows import is_sparse
 from ._types import Floats, Table
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._option_types import LearnerName, PlainOptions
 
 
+@documented(without=OF_KERNELS | {"seed", "learner"})
 class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
@@ -29,8 +30,7 @@ class OnlinePCA(Online):
     n_components : int or float, default=None
         Number of directions kept, at most the number of features. A number between 0 and 1 selects as many as explain that
         share of the variance of the rows of the first call. None selects the smaller of the number of rows and of features of
-        the first call; set a number if rows arrive one at a time. If all directions are kept, the loss is zero, and the summary
-        refers to a space with one more dimension, which the rows never enter.
+        the first call; set a number if rows arrive one at a time.
     learner : str, default="anchored"
         A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its components
         are those of PCA. To follow drift, use ``"auto"`` or ``"tracking"``; the components of ``"auto"`` are those of its
@@ -46,9 +46,7 @@ class OnlinePCA(Online):
         standard units, ``mean_`` and the rows of ``inverse_transform`` in units of the input.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws. They affect the losses, but not the learned state (except for ``"perturbed-leader"``).
-    **options
-        Other options of :func:`eigenhedge.run`, except those of kernels. None means the learner's default; an option that has
-        no effect with the learner is an error.
+    {options}
 
     Attributes
     ----------
@@ -81,6 +79,19 @@ class OnlinePCA(Online):
 
     Notes
     -----
+    Options whose default is None have the default of the learner. An option that has no effect with the learner is an error.
+    A grid search over learners and their options therefore needs a list of grids, one for each learner:
+    ``[{"learner": ["forgetting-leader"], "forget": [0.9, 0.99]}, {"learner": ["tracking"], "eta": [1.0, 4.0]}]``.
+
+    ``score`` is minus the mean loss, which decreases with the number of directions. A grid search over ``n_components`` therefore
+    selects the largest one; use ``n_components=0.95``, or the score of the step that follows.
+
+    The basis of ``transform`` changes while the model learns: directions may swap or turn after ``partial_fit``. The coordinates
+    of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
+
+    If all directions are kept, the loss is zero, and the summary refers to a space with one more dimension, which the rows never
+    enter.
+
     A C-ordered float64 array is read a few rows at a time. The interpreter lock is released, and Control-C interrupts a long
     call between rows; the previous rows have been learned.
 

@@ -52,6 +52,8 @@ def as_rows(X: Any) -> Floats:
     check_numbers(X)
     if is_sparse(X):
         X = X.toarray()
+    elif hasattr(X, "iloc") and _has_nullable_numbers(X):
+        X = X.to_numpy(dtype=np.float64, na_value=np.nan)
     elif hasattr(X, "to_numpy") and not isinstance(X, np.ndarray):
         X = X.to_numpy()
     elif _is_arrow(X):
@@ -59,17 +61,28 @@ def as_rows(X: Any) -> Floats:
     return _required(X, 2, "the rows must form a table of 2 dimensions")
 
 
+def numeric(X: Any) -> Any:
+    """Return a pandas table with columns of objects as numbers, NaN for missing ones. Other tables are returned as they are."""
+    dtypes = getattr(X, "dtypes", None) if hasattr(X, "iloc") and np.ndim(X) == 2 else None
+    if dtypes is None or not any(getattr(dtype, "kind", "") == "O" for dtype in dtypes):
+        return X
+    return type(X)(as_rows(X), index=X.index, columns=X.columns)
+
+
 def as_numbers(x: Any) -> Floats:
     """Return a one-dimensional C-ordered float64 array with the numbers of ``x``."""
     if isinstance(x, (str, bytes, dict)) or np.ndim(x) == 0:
         raise TypeError(f"must be a list of numbers, got {type(x).__name__}")
     check_numbers(x)
+    if hasattr(x, "iloc") and _has_nullable_numbers(x):
+        x = x.to_numpy(dtype=np.float64, na_value=np.nan)
     return _required(x, 1, "must be a list of numbers of 1 dimension")
 
 
 def check_numbers(X: Any) -> None:
     """Raise a ``ValueError`` if ``X`` has masked entries, duplicate column names, or cells that are not numbers."""
     _check_names(X)
+    _check_columns(X)
     if isinstance(X, np.ndarray):
         _check_mask(X)
         _check_array(X, "")
@@ -105,12 +118,25 @@ def check_value(value: object, place: str) -> None:
 
 def check_missing(X: Floats, names: Any, advice: str) -> None:
     """Raise a ``ValueError`` that names the first NaN cell, if any, and ends with the advice."""
-    places = np.argwhere(np.isnan(X))
+    found = _first_cell(np.isnan(X), names)
+    if found is not None:
+        raise ValueError(f"{found} must be finite, got NaN (Input X contains NaN): {advice}")
+
+
+def check_infinite(X: Floats, names: Any) -> None:
+    """Raise a ``ValueError`` that names the first infinite cell, if any."""
+    found = _first_cell(np.isinf(X), names)
+    if found is not None:
+        raise ValueError(f"{found} must be finite, got infinity (Input X contains infinity): replace it, or leave out the row")
+
+
+def _first_cell(mask: NDArray[np.bool_], names: Any) -> str | None:
+    """Return the row and column of the first true cell; None if there is none."""
+    places = np.argwhere(mask)
     if not len(places):
-        return
+        return None
     row, column = places[0]
-    name = column if names is None else repr(names[column])
-    raise ValueError(f"row {row}: column {name} must be finite, got NaN (Input X contains NaN): {advice}")
+    return f"row {row}: column {column if names is None else repr(names[column])}"
 
 
 def is_single(X: Any) -> bool:
@@ -156,12 +182,31 @@ def _is_arrow(X: object) -> bool:
     return type(X).__module__.partition(".")[0] == "pyarrow"
 
 
+def _has_nullable_numbers(X: Any) -> bool:
+    """Return True if all columns of a pandas table are numbers, and some have a type of pandas, with its missing value."""
+    dtypes = list(X.dtypes) if np.ndim(X) == 2 else [X.dtype]
+    is_number = all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes)
+    return is_number and not all(isinstance(dtype, np.dtype) for dtype in dtypes)
+
+
 def _required(X: Any, ndim: int, rule: str) -> Floats:
+    if getattr(getattr(X, "dtype", None), "kind", "") == "O" or isinstance(X, (list, tuple)):
+        X = _without_na(X)
     # "E": a plain array, because entries of subclasses may have another meaning.
     numbers = np.require(X, np.float64, ["C", "A", "E"])
     if np.ndim(X) != ndim:
         raise ValueError(f"{rule}, got {np.ndim(X)}")
     return numbers
+
+
+def _without_na(X: Any) -> Any:
+    """Return objects with NaN for the missing value of pandas."""
+    if "pandas" not in sys.modules:
+        return X
+    array = np.asarray(X, dtype=object) if isinstance(X, np.ndarray) else np.asarray(X)
+    if array.dtype != object:
+        return X
+    return np.where([type(value).__name__ == "NAType" for value in array.flat], np.nan, array.ravel()).reshape(array.shape)
 
 
 def _check_mask(X: NDArray[Any]) -> None:
@@ -186,6 +231,13 @@ def _check_names(X: Any) -> None:
         if name in seen:
             raise ValueError(f"the names of the columns must differ, got {name!r} twice")
         seen.add(name)
+
+
+def _check_columns(X: Any) -> None:
+    """Raise a ``ValueError`` if a table has no columns."""
+    is_table = hasattr(X, "iloc") or hasattr(X, "get_columns")
+    if is_table and np.ndim(X) == 2 and X.shape[1] == 0:
+        raise ValueError(f"the table has no columns (its shape is {tuple(X.shape)})")
 
 
 def _check_indices(X: Any) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from . import _summary
 from ._core import Model
 from ._items import as_points, takes_items
 from ._optional import needed
 from ._options import takes_options
 from ._rows import column_names
+from ._times import row_index
 from ._types import Floats, Summary, Table
 
 if TYPE_CHECKING:
@@ -30,7 +33,8 @@ class RunResult:
     expected_losses : ndarray of shape (n_rows,)
         Expected loss of each row over the choices that could have been drawn.
     losses : ndarray of shape (n_rows,)
-        Loss of each row for the choice that was drawn; 0 for skipped rows (``missing="skip"``).
+        Loss of each row for the choice that was drawn. Skipped rows (``missing="skip"``) have NaN here, in ``expected_losses``,
+        ``coordinates`` and ``reconstructions``.
     coordinates : ndarray of shape (n_rows, k)
         Coordinates of each row in the basis set by the option ``coordinates``: the directions most likely kept, aligned from row
         to row, or those drawn for the row.
@@ -41,6 +45,8 @@ class RunResult:
     reconstructions : ndarray of shape (n_rows, n_columns), or None
         Projection of each row on the subspace drawn for it, in units of the rows. Its squared distance from the row, in standard
         units if columns are standardized, is the loss of the row. None unless requested.
+    index : pandas.Index or None
+        Index of the rows, if they were a pandas DataFrame.
 
     Examples
     --------
@@ -60,12 +66,13 @@ class RunResult:
     summary: Summary
     model: Model
     reconstructions: Floats | None = None
+    index: Any = None
 
     def __repr__(self) -> str:
         return _summary.sentence(self.summary)
 
     def _repr_html_(self) -> str:
-        return _summary.html(self.summary, self.expected_losses)
+        return _summary.html(self.summary, self.expected_losses[~np.isnan(self.expected_losses)])
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the columns of the command line's output: row, expected_loss, loss, z0, z1, …
@@ -73,10 +80,12 @@ class RunResult:
         Returns
         -------
         pandas.DataFrame
+            With the index of the rows, if they were a DataFrame. Skipped rows have NaN; the command line leaves them out.
         """
         pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
-        return pd.DataFrame({**columns, **{f"z{i}": column for i, column in enumerate(self.coordinates.T)}})
+        columns.update({f"z{i}": column for i, column in enumerate(self.coordinates.T)})
+        return pd.DataFrame(columns, index=self.index)
 
     def plot(self) -> Figure:
         """Plot losses, energy over time and the learned directions with :func:`eigenhedge.plot.overview`.
@@ -142,4 +151,9 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     model = Model(rows.shape[1], k, standardize=standardize, **options)
     model._set_feature_names(None if names is None else list(names))
     answers, projections = model._step_each(rows, reconstructions)
-    return RunResult(*answers, model.summary, model, projections)
+    if options.get("missing") == "skip" and isinstance(rows, np.ndarray):
+        skipped = np.isnan(rows).any(axis=1)
+        for array in (*answers, projections):
+            if array is not None:
+                array[skipped] = np.nan
+    return RunResult(*answers, model.summary, model, projections, row_index(X))

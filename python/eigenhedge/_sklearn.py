@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._rows import as_rows, check_missing, check_numbers, column_names
+from ._rows import as_rows, check_infinite, check_missing, check_numbers, column_names, numeric
 
 try:
     from sklearn.base import (
@@ -71,11 +71,14 @@ except ModuleNotFoundError:
 def validated(estimator, X, advice, *targets, **rules):
     """Return the result of ``validate_data``. Missing cells of ``X`` are an error with this advice, or allowed if it is None."""
     check_numbers(X)
+    X = numeric(X)
     try:
         return validate_data(estimator, X, *targets, ensure_all_finite=True if advice else "allow-nan", **rules)
     except ValueError as error:
         if advice and "Input X contains NaN" in str(error):
             check_missing(as_rows(X), column_names(X), advice)
+        if "contains infinity" in str(error):
+            check_infinite(as_rows(X), column_names(X))
         raise
 
 

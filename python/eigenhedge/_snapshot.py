@@ -21,21 +21,22 @@ from ._types import Path
 
 if TYPE_CHECKING:
     from . import river
+    from ._fleet import Fleet
     from ._kernel_pca import OnlineKernelPCA
     from ._monitor import Monitor
     from ._online import Online
     from ._pca import OnlinePCA
 
     #: Classes that a file can contain.
-    Saved: TypeAlias = Model | OnlinePCA | OnlineKernelPCA | Monitor | river.OnlinePCA | river.SubspaceAnomaly
+    Saved: TypeAlias = Model | OnlinePCA | OnlineKernelPCA | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
 
 Kind = TypeVar("Kind")
 
 #: Classes based on a monitor, and the kind in bytes 12 to 15 of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = (2).to_bytes(4, "little")
-#: The kind of a file with one monitor per key.
-MONITORS_BY_KEY = (5).to_bytes(4, "little")
+#: The kinds of files with one model or monitor per key.
+MODELS_BY_KEY, MONITORS_BY_KEY = (4).to_bytes(4, "little"), (5).to_bytes(4, "little")
 
 
 def _around(inner: Model | _core.Monitor) -> dict[str, Any]:
@@ -49,12 +50,25 @@ def _around(inner: Model | _core.Monitor) -> dict[str, Any]:
     return around if isinstance(around, dict) else {}
 
 
+def _saved_by(model: Any) -> Any:
+    """Return the model of the core inside an object."""
+    if hasattr(model, "_fitted"):
+        return model._fitted()
+    if hasattr(model, "steps"):
+        way = "; of a Pipeline, pass its last step, pipeline[-1]"
+    elif isinstance(getattr(model, "model", None), Model):
+        way = "; of a result of run, pass result.model"
+    else:
+        way = ""
+    raise TypeError(f"only a model, a monitor or an online estimator has a model file, got a {type(model).__name__}{way}")
+
+
 def save(model: Saved | Online | river.Stream, path: Path) -> None:
-    """Write a model, a fitted online estimator or a monitor to a file.
+    """Write a model, a fitted online estimator, a monitor or a fleet to a file.
 
     Parameters
     ----------
-    model : Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
+    model : Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
         Object to write. Parameters of an estimator that JSON cannot represent (a ``RandomState``) are left out.
     path : path-like
         Path of the file, which is replaced atomically.
@@ -69,10 +83,12 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
     >>> bool((eigenhedge.load(path).components_ == pca.components_).all())
     True
     """
-    if isinstance(model, Model):
+    from ._fleet import Fleet
+
+    if isinstance(model, (Model, Fleet)):
         model.save(path)
         return
-    inner = model._fitted()
+    inner = _saved_by(model)
     around = {**_around(inner), "python": model._remembered()}
     inner._set_feature_names(model._feature_names())
     inner._set_resume_state(json.dumps(around).encode())
@@ -95,7 +111,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
 
     Returns
     -------
-    Model, OnlinePCA, OnlineKernelPCA, Monitor, or a class of eigenhedge.river
+    Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
         The saved object. A model of the command line becomes an :class:`OnlinePCA`, or an :class:`OnlineKernelPCA` if it has a
         kernel, with the names and scale of its columns. All of them can continue learning.
 
@@ -112,11 +128,25 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     ValueError
         If the file is damaged, truncated, of a newer version, or contains something else.
     """
-    data, where = (path, "the bytes") if isinstance(path, bytes) else (pathlib.Path(path).read_bytes(), str(path))
-    model = _read(data, where, kind is Model)
+    where = "the bytes" if isinstance(path, bytes) else str(path)
+    by_key = None if isinstance(path, bytes) or kind is Model else _fleet(path)
+    if by_key is None:
+        data = path if isinstance(path, bytes) else pathlib.Path(path).read_bytes()
+        model: Any = _read(data, where, kind is Model)
+    else:
+        model = by_key
     if kind is not None and not isinstance(model, kind):
         raise ValueError(f"{where}: must hold a {kind.__name__}, got a {type(model).__name__}")
     return model
+
+
+def _fleet(path: Path) -> Fleet[Any, Any] | None:
+    """Return the fleet in a file; None for other files."""
+    from ._fleet import Fleet
+
+    with open(path, "rb") as file:
+        kind = file.read(16)[12:]
+    return Fleet.load(path) if kind in (MODELS_BY_KEY, MONITORS_BY_KEY) else None
 
 
 def _read(data: bytes, where: str, is_bare: bool) -> Saved:
@@ -193,11 +223,11 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
     >>> bool(np.allclose(arrays["components"] @ ((X[0] - arrays["mean"]) / arrays["scale"]), pca.transform(X[:1])[0]))
     True
     """
-    inner = model if isinstance(model, Model) else model._fitted()
+    inner = model if isinstance(model, Model) else _saved_by(model)
     if not isinstance(inner, Model):
         raise TypeError(f"only a Model or a transformer can be exported, got a {type(model).__name__}")
     if not isinstance(model, Model):
-        inner._set_feature_names(model._feature_names())
+        inner._set_feature_names(model._feature_names())  # type: ignore[union-attr]
     is_onnx = str(path).lower().endswith(".onnx")
     if not (_export_onnx(inner, path) if is_onnx else inner._export(path)):
         raise ValueError("the model must have no kernel to be exported")

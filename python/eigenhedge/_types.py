@@ -121,11 +121,13 @@ class Summary(TypedDict):
 
 
 class Event(TypedDict):
-    """A group of nearby alarms, a change of the level of the scores, or a drift."""
+    """One alarm or several nearby alarms, a change of the level of the scores, or a drift. Times are None if unknown."""
 
     kind: Literal["alarms", "stuck", "moved", "rise", "fall", "drift", "returned", "accepted"]
     start: int
     end: int
+    start_time: Any
+    end_time: Any
     peak: int
     strength: float
     alarms: int
@@ -133,8 +135,9 @@ class Event(TypedDict):
 
 
 class Drift(TypedDict):
-    """Ongoing drift of a monitor: first row away from the reference, row of the report, and causes."""
+    """Ongoing drift of a monitor: first row away from the reference, its time if known, row of the report, and causes."""
 
     since: int
+    since_time: Any
     reported: int
     causes: list[tuple[Any, float]]

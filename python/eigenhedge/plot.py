@@ -1,6 +1,7 @@
 """Plots of runs, models and monitors, with matplotlib, which is imported on first use.
 
-Every function draws on the given axes, or on new ones, and returns them.
+:func:`overview` and :func:`monitor` draw several plots on a figure and return it. Every other function draws on the given axes
+(``ax``), or on new ones, and returns them.
 
 Examples
 --------
@@ -20,8 +21,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ._core import Model
 from ._optional import needed
 from ._summary import rounded
+from ._times import wall_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._alarms import Alarms
-    from ._core import Model
     from ._online import Online
     from ._run import RunResult
     from ._types import Floats, Summary, Table
@@ -65,12 +67,15 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     >>> eigenhedge.plot.losses(eigenhedge.run(X, 2)).get_ylabel()
     'total loss'
     """
+    _check_run(run, "losses")
     ax = _axes(ax)
-    first = 0 if run.summary["first_row_loss"] is None else 1
+    # Skipped rows have no loss. The first of the others may only set the center.
+    seen = np.flatnonzero(~np.isnan(run.losses))
+    first = 0 if run.summary["first_row_loss"] is None or not len(seen) else int(seen[0]) + 1
     rows = np.arange(first, len(run.losses))
-    drawn, expected = np.cumsum(run.losses[first:]), np.cumsum(run.expected_losses[first:])
+    drawn, expected = (np.cumsum(np.nan_to_num(values[first:])) for values in (run.losses, run.expected_losses))
     shown = _thinned(len(rows))
-    ax.plot(rows[shown], drawn[shown], lw=1, alpha=0.6, label="loss of the choices drawn")
+    ax.plot(rows[shown], drawn[shown], lw=1, alpha=0.6, label="loss as drawn")
     ax.plot(rows[shown], expected[shown], lw=2, label="expected loss")
     highest = top = max(float(drawn.max(initial=0.0)), float(expected.max(initial=0.0)), 1e-300)
     for name, value, style in [("best fixed subspace", run.summary["best_loss"], ":"), ("bound", run.summary["bound"], "--")]:
@@ -84,14 +89,15 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
         ax.axhline(high, ls=style, color="black", lw=1, label=f"{name} {rounded(value)}")
         if low < high:
             ax.axhspan(low, high, color="black", alpha=0.1, lw=0)
-    ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top), title=f"{run.summary['learner']}, k = {run.summary['k']}")
-    # Totals increase, so the lower right corner is free.
-    ax.legend(frameon=False, loc="lower right")
+    ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top))
+    # Room for the two lines of the legend between axes and title.
+    ax.set_title(f"{run.summary['learner']}, k = {run.summary['k']}", pad=36)
+    _legend_above(ax, 2)
     return _plain(ax)
 
 
 def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the weight of each member of a portfolio.
+    """Plot the weight of each member of a portfolio after the last row. Earlier weights are not kept.
 
     Parameters
     ----------
@@ -110,7 +116,7 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     >>> import eigenhedge
     >>> X = np.random.default_rng(0).normal(size=(100, 4)) * [4, 2, 1, 1]
     >>> eigenhedge.plot.portfolio(eigenhedge.run(X, 2, learner="auto")).get_xlabel()
-    'weight'
+    'weight after the last row'
     """
     members = _summary_of(run)["members"]
     if not members:
@@ -118,12 +124,14 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     ax = _axes(ax)
     ax.barh([member["name"] for member in members], [member["weight"] for member in members])
     ax.invert_yaxis()
-    ax.set(xlabel="weight", xlim=(0, 1))
+    ax.set(xlabel="weight after the last row", xlim=(0, 1))
     return _plain(ax)
 
 
 def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the share of the energy along each direction, the cumulative shares, and the probability that each is kept.
+    """Plot the share of the energy along each kept direction, the cumulative shares, and the probability that each is kept.
+
+    Only the k directions of the model are shown. Fit a model with a larger k to see the shares of more directions.
 
     Parameters
     ----------
@@ -154,9 +162,9 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
         ax.plot(directions, np.cumsum(shares), "o-", color="tab:blue", label="shares added up")
         ax.annotate(f"{shares.sum():.1%}", (directions[-1], shares.sum()), (0, -14), textcoords="offset points", ha="center")
     ax.plot(directions, kept, "_", ms=16, mew=2, color="tab:orange", label="probability of being kept")
-    ax.set(xlabel="direction", ylim=(0, 1.05), xlim=(0.4, len(kept) + 0.6))
+    ax.set(xlabel="direction", ylabel="share or probability", ylim=(0, 1.05), xlim=(0.4, len(kept) + 0.6))
     ax.locator_params(axis="x", integer=True)
-    ax.legend(frameon=False)
+    _legend_above(ax, 2)
     return _plain(ax)
 
 
@@ -240,15 +248,16 @@ def biplot(
         raise ValueError(f"directions must be less than {len(components)}, got {directions}")
     z = _model(model).transform(X)[:, list(directions)]
     ax = _axes(ax)
-    ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, s=6)
+    ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, vmax=1.5 * len(z), s=6)
     loads = components[list(directions)].T
     longest = np.argsort(-(loads**2).sum(axis=1))[:arrows]
     # The longest arrow reaches the 99 % quantile of the distances of the rows.
     reach = float(np.quantile(np.hypot(*z.T), 0.99)) / max(float(np.hypot(*loads[longest[0]])), 1e-300)
+    outline = needed("matplotlib.patheffects", "eigenhedge.plot", "eigenhedge[plot]").withStroke(linewidth=3, foreground="white")
     for i in longest:
         tip = reach * loads[i]
         ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": "tab:red", "alpha": 0.8})
-        ax.annotate(labels[i], tip, 1.08 * tip, color="tab:red", ha="center", va="center")
+        ax.annotate(labels[i], tip, 1.08 * tip, color="tab:red", ha="center", va="center", path_effects=[outline])
     limit = 1.2 * max(float(np.abs(z).max()), reach * float(np.abs(loads).max()))
     shares = _shares(model)
     x, y = (f"direction {i + 1}" + ("" if shares is None else f" ({shares[i]:.1%} of the energy)") for i in directions)
@@ -283,16 +292,18 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
     >>> eigenhedge.plot.spectrum(eigenhedge.run(X, 2), window=50).get_ylabel()
     'share of the energy of 50 rows'
     """
+    _check_run(run, "spectrum")
     rows, k = run.coordinates.shape
+    coordinates, lost = np.nan_to_num(run.coordinates), np.nan_to_num(run.expected_losses)
     window = max(1, min(rows, max(rows // 60, 4 * k, 20))) if window is None else window
     if not 1 <= window <= max(rows, 1):
         raise ValueError(f"window must be from 1 to the {rows} rows, got {window}")
     starts = np.arange(0, rows - window + 1, max(1, window // 2))
     energies = np.empty((k + 1, len(starts)))
     for place, start in enumerate(starts):
-        z = run.coordinates[start : start + window]
+        z = coordinates[start : start + window]
         energies[:k, place] = np.linalg.eigvalsh(z.T @ z)[::-1]
-        energies[k, place] = run.expected_losses[start : start + window].sum()
+        energies[k, place] = lost[start : start + window].sum()
     energies = np.maximum(energies, 0.0)
     ax = _axes(ax)
     blues = _pyplot().get_cmap("Blues")(np.linspace(0.85, 0.35, k))
@@ -301,7 +312,7 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
     ax.stackplot(starts + window / 2, shares, colors=[*blues, "tab:orange"], labels=labels)
     ax.set(xlabel="row", ylabel=f"share of the energy of {window} rows", ylim=(0, 1), xlim=(0, max(rows - 1, 1)))
     if k < 8:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=min(k + 1, 4), frameon=False, fontsize="small")
+        _legend_above(ax, min(k + 1, 4))
     return _plain(ax)
 
 
@@ -326,7 +337,8 @@ def overview(run: RunResult) -> Figure:
     >>> len(figure.axes)  # four plots and a color bar
     5
     """
-    figure = _pyplot().figure(figsize=(10, 7), layout="constrained")
+    _check_run(run, "overview")
+    figure = _pyplot().figure(figsize=(11, 7.5), layout="constrained")
     axes = figure.subplots(2, 2)
     losses(run, axes[0, 0])
     scree(run, axes[0, 1])
@@ -340,7 +352,7 @@ def overview(run: RunResult) -> Figure:
     return cast("Figure", figure)
 
 
-def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> Figure:
+def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, key: object = None) -> Figure:
     """Plot the results of a monitor: score, Q and T² with their limits, alarms, drift, changes and contributions of columns.
 
     Alarms are points, drift is shaded, and a change is a dotted line. The limit of the score is that of the reference
@@ -351,9 +363,12 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     alarms : Alarms
         Result of :meth:`eigenhedge.Monitor.update`, with ``contributions=True`` for the plot of the columns.
     times : array-like of shape (n_rows,), default=None
-        Values of the horizontal axis: numbers, or dates that matplotlib supports; None for row numbers.
+        Values of the horizontal axis: numbers, or dates that matplotlib supports; None for the local times of the index of the
+        rows, or row numbers if it has no times.
     figure : matplotlib Figure, default=None
         Figure to draw on; None for a new figure.
+    key : object, default=None
+        Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys. ``times`` are those of its rows.
 
     Returns
     -------
@@ -368,6 +383,8 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['score', 'Q', 'T²']
     """
+    alarms = _of_one_key(alarms, key)
+    times = wall_times(alarms.index) if times is None else times
     x = alarms.row if times is None else np.asarray(times)
     if len(x) != len(alarms):
         raise ValueError(f"there must be a time for each of the {len(alarms)} rows, got {len(x)}")
@@ -375,36 +392,63 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None) -> 
     if figure is None:
         figure = cast("Figure", _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained"))
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
+    # A key of a fleet has a reference of its own, whose limit is not known here.
+    reference = alarms.limit if np.isnan(alarms.reference_limit) else alarms.reference_limit
     shown = [
-        ("score", alarms.score, np.where(np.isnan(alarms.score), np.nan, alarms.reference_limit)),
+        ("score", alarms.score, np.where(np.isnan(alarms.score), np.nan, reference)),
         ("Q", alarms.q, alarms.q_limit),
         ("T²", alarms.t2, alarms.t2_limit),
     ]
-    first = int(alarms.row[0]) if len(alarms) else 0
+    places = {int(row): place for place, row in enumerate(alarms.row)}
     for ax, (name, values, limits) in zip(axes, shown, strict=False):
         ax.plot(x, values, lw=0.8, label="value")
         ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
         for start, end in _stretches(alarms.drift):
             ax.axvspan(x[start], x[min(end, len(x) - 1)], color="tab:orange", alpha=0.2, lw=0, label="drift")
         for change in alarms.changes:
-            if 0 <= change["start"] - first < len(x):
-                ax.axvline(x[change["start"] - first], color="tab:red", ls=":", lw=1, label="change")
+            if change["start"] in places:
+                ax.axvline(x[places[change["start"]]], color="tab:red", ls=":", lw=1, label="change")
         ax.set(ylabel=name, yscale="log")
         _plain(ax)
     axes[0].plot(x[alarms.alarm], alarms.score[alarms.alarm], "o", color="tab:red", ms=3, mew=0, label="alarm")
     handles = {label: handle for handle, label in zip(*axes[0].get_legend_handles_labels())}
-    above: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "frameon": False, "fontsize": "small"}
-    axes[0].legend(handles.values(), handles.keys(), ncols=len(handles), **above)
+    _legend_above(axes[0], len(handles), handles.values(), handles.keys())
     if alarms.contributions is not None and len(x) > 1:
         with np.errstate(invalid="ignore"):
             shares = np.clip(alarms.contributions / alarms.q_limit[:, None], 0.05, 20.0)
-        mesh = axes[3].pcolormesh(
-            x, np.arange(len(alarms.columns)), np.log10(shares).T, shading="nearest", cmap="Oranges", rasterized=True
-        )
-        axes[3].set_yticks(np.arange(len(alarms.columns)), [str(name) for name in alarms.columns])
-        figure.colorbar(mesh, ax=axes[3], label="log₁₀ of limits of Q")
+        norm = needed("matplotlib.colors", "eigenhedge.plot", "eigenhedge[plot]").LogNorm(0.05, 20.0)
+        columns = np.arange(len(alarms.columns))
+        mesh = axes[3].pcolormesh(x, columns, shares.T, norm=norm, shading="nearest", cmap="Oranges", rasterized=True)
+        axes[3].set_yticks(columns, [str(name) for name in alarms.columns])
+        axes[3].invert_yaxis()
+        bar = figure.colorbar(mesh, ax=axes[3], label="contribution ÷ limit of Q", ticks=[0.1, 1, 10], format="%g")
+        bar.minorticks_off()
     axes[-1].set_xlabel("row" if times is None else "time")
     return figure
+
+
+def _of_one_key(alarms: Alarms, key: object) -> Alarms:
+    """Return the results of the key, which may be omitted if there is only one."""
+    if not hasattr(alarms, "reference_limit"):
+        raise TypeError(f"plot.monitor needs the Alarms that update returns, got a {type(alarms).__name__}")
+    if key is not None:
+        return alarms.of_key(key)
+    keys = sorted(set(alarms.key or []))
+    if len(keys) > 1:
+        raise ValueError(f"the rows have {len(keys)} keys: set key to the one to plot, for example key={keys[0]!r}")
+    return alarms
+
+
+def _check_run(run: RunResult, name: str) -> None:
+    if not hasattr(run, "expected_losses"):
+        raise TypeError(
+            f"plot.{name} needs the result of eigenhedge.run, which has the loss of each row, got a {type(run).__name__}"
+        )
+
+
+def _legend_above(ax: Axes, columns: int, *handles: Any) -> None:
+    place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
+    ax.legend(*handles, **place, frameon=False, fontsize="small", handlelength=1.5, columnspacing=1.2)
 
 
 def _stretches(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
@@ -453,7 +497,11 @@ def _shares(model: RunResult | Model | Online) -> Floats | None:
 
 
 def _model(model: RunResult | Model | Online) -> Model:
-    return cast("Model", getattr(model, "model_", None) or getattr(model, "model", model))
+    found = getattr(model, "model_", None) or getattr(model, "model", model)
+    if not isinstance(found, Model):
+        way = "; of a Pipeline, pass its last step, pipeline[-1]" if hasattr(model, "steps") else ""
+        raise TypeError(f"the plot needs a Model, an online estimator or the result of run, got a {type(model).__name__}{way}")
+    return found
 
 
 def _summary_of(model: RunResult | Model | Online) -> Summary:

@@ -1,9 +1,11 @@
 """One model or monitor per key."""
 
 import os
+import pickle
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import eigenhedge
@@ -84,8 +86,11 @@ def test_misuse_is_one_sentence(tmp_path):
         fleet.update(keys, X)
     assert sum(fleet[key].rows for key in fleet) == 7
     fleet.save(tmp_path / "f.eh")
+    assert list(eigenhedge.load(tmp_path / "f.eh")) == list(fleet)
     with pytest.raises(ValueError, match="a model for each key"):
-        eigenhedge.load(tmp_path / "f.eh")
+        eigenhedge.load(tmp_path / "f.eh", eigenhedge.Model)
+    with pytest.raises(ValueError, match="must hold a Monitor, got a Fleet"):
+        eigenhedge.load(tmp_path / "f.eh", eigenhedge.Monitor)
     (tmp_path / "cut.eh").write_bytes((tmp_path / "f.eh").read_bytes()[:-5])
     with pytest.raises(ValueError, match="is damaged"):
         Fleet.load(tmp_path / "cut.eh")
@@ -180,3 +185,78 @@ def test_wrong_fleets_of_monitors_are_refused():
     monitors.update(keys, X)
     with pytest.raises(ValueError, match="a fleet of models cannot be merged with a fleet of monitors"):
         eigenhedge.merge(models, monitors)
+
+
+@pytest.mark.parametrize("k", [2, eigenhedge.Monitor(warm_up=60)])
+def test_a_pickled_fleet_goes_on(tmp_path, k):
+    keys, X = sensors()
+    whole, cut = Fleet(k), Fleet(k)
+    whole.update(keys, X)
+    cut.update(keys[:500], X[:500])
+    copied = pickle.loads(pickle.dumps(cut))
+    found, wanted = copied.update(keys[500:], X[500:]), cut.update(keys[500:], X[500:])
+    assert list(copied) == list(whole)
+    if k == 2:
+        np.testing.assert_array_equal(found[0], wanted[0])
+    else:
+        np.testing.assert_array_equal(found.score, wanted.score)
+        np.testing.assert_array_equal(found.limit, wanted.limit)
+        assert copied["key 2"].drift_["causes"] == whole["key 2"].drift_["causes"]
+    assert len(pickle.loads(pickle.dumps(Fleet(k)))) == 0
+
+
+def test_a_column_of_a_table_names_the_keys():
+    keys, X = sensors()
+    table = pd.DataFrame(X, columns=list("abcde")).assign(machine=keys)
+    alarms = Fleet(eigenhedge.Monitor(warm_up=60)).update("machine", table)
+    other = Fleet(eigenhedge.Monitor(warm_up=60)).update(keys, table.drop(columns="machine"))
+    assert alarms.key == other.key and alarms.columns == list("abcde")
+    np.testing.assert_array_equal(alarms.score, other.score)
+    polars = pytest.importorskip("polars")
+    again = Fleet(eigenhedge.Monitor(warm_up=60)).update("machine", polars.from_pandas(table))
+    np.testing.assert_array_equal(again.score, other.score)
+    for rows in (table, X):
+        with pytest.raises(ValueError, match="the name of a column of the table, got 'plant'"):
+            Fleet(2).update("plant", rows)
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), np.float32("nan"), pd.NA, pd.NaT])
+def test_a_missing_key_is_refused(missing):
+    keys, X = rows(20)
+    fleet = Fleet(2)
+    with pytest.raises(ValueError, match="row 4: the key is missing"):
+        fleet.update([*keys[:4], missing, *keys[5:]], X)
+    assert len(fleet) == 0
+
+
+@pytest.mark.parametrize("k", [2.5, 0, -1, True, None, "two", [2]])
+def test_a_wrong_number_of_directions_is_refused_at_once(k):
+    with pytest.raises(ValueError, match="k must be a whole number, at least 1, or a Monitor"):
+        Fleet(k)
+
+
+def test_charts_of_a_key_are_those_of_the_fleet(tmp_path):
+    keys, X = sensors()
+    fleet = Fleet(eigenhedge.Monitor(warm_up=60))
+    fleet.update(keys, X)
+    copied = fleet["key 1"]
+    with pytest.raises(ValueError, match="call report of the fleet"):
+        copied.report(tmp_path / "page.html")
+    copied.update(X[:100])
+    copied.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").exists()
+
+
+def test_the_results_of_a_key_are_its_rows():
+    keys, X = sensors()
+    alarms = Fleet(eigenhedge.Monitor(warm_up=60)).update(keys, pd.DataFrame(X))
+    parts = {key: alarms.of_key(key) for key in set(keys)}
+    assert sum(len(part) for part in parts.values()) == len(alarms)
+    for key, part in parts.items():
+        places = np.flatnonzero(np.array(keys) == key)
+        np.testing.assert_array_equal(part.row, places)
+        np.testing.assert_array_equal(part.index, places)
+        np.testing.assert_array_equal(part.score, alarms.score[places])
+        assert [event for event in alarms.events if event["key"] == key] == part.events
+    with pytest.raises(KeyError):
+        alarms.of_key("nobody")

@@ -98,3 +98,44 @@ def test_a_row_may_be_anything_that_holds_numbers():
         eigenhedge.run([1.0, 2.0], 1)
     with pytest.raises(ValueError, match="row must have 3 entries, got 2"):
         eigenhedge.Model(3, 1).learn([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("kind", ["object", "Float64"])
+def test_missing_values_of_pandas_are_missing_cells(X, kind):
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    gaps, plain = frame.astype(kind), frame.copy()
+    gaps.iloc[4, 1], plain.iloc[4, 1] = pd.NA, np.nan
+    with pytest.raises(ValueError, match="row 4: entry 1 .* got NaN"):
+        eigenhedge.run(gaps, 2)
+    with pytest.raises(ValueError, match="row 4: column 'x1' must be finite, got NaN .* missing='fill'"):
+        OnlinePCA(2).fit(gaps)
+    for missing in ("skip", "fill"):
+        losses = [eigenhedge.run(table, 2, missing=missing).losses for table in (gaps, plain, gaps.to_numpy().tolist())]
+        np.testing.assert_array_equal(losses[0], losses[1])
+        np.testing.assert_array_equal(losses[0], losses[2])
+        components = [OnlinePCA(2, missing=missing).fit(table).components_ for table in (gaps, plain)]
+        np.testing.assert_array_equal(*components)
+
+
+def test_a_row_with_a_missing_value_of_pandas_is_a_row_with_nan():
+    row = pd.Series([1.0, None, 2.0], dtype="Float64")
+    models = [eigenhedge.Model(3, 1, missing="fill") for _ in range(2)]
+    found = [model.step(given) for model, given in zip(models, (row, [1.0, np.nan, 2.0]), strict=True)]
+    assert found[0].loss == found[1].loss
+
+
+def test_an_infinite_cell_is_named(X):
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(X.shape[1])])
+    frame.iloc[5, 2] = -np.inf
+    for model in (OnlinePCA(2), OnlinePCA(2, missing="fill"), eigenhedge.Monitor(warm_up=30)):
+        with pytest.raises(ValueError, match="row 5: column 'x2' must be finite, got infinity"):
+            model.partial_fit(frame)
+        with pytest.raises(ValueError, match="row 5: column 2 must be finite, got infinity"):
+            model.partial_fit(frame.to_numpy())
+
+
+def test_a_table_without_columns_is_refused(X):
+    table = pd.DataFrame(X)[[]]
+    for use in (lambda: eigenhedge.run(table, 1), lambda: OnlinePCA(1).fit(table), lambda: eigenhedge.Monitor().update(table)):
+        with pytest.raises(ValueError, match="the table has no columns"):
+            use()

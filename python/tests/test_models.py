@@ -249,3 +249,15 @@ def test_the_class_of_a_file_can_be_asked_for(tmp_path, X):
     eigenhedge.Monitor().fit(X).save(path)
     with pytest.raises(ValueError, match="must hold a Model, got a Monitor"):
         eigenhedge.load(path, Model)
+
+
+@pytest.mark.parametrize("write", [eigenhedge.save, eigenhedge.export])
+def test_what_has_no_model_file_is_named(tmp_path, X, write):
+    pipeline = make_pipeline(StandardScaler(), OnlinePCA(2)).fit(X)
+    for thing, way in [
+        (pipeline, r"pass its last step, pipeline\[-1\]"),
+        (eigenhedge.run(X, 2), "pass result.model"),
+        (X, "got a ndarray"),
+    ]:
+        with pytest.raises(TypeError, match=way):
+            write(thing, tmp_path / "model.json")

@@ -128,7 +128,7 @@ def test_files_of_the_command_line_come_back(program, table, tmp_path):
     ours = monitor.update(table[600:]).to_frame()
     theirs = program(table[600:], "--start-from", "again.snap")
     for name in ["score", "q", "t2", "limit", "alarm", "cause_1", "share_1"]:
-        assert (ours[name] == theirs[name]).all(), name
+        assert (ours[name].to_numpy() == theirs[name].to_numpy()).all(), name
     damaged = (tmp_path / "m.snap").read_bytes()[:-9]
     (tmp_path / "m.snap").write_bytes(damaged)
     with pytest.raises(ValueError, match="m.snap: the file"):
@@ -182,6 +182,11 @@ def test_missing_cells_are_filled_in_unless_they_are_refused_or_passed_over(tabl
         ({"mode": "gated"}, "mode must be adapt or freeze:ROWS, got 'gated'"),
         ({"limit": "auto:2"}, "limit must be auto:ALPHA or conformal:P .* got 'auto:2'"),
         ({"rebaseline": "soon"}, "rebaseline must be never or after:ROWS, got 'soon'"),
+        ({"limit": 2.0}, "limit must be auto:ALPHA or conformal:P .* got 'auto:2.0'"),
+        ({"limit": None}, "limit must be auto:ALPHA, conformal:P or a number, got None"),
+        ({"rebaseline": True}, "rebaseline must be never, after:ROWS or a number of rows, got True"),
+        ({"rebaseline": 0.5}, "rebaseline must be never or after:ROWS, got 'after:0.5'"),
+        ({"mode": 400}, "mode must be adapt or freeze:ROWS, got 400"),
         ({"drift_time": 5.0}, "drift_time must be from 100 to 1e9, got 5"),
         ({"k": 9}, "9"),
         ({"warm_up": 5}, "warm_up must be at least 20 rows more than the lags, got 5"),
@@ -192,6 +197,17 @@ def test_missing_cells_are_filled_in_unless_they_are_refused_or_passed_over(tabl
 def test_wrong_options_are_sentences(table, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Monitor(**options).update(table)
+
+
+@pytest.mark.parametrize("number, text", [({"limit": 0.02}, "auto:0.02"), ({"rebaseline": np.int64(30)}, "after:30")], ids=str)
+def test_numbers_are_short_for_the_options_of_the_command_line(table, number, text, tmp_path):
+    [name] = number
+    monitor, other = Monitor(**number), Monitor(**{name: text})
+    short, long = monitor.update(table), other.update(table)
+    np.testing.assert_array_equal(short.alarm, long.alarm)
+    np.testing.assert_array_equal(short.limit, long.limit)
+    monitor.save(tmp_path / "m.eh")
+    assert getattr(eigenhedge.load(tmp_path / "m.eh"), name) == text
 
 
 @pytest.fixture

@@ -78,10 +78,23 @@ def test_what_is_missing_is_named(use, sentence):
     run = eigenhedge.run([[1.0, 2.0], [2.0, 1.0]], 1)
     try:
         {use}
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:
         print(error)
     """
     assert without([*OTHERS, "onnx"], script) == [sentence]
+
+
+def test_names_whose_package_is_missing_are_no_attributes():
+    script = """
+    import contextlib, inspect, io
+    import eigenhedge
+    print(hasattr(eigenhedge, "SubspaceAnomaly"), hasattr(eigenhedge, "OnlinePCA"), hasattr(eigenhedge, "Monitor"))
+    print("OnlinePCA" in dict(inspect.getmembers(eigenhedge)))
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        help(eigenhedge)
+    print("one model or monitor per key" in text.getvalue())
+    """
+    assert without(OTHERS, script) == ["False False True", "False", "True"]
 
 
 def test_importing_the_package_imports_none_of_them():

@@ -17,14 +17,11 @@ ROWS = np.random.default_rng(0).normal(size=(30, 5))
 
 def example(name):
     """The options of the example, as keyword arguments."""
-    keywords = {}
-    for part in TABLE[name]["example"].split("--")[1:]:
-        option, _, text = part.strip().partition(" ")
-        option = option.replace("-", "_")
-        kind = TABLE[option]["type"]
-        is_number = kind in ("number", "count") and text != TABLE[option]["word"]
-        value = (float(text) if kind == "number" else int(text)) if is_number else text
-        keywords[option] = True if kind == "flag" else value
+    keywords = eval(f"dict({TABLE[name]['example']})")
+    numbers = [option for option in keywords if TABLE[option]["type"] == "number" and not isinstance(keywords[option], str)]
+    keywords.update({option: float(keywords[option]) for option in numbers})
+    # The options of a summary have the text of a list of numbers.
+    keywords.update({option: str(value) for option, value in keywords.items() if TABLE[option]["type"] == "numbers"})
     return keywords
 
 
@@ -73,9 +70,10 @@ def test_signatures_name_every_option(taker):
 
 
 def test_documentation_and_types_name_every_option():
+    words = " ".join(eigenhedge.run.__doc__.split())
     for name, entry in TABLE.items():
         assert f"\n    {name} : " in eigenhedge.run.__doc__, name
-        assert entry["help"] in eigenhedge.run.__doc__, name
+        assert " ".join(entry["help"].split()) in words, name
     assert set(typing.get_type_hints(Options)) == set(TABLE)
 
 
@@ -104,3 +102,9 @@ def test_a_start_center_is_a_number_a_list_or_an_array():
         eigenhedge.run(rows, 2, center_prior=4.0, start_center=[1.0, float("nan")])
     with pytest.raises(ValueError, match="5"):
         eigenhedge.run(rows, 2, center_prior=4.0, start_center=[1.0, 2.0])
+
+
+def test_every_option_of_an_estimator_is_described():
+    for model in [OnlinePCA, OnlineKernelPCA]:
+        described = [line.split(" : ")[0].strip() for line in model.__doc__.splitlines() if " : " in line]
+        assert set(inspect.signature(model).parameters) <= set(described)

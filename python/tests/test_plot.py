@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import low_rank
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import eigenhedge
 from eigenhedge import OnlineKernelPCA, OnlinePCA, plot
@@ -138,3 +140,55 @@ def test_the_warm_up_of_a_monitor_is_drawn_without_limits(rng):
     alarms = eigenhedge.Monitor().update(rng.normal(size=(50, 3)))
     ax = plot.monitor(alarms).axes[0]
     assert np.isnan(ax.lines[1].get_ydata()).all() and len(ax.patches) == 0
+
+
+def test_results_of_several_keys_are_drawn_by_key(rng):
+    X = low_rank(rng, rows=600)
+    X[400:420] += 5.0
+    alarms = eigenhedge.Fleet(eigenhedge.Monitor(warm_up=100)).update(["left", "right"] * 300, X)
+    with pytest.raises(ValueError, match="the rows have 2 keys: set key to the one to plot, for example key='left'"):
+        alarms.plot()
+    ax = alarms.plot(key="right").axes[0]
+    np.testing.assert_array_equal(ax.lines[0].get_xdata(), np.arange(1, 600, 2))
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), alarms.score[1::2])
+    changes = [change["start"] for change in alarms.changes if change["key"] == "right"]
+    assert len(changes) > 0
+    assert changes == [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == ":"]
+    assert len(eigenhedge.Fleet(eigenhedge.Monitor(warm_up=100)).update(["one"] * 600, X).plot().axes) == 3
+
+
+def test_skipped_rows_add_nothing_to_the_losses(rng):
+    X = low_rank(rng)
+    X[::7, 2] = np.nan
+    run = eigenhedge.run(X, 2, missing="skip")
+    drawn, expected, *_ = plot.losses(run).lines
+    assert drawn.get_ydata()[-1] == pytest.approx(run.summary["loss"])
+    assert expected.get_ydata()[-1] == pytest.approx(run.summary["expected_loss"])
+    strips = [strip.get_paths()[0].vertices for strip in plot.spectrum(run).collections]
+    assert all(np.isfinite(vertices).all() for vertices in strips)
+
+
+@pytest.mark.parametrize("draw", [plot.losses, plot.spectrum, plot.overview])
+def test_plots_of_losses_need_a_run(rng, draw):
+    pca = OnlinePCA(2).fit(low_rank(rng))
+    for model in (pca, pca.model_):
+        with pytest.raises(
+            TypeError, match=rf"plot.{draw.__name__} needs the result of eigenhedge.run.* got a {type(model).__name__}"
+        ):
+            draw(model)
+
+
+def test_what_cannot_be_drawn_is_named(rng):
+    X = low_rank(rng)
+    with pytest.raises(TypeError, match="plot.monitor needs the Alarms that update returns, got a Monitor"):
+        plot.monitor(eigenhedge.Monitor().fit(X))
+    pipeline = make_pipeline(StandardScaler(), OnlinePCA(2)).fit(X)
+    for draw in (plot.scree, plot.loadings, plot.portfolio):
+        with pytest.raises(TypeError, match=r"got a Pipeline; of a Pipeline, pass its last step, pipeline\[-1\]"):
+            draw(pipeline)
+
+
+def test_columns_are_drawn_from_top_to_bottom(rng):
+    alarms = eigenhedge.Monitor(warm_up=100).update(low_rank(rng), contributions=True)
+    low, high = plot.monitor(alarms).axes[3].get_ylim()
+    assert low > high

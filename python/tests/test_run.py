@@ -163,7 +163,9 @@ def test_rows_with_missing_cells_are_passed_over():
     assert run.summary["skipped_rows"] == incomplete.sum()
     whole = eigenhedge.run(X[~incomplete], 2)
     np.testing.assert_array_equal(run.losses[~incomplete], whole.losses)
-    assert not run.losses[incomplete].any()
+    for array in (run.losses, run.expected_losses, run.coordinates):
+        assert np.isnan(array[incomplete]).all() and np.isfinite(array[~incomplete]).all()
+    assert "nan" not in run._repr_html_()
 
 
 @pytest.mark.parametrize(

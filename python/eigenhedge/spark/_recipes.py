@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from .. import _core
 from .._alarms import states
 from .._core import Model
+from .._monitor_options import core_options
 from .._types import Floats
 
 #: Summary columns of a model, and of a monitor.
@@ -77,7 +78,7 @@ class MonitorRecipe:
         # Imported here, because workers without monitors do not need scikit-learn, which takes a second to import.
         from .._monitor import Monitor
 
-        return _core.Monitor(dim, names=self.names, **Monitor(self.k, **self.options).get_params(deep=False))
+        return _core.Monitor(dim, names=self.names, **core_options(Monitor(self.k, **self.options).get_params(deep=False)))
 
     def resume(self, data: bytes) -> _core.Monitor:
         """Load a saved monitor."""
@@ -85,7 +86,7 @@ class MonitorRecipe:
 
     def step_each(self, monitor: _core.Monitor, rows: Floats) -> dict[str, Any]:
         """Score rows, update the recent level, and return the output columns."""
-        return alarm_columns(monitor.update(rows, False), self.names)
+        return alarm_columns(monitor.update(rows, False, None), self.names)
 
     def totals(self, monitor: _core.Monitor) -> dict[str, Any]:
         """Return the columns of the summary."""
