@@ -289,7 +289,7 @@ fn what_cannot_be_monitored_is_said() {
         ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times lags, 5, got 9"),
         ("monitor t.csv --lags 500", 1, "--lags must be at most 100, got 500"),
         ("monitor gap.csv --warm-up 30 --missing fail", 1, "--missing"),
-        ("monitor t.csv --limit auto:2", 2, "must be auto:ALPHA or conformal:P"),
+        ("monitor t.csv --limit auto:2", 2, "must be ALPHA, auto:ALPHA or conformal:P"),
         ("monitor t.csv --mode frozen", 2, "must be adapt or freeze:ROWS"),
         ("monitor t.csv --standardize running", 2, "--standardize must be none or warmup:ROWS"),
         ("monitor t.csv --rebaseline soon", 2, "must be never or after:ROWS"),

@@ -188,7 +188,7 @@ fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec
     }
     let mut order: Vec<usize> = (0..columns.len()).filter(|j| shares[*j] > 0.0).collect();
     order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-    let drift = listed.iter().rev().find(|one| one.kind == "drift");
+    let drift = listed.iter().rev().find(|one| one.is_drift()).filter(|one| one.kind == "drift");
     let of_drift = |j: &usize| drift.and_then(|one| one.causes.iter().position(|(name, _)| *name == columns[*j]));
     order.sort_by_key(|j| of_drift(j).unwrap_or(usize::MAX));
     order.truncate(most);
