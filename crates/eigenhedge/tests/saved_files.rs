@@ -78,9 +78,10 @@ fn summary(bytes: &[u8]) -> Value {
 fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
     let differs = || Some(format!("{path}: {found} was {expected}"));
     match (found, expected) {
-        (Value::Object(found), Value::Object(expected)) => {
-            expected.iter().filter(|(key, _)| *key != SENTENCE).find_map(|(key, expected)| difference(found.get(key)?, expected, &format!("{path}.{key}")))
-        }
+        (Value::Object(found), Value::Object(expected)) => expected
+            .iter()
+            .filter(|(key, _)| *key != SENTENCE)
+            .find_map(|(key, expected)| difference(found.get(key)?, expected, &format!("{path}.{key}"))),
         (Value::Array(found), Value::Array(expected)) if found.len() == expected.len() => {
             found.iter().zip(expected).find_map(|(found, expected)| difference(found, expected, &format!("{path}[]")))
         }
@@ -275,7 +276,7 @@ fn monitor_cases() -> Vec<Case> {
     let mut fleet = Fleet::of_monitors(Monitor::new(options().with_warm_up(Some(50)), 4).unwrap()).unwrap();
     for (row, t) in before.iter().zip(0..) {
         let step = |monitor: &mut Monitor| monitor.step(row).map(drop);
-        fleet.with_pool(["left", "right"][t % 2], row, 2, step).unwrap();
+        fleet.with_pool(["left", "right"][t % 2], 2, step).unwrap();
     }
     let mut bytes = Vec::new();
     fleet.write(b"{}", &mut bytes).unwrap();
