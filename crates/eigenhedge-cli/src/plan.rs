@@ -64,7 +64,8 @@ pub struct Given {
 }
 
 impl Given {
-    /// Applies a typed `--missing` to the saved model or models, and to their options. Missing cells belong to the new table.
+    /// Applies `--missing`, if it was given, to the saved model or models and to their options. Missing cells are a
+    /// property of the new table.
     pub fn new_missing(
         &self,
         learner: Kind,
