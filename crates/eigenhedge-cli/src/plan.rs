@@ -160,8 +160,13 @@ pub fn is_page(path: &Path) -> Result<(), Usage> {
             let shown = path.display();
             Err(Usage(format!("--report draws an HTML page, got {shown}; --out writes answers as a table")))
         }
-        Target::File(path) if path.extension().is_some_and(|end| WORKBOOKS.iter().any(|known| end.eq_ignore_ascii_case(known))) => {
-            Err(Usage(format!("{option} writes no workbooks, got {}; a name that ends in .csv opens in them", path.display())))
+        Target::File(path)
+            if path.extension().is_some_and(|end| WORKBOOKS.iter().any(|known| end.eq_ignore_ascii_case(known))) =>
+        {
+            Err(Usage(format!(
+                "{option} writes no workbooks, got {}; a name that ends in .csv opens in them",
+                path.display()
+            )))
         }
         _ => Ok(()),
     }

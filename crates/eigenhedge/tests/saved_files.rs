@@ -78,9 +78,10 @@ fn summary(bytes: &[u8]) -> Value {
 fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
     let differs = || Some(format!("{path}: {found} was {expected}"));
     match (found, expected) {
-        (Value::Object(found), Value::Object(expected)) => {
-            expected.iter().filter(|(key, _)| *key != SENTENCE).find_map(|(key, expected)| difference(found.get(key)?, expected, &format!("{path}.{key}")))
-        }
+        (Value::Object(found), Value::Object(expected)) => expected
+            .iter()
+            .filter(|(key, _)| *key != SENTENCE)
+            .find_map(|(key, expected)| difference(found.get(key)?, expected, &format!("{path}.{key}"))),
         (Value::Array(found), Value::Array(expected)) if found.len() == expected.len() => {
             found.iter().zip(expected).find_map(|(found, expected)| difference(found, expected, &format!("{path}[]")))
         }
