@@ -306,7 +306,7 @@ fn answers_of_a_run_are_refused_as_coordinates_in_parquet_too() {
     let place = place();
     ok(&place, "run t.csv -k 2 --out answers.parquet --snapshot m.snap --quiet");
     let outcome = place.run("reconstruct m.snap answers.parquet");
-    assert!(outcome.status == 1 && outcome.err.contains("got the answers of `run`"), "{}", outcome.err);
+    assert!(outcome.status == 1 && outcome.err.contains("got the results of `run`"), "{}", outcome.err);
 }
 
 #[test]

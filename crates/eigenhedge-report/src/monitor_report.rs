@@ -65,7 +65,7 @@ pub struct MonitorReport {
     pub contributions: Vec<(String, Vec<f64>)>,
     /// Numbers of the rows of the signals.
     pub signal_rows: Vec<f64>,
-    /// Values of the main causing columns at these rows.
+    /// Values of the columns that are main causes, in these rows.
     pub signals: Vec<(String, Vec<f64>)>,
     /// Table of the strongest events with their causes.
     pub worst: Table,

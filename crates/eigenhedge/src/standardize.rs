@@ -195,14 +195,14 @@ impl Standardizer {
         )
     }
 
-    /// Returns the same scale around other means.
+    /// Returns the scale with different means.
     pub(crate) fn moved_to(&self, means: &[f64]) -> Self {
         let mut moved = self.clone();
         moved.columns.iter_mut().zip(means).for_each(|(column, mean)| column.mean = *mean);
         moved
     }
 
-    /// Creates the final scale of `rows` rows with these means and variances.
+    /// Creates a final scale from the means and variances of `rows` rows.
     pub(crate) fn settled(rows: u64, means: &[f64], variances: &[f64]) -> Self {
         let column = |(mean, variance): (&f64, &f64)| Column {
             count: rows,

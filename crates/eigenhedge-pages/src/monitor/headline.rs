@@ -6,10 +6,10 @@ use super::{Facts, Journal};
 use crate::counted;
 use eigenhedge_io::{CAUSES, printable};
 
-/// Minimum share of an unusual column, relative to the largest share.
+/// A column is unusual if its share is at least this part of the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
-/// Returns a sentence about the state, at the end of the table or now.
+/// Returns a sentence about the state at the end of the table, or now.
 pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
     let columns = facts.columns.len();
     if facts.running.is_some() && track.in_table.rows == 0 {
@@ -75,7 +75,7 @@ pub fn fleet_headline(journal: &Journal, facts: &Facts) -> String {
     }
 }
 
-/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
+/// Returns the number of causes whose share is at least `FAIR_SHARE` times the largest share, which comes first.
 fn unusual_columns(causes: &[(String, f64)]) -> usize {
     let largest = causes.first().map_or(0.0, |(_, share)| *share);
     causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()

@@ -143,7 +143,7 @@ impl Journal {
         Ok(Seen { verdict, begins_event, found })
     }
 
-    /// Counts a drift that began before this table, and returns its entry, from the first row of the table on.
+    /// Counts a drift that began before this table. Returns its entry, which starts at the first row of the table.
     fn carry_over(&mut self, place: usize, report: &DriftReport, names: &[String]) -> Occurrence {
         let track = &mut self.tracks[place];
         track.in_table.drifts += 1;

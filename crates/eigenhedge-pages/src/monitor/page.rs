@@ -10,7 +10,7 @@ use eigenhedge_io::printable;
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
 
-/// Lines of a fleet that are shown while the stream goes on.
+/// Maximum number of keys shown while the stream is running.
 const LINES: usize = 300;
 
 /// Selection of the keys whose charts are drawn.

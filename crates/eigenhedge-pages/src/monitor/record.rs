@@ -31,7 +31,7 @@ pub(super) struct Record {
     cells: Downsampler,
     /// Values of the columns.
     signals: Downsampler,
-    /// False if the times are not in order; the axis then shows row numbers.
+    /// False if the times are not in order. The axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
     /// Cells of the last row.

@@ -34,11 +34,11 @@ pub struct Track {
     pub drift_since: Option<u64>,
     /// Ongoing event.
     pub open: Option<Event>,
-    /// Row of the table before in which the current drift began, and the first row of this table.
+    /// Row of the previous table at which the ongoing drift began, and the first row of this table.
     pub(super) carried: Option<(u64, u64)>,
     /// Times of the report of the last drift.
     pub(super) drift: Times,
-    /// Times of the last rows, as text and in seconds.
+    /// Times of the last rows, as strings and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     /// Times of the ongoing event.
     pub(super) event: Times,
@@ -71,7 +71,7 @@ impl Track {
         self.open = monitor.open_event().copied();
     }
 
-    /// Returns the row of this table at which a drift began: the first one, if it began before.
+    /// Returns the row of this table at which a drift began, or the first row if it began earlier.
     pub(super) fn row_here(&self, since: u64) -> u64 {
         match self.carried {
             Some((before, first)) if before == since => first,
@@ -86,7 +86,7 @@ impl Track {
         if times.start.is_empty() { Times { end: times.end, ..self.drift.clone() } } else { times }
     }
 
-    /// Returns the current event as an entry of the list.
+    /// Returns the ongoing event as an entry of the list.
     pub(super) fn open_occurrence(&self, names: &[String]) -> Option<Occurrence> {
         self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names))
     }

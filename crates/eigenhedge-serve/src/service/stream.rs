@@ -81,7 +81,7 @@ struct Slot {
     is_saving: bool,
     /// Reason why the learner could not be loaded from the store.
     failed: Option<String>,
-    /// Replies to orders that were replayed while their requests wait, by log position.
+    /// Replies to orders that were replayed while their requests were waiting, by log position.
     replayed: HashMap<u64, Reply>,
 }
 

@@ -28,7 +28,7 @@ use crate::standardize::{Standardize, Standardizer};
 const REFITS: usize = 3;
 /// Number of times that missing cells are filled in from the directions.
 const FILLINGS: usize = 8;
-/// Autocorrelation time below which rows count as independent.
+/// Maximum autocorrelation time of rows that count as independent.
 const ISOLATED: f64 = 1.5;
 /// Median autocorrelation of the columns above which the differences between rows are scored too.
 const AUTOCORRELATED: f64 = 0.95;
@@ -106,7 +106,8 @@ impl Monitor {
         self.begin_table();
     }
 
-    /// Returns the mean of each column over the rows that wait, without missing cells; 0 for a column without any.
+    /// Returns the mean of each column over the warm-up rows received so far, without missing cells; 0 for a column
+    /// that has no cells.
     fn waiting_means(&self) -> Vec<f64> {
         let of_column = |j: usize| {
             let seen = || self.waiting.iter().map(|row| row[j]).filter(|x| !x.is_nan());
@@ -127,7 +128,7 @@ impl Monitor {
         (!before.is_empty()).then(|| last.iter().enumerate().map(of_column).collect())
     }
 
-    /// Fits scale and state to rows that count as normal.
+    /// Fits the scale and the state to rows that are assumed to be normal.
     fn fit(&self, raw_rows: &[Vec<f64>]) -> Result<(Standardizer, Fitted), Error> {
         let options = &self.options;
         let lags = self.lags();
@@ -299,7 +300,7 @@ fn fill_from_directions(rows: &mut [Vec<f64>], weights: &[f64], kept: Kept, acti
     }
 }
 
-/// Fills missing cells with the means of their columns.
+/// Replaces missing cells by the means of their columns.
 fn fill_with_means(rows: &mut [Vec<f64>]) {
     let width = rows.first().map_or(0, Vec::len);
     for j in 0..width {

@@ -78,7 +78,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Maximum number of notices that are remembered.
+    /// Maximum number of stored notices.
     pub const REMEMBERED: usize = 1000;
 
     /// Appends a notice and numbers it.

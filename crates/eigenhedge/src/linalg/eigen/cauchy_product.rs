@@ -8,7 +8,7 @@
 use crate::linalg::{Matrix, multiply};
 use pulp::{Simd, WithSimd};
 
-/// Largest number of columns of the left matrix.
+/// Maximum number of columns of the left matrix.
 pub(super) const MOST: usize = 128;
 /// Columns of a left matrix that is used as it is.
 const IN_ORDER: [usize; MOST] = {

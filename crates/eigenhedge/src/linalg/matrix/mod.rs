@@ -107,7 +107,7 @@ impl Matrix {
         }
     }
 
-    /// Becomes the transpose of another matrix.
+    /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);
         for j in 0..other.columns {

@@ -82,7 +82,8 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weights below this threshold, in a problem scaled to 1, would underflow in a product of four.
+/// Squared weights below this value are neglected, because a product of four would underflow. The problem is
+/// scaled to 1.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
