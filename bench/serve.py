@@ -39,7 +39,7 @@ class Service:
 
     def __init__(self, command, folder):
         self.process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
-        line = next(line for line in self.process.stderr if "listening at http://" in line)
+        line = next(line for line in self.process.stderr if "listening on http://" in line)
         self.address = line.split("http://")[1].strip().rstrip("/")
         threading.Thread(target=self.process.stderr.read, daemon=True).start()
 
@@ -145,7 +145,7 @@ def learn():
         answers.append(json.dumps({"score": trees.score_one(scaled)}))
         trees.learn_one(scaled)
     return Response("\\n".join(answers), mimetype="application/x-ndjson")
-print("listening at http://127.0.0.1:%s/" % sys.argv[1], file=sys.stderr, flush=True)
+print("listening on http://127.0.0.1:%s/" % sys.argv[1], file=sys.stderr, flush=True)
 app.run(port=int(sys.argv[1]), threaded=True)
 """
 

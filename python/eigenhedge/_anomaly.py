@@ -8,13 +8,17 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from river import base
 from river.base.typing import FeatureName
 
 from . import _core, _snapshot
 from ._monitor_options import core_options
 from ._rows import check_value
 from ._types import Floats, Path
+
+try:
+    from river.base import AnomalyDetector
+except ImportError:  # River before 0.26
+    from river.anomaly.base import AnomalyDetector  # type: ignore[import-not-found, no-redef, unused-ignore]
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0}
 
 
-class SubspaceAnomaly(base.AnomalyDetector):
+class SubspaceAnomaly(AnomalyDetector):
     """Anomaly detector for rows of sensors, based on `eigenhedge.Monitor`.
 
     The score is `score / (score + limit)`, between 0 and 1, where the limit is the score that this row needs for an alarm. A

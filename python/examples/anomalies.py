@@ -2,9 +2,9 @@
 # # Faults among normal rows
 #
 # Two factors drive eight sensors. One sensor is off for 30 rows, one is stuck for 40 rows, and one changes its level
-# permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. For every later row it
-# decides two things. The row is an *alarm* if it is unusual compared with the reference and with the last rows. It is in
-# *drift* while the level is away from the reference.
+# permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. It checks every later row
+# in two ways. The row is an *alarm* if it is unusual compared with the reference and with the last rows. The row is in *drift*
+# if the level has left the reference.
 
 # %%
 import numpy as np
@@ -70,9 +70,9 @@ print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]
 # %% [markdown]
 # ## Compared with River's detectors
 #
-# Three factors drive ten sensors, and their wiring changes slowly. With `rebaseline="after:200"`, a drift of 200 rows becomes
-# the reference. In one row of fifty the values are shuffled. Shuffling does not make values larger; only the distance from the
-# subspace reveals such a row.
+# Three factors drive ten sensors, and the weights that link the factors to the sensors change slowly. With
+# `rebaseline="after:200"`, a drift of 200 rows becomes the reference. In one row of fifty, the values are shuffled. Shuffling
+# does not make values larger; only the distance from the subspace reveals such a row.
 
 # %%
 rng = np.random.default_rng(2)

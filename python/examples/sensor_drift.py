@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Sensors whose wiring changes
 #
-# Two hidden factors drive twelve sensors. At rows 600 and 1200 the wiring between factors and sensors changes. A learner
+# Two hidden factors drive twelve sensors. At rows 600 and 1200, the weights that link factors and sensors change. A learner
 # chooses a plane before it sees each row. This notebook shows how large its loss is and how soon it finds the new plane.
 
 # %%
@@ -26,9 +26,9 @@ run
 
 # %% [markdown]
 # The best fixed plane is chosen with all rows known, but its loss is 16 times as large, because it is a compromise between
-# three wirings. The bound of 27,573 covers the worst case and is far from tight here. `plot` draws the losses, the energy along
-# the final directions, the kept and lost energy over time, and the loadings. The final directions hold little of the total
-# energy, because they fit only the last wiring.
+# three planes. The bound of 27,573 covers the worst case and is far from tight here. `plot` draws the losses, the energy along
+# the final directions, the kept and lost energy over time, and the loadings. The final directions contain little of the total
+# energy, because they fit only the rows after the last change.
 
 # %%
 run.plot()
@@ -45,7 +45,8 @@ print(f"the noise outside of the true plane: {0.2**2 * 10:.2f}")
 
 # %% [markdown]
 # Some learners follow changes, and others average over them. `anchored` is the default of the scikit-learn estimators. Its
-# directions equal PCA of all rows so far, in any order. It suits a fixed set of rows, but not a stream that changes.
+# directions are those of PCA of all rows so far, whatever their order. It suits a fixed set of rows, but not a stream that
+# changes.
 
 # %%
 pca = PCA(2).fit(X)

@@ -8,12 +8,12 @@ use pyo3::types::PyDict;
 
 /// Number of causes per row.
 const CAUSES: usize = 3;
-/// Code for a missing drift, change or cause.
+/// Code of a missing drift, change or cause.
 const NONE: i64 = -1;
 /// Maximum number of values per row in the result, without contributions.
 pub const NUMBERS: usize = 18;
 
-/// Results for rows, column by column.
+/// Results for rows, stored column by column.
 #[derive(Default)]
 pub struct Answers {
     row: Vec<u64>,
@@ -28,14 +28,14 @@ pub struct Answers {
     shares: Vec<f64>,
     statistic_limits: Vec<f64>,
     contributions: Vec<f64>,
-    /// Occurrences, each with the position of its row among these.
+    /// Changes, each with the position of its row.
     changes: Vec<(usize, Change)>,
     events: Vec<(usize, Event)>,
     drifts: Vec<(usize, DriftEvent)>,
 }
 
 impl Answers {
-    /// Adds the verdict on the last row, with contributions if their number is given.
+    /// Adds the verdict on the last row. Adds contributions too if their number is given.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
         self.row.push(verdict.row);
         self.score.push(verdict.score);
@@ -63,7 +63,7 @@ impl Answers {
         }
     }
 
-    /// Returns arrays by name and lists of occurrences, with keys if the rows have keys.
+    /// Returns arrays by name, and lists of occurrences. If the rows have keys, these include the keys.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
@@ -105,7 +105,7 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Report of a drift, of its end, or of an acceptance.
+/// Report of a drift, of its end, or of a new reference.
 struct DriftEvent {
     kind: &'static str,
     start: u64,

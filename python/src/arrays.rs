@@ -8,11 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use std::ops::Range;
 
-/// A table of float64 in C order, without a copy.
+/// Table of float64 numbers in C order, used without a copy.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
 
-/// Converts an object with rows of numbers to a table. A plain float64 array in C order is used without a copy; everything
-/// else, including array subclasses such as masked arrays, goes through `eigenhedge._rows`.
+/// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is used
+/// without a copy. Everything else is converted by `eigenhedge._rows`, including array subclasses such as
+/// masked arrays.
 pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
         && let Ok(table) = array.try_readonly()
@@ -24,7 +25,7 @@ pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
 }
 
-/// Returns the entries row by row, if the array is C-ordered and aligned.
+/// Returns the entries row by row; `None` unless the array is aligned and in C order.
 fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
     // Arrays in Fortran order have a slice, too.
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
@@ -32,7 +33,7 @@ fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
 
 /// Rows as given by the caller.
 pub enum Given<'py> {
-    /// A table of numbers.
+    /// Table of numbers.
     Table(Table<'py>),
     /// Lists of items.
     Items(Vec<Vec<f64>>),
@@ -48,8 +49,9 @@ impl<'py> Given<'py> {
     }
 }
 
-/// Rows of a table, copied before use, or lists of items. While the interpreter lock is released, other threads may write to
-/// the array, and the rows that were checked must be the rows that are learned.
+/// Rows of a table, which are copied before use, or lists of items. While the interpreter lock is released,
+/// other threads may write to the array. Copying guarantees that the rows that are learned are the rows that
+/// were checked.
 pub struct Rows<'a> {
     source: Source<'a>,
     count: usize,
@@ -130,7 +132,7 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(made.as_slice().map_err(|_| PyTypeError::new_err("the array must be contiguous"))?.to_vec())
 }
 
-/// Returns the value of a float or an int.
+/// Returns the value of a float or an int; `None` for other objects.
 fn plain_number(object: &Bound<'_, PyAny>) -> Option<f64> {
     let is_plain = object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>();
     is_plain.then(|| object.extract().ok()).flatten()

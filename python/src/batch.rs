@@ -23,7 +23,7 @@ pub struct KernelComponents {
     points: Points,
 }
 
-/// Deserializes and checks a model from untrusted bytes.
+/// Deserializes a model from untrusted bytes and checks it.
 fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>) -> PyResult<T> {
     let refuse = |reason: String| PyValueError::new_err(format!("not a saved model: {reason}"));
     let model = postcard::from_bytes(data).map_err(|error| refuse(error.to_string()))?;
@@ -89,7 +89,7 @@ impl KernelComponents {
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
-    /// Returns the weights on the atoms of the elements with these coordinates.
+    /// Returns the weights of the atoms for the elements with these coordinates.
     fn expand<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mut rows = Rows::of(&coordinates)?;
         let count = rows.count();
@@ -119,7 +119,7 @@ impl KernelComponents {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.eigenvalues()))
     }
 
-    /// Returns the weights on the atoms, one row per component.
+    /// Returns the weights of the atoms, one row per component.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.coefficients())
@@ -212,7 +212,7 @@ impl KernelRegression {
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
-    /// Returns the weights on the points, one row per output.
+    /// Returns the weights of the points, one row per output.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.coefficients())
@@ -244,7 +244,7 @@ impl KernelRegression {
     }
 }
 
-/// Returns the eigenvalues of a symmetric matrix, ascending, and its eigenvectors as rows.
+/// Returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as rows.
 #[pyfunction]
 #[pyo3(name = "_symmetric_eigen")]
 pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eigen<'py>> {
@@ -273,5 +273,5 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
 /// Eigenvalues and eigenvectors.
 type Eigen<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
-/// A table, and a number for each of its rows.
+/// Table, with a number for each of its rows.
 type WithNumbers<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);

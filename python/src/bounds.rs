@@ -69,7 +69,7 @@ impl<'a> From<&'a Setting> for &'a bounds::Setting {
     }
 }
 
-/// Binds functions and lists them by name.
+/// Defines functions and lists them by name.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(#[pyfunction]

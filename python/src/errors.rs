@@ -20,12 +20,12 @@ pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(|error| refused(&error))
 }
 
-/// Converts an error about the row at this position of the array.
+/// Converts an error about the row at this position in the array.
 pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// Returns the message of the library, with points called rows and numbers in few characters.
+/// Returns the message of an error, with points called rows and with shortened numbers.
 fn sentence(error: &Error) -> String {
     match error {
         // The phrase that scikit-learn users search for.

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::sync::Mutex;
 
-/// Hedge over sets: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
+/// Hedge over sets of experts: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
@@ -88,14 +88,14 @@ impl CappedHedge {
         Ok((loss.expected, loss.realised))
     }
 
-    /// ndarray of shape (n,): probability that each expert is dropped in the next trial; the sum is n - k.
+    /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
     #[getter]
     fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let probabilities: Vec<f64> = lock(py, &self.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
         Ok(probabilities.into_pyarray(py))
     }
 
-    /// ndarray of shape (n,): log-probability that each expert is dropped, which does not underflow.
+    /// ndarray of shape (n,): log-probability that each expert is dropped. It does not underflow.
     #[getter]
     fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
@@ -133,7 +133,7 @@ impl CappedHedge {
     }
 }
 
-/// An expert learner of any kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
+/// Expert learner of any kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
@@ -201,7 +201,8 @@ impl Experts {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
     }
 
-    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial; None for leaders.
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial; None for
+    /// leaders.
     #[getter]
     fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
@@ -223,7 +224,8 @@ impl Experts {
     }
 }
 
-/// Resolves mixing and selection by the rules of the tracking learner, which is capped Hedge over directions.
+/// Converts the options for mixing and selection. Their rules are those of the tracking learner, which is
+/// capped Hedge over directions.
 fn of_tracking(
     mixing: Option<&Bound<'_, PyAny>>,
     alpha: Option<&Bound<'_, PyAny>>,

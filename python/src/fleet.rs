@@ -70,7 +70,7 @@ impl Groups {
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Learns from every row with the model of its key. Returns losses and coordinates.
+    /// Learns each row with the model of its key. Returns losses and coordinates.
     fn step_each<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -104,7 +104,7 @@ impl Groups {
         Ok(found.map(|model| PyModel::of(State::new(model))))
     }
 
-    /// Returns a fleet without keys and with the same template.
+    /// Returns a fleet with the same template and without keys.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.fleet(py)?.fresh().clone();
         let fleet = Fleet::new(fresh).map_err(|error| refused(&error))?;

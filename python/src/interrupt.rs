@@ -12,18 +12,19 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longest time between checks for signals, unless a single row takes longer.
+/// Maximum time between checks for signals, unless a single row takes longer.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// Interval between checks for signals while another thread works.
 const POLL: Duration = Duration::from_millis(50);
-/// Number of rows before the first check of the clock, and maximum number between two checks.
+/// Number of rows before the first check of the clock.
 const FIRST: usize = 4;
+/// Maximum number of rows between two checks of the clock.
 const MOST: usize = 32;
 
-/// Calls `work` for successive ranges of `0..count` with the interpreter lock released, and checks for signals periodically.
-/// Ranges start small and grow while they take little time.
+/// Calls `work` for successive ranges of `0..count`, with the interpreter lock released. Checks for signals
+/// periodically. Ranges are small at first and grow as long as they take little time.
 ///
-/// An error, which includes a position in its range, or an interrupt ends the loop. Completed work is kept.
+/// An error or an interrupt ends the loop; an error includes a position in its range. Completed work is kept.
 pub fn each_lot(
     py: Python<'_>,
     count: usize,
@@ -32,7 +33,7 @@ pub fn each_lot(
     each_of_most(py, count, MOST, work)
 }
 
-/// Calls `work` for each index like [`each_lot`], and checks the clock after each.
+/// Calls `work` for each index, like [`each_lot`]. Checks the clock after each index.
 pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
     each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)))
 }
@@ -69,10 +70,10 @@ fn each_of_most(
     Ok(())
 }
 
-/// Runs one computation on a separate thread, with the interpreter lock released, and checks for signals meanwhile.
+/// Runs a computation on a separate thread, with the interpreter lock released. Checks for signals meanwhile.
 ///
-/// An interrupt returns at once. The computation is cancelled and stops at its next kernel row; a dense decomposition runs to
-/// its end in the background. For this to be sound, the computation owns all its input.
+/// An interrupt returns at once. The computation is cancelled and stops at its next kernel row, but a dense
+/// decomposition runs to its end in the background. This is sound because the computation owns all its input.
 pub fn alone<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancelled);

@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Objects passed to a kernel that is a Python function, by their numbers.
+/// Objects that are arguments of a kernel function in Python, each identified by a number.
 #[derive(Clone, Default)]
 pub struct Objects(Arc<Mutex<Held>>);
 
@@ -19,11 +19,11 @@ struct Held {
     objects: HashMap<u64, Py<PyAny>>,
     /// Number of objects in use at the last count.
     needed: usize,
-    /// Exception of the function, until it is raised.
+    /// Exception raised by the function, until it is reported.
     error: Option<PyErr>,
 }
 
-/// Number of objects beyond twice those in use at which unused ones are dropped.
+/// Unused objects are dropped when their number exceeds that of the used ones by this much.
 const SPARE: usize = 64;
 
 impl Objects {
@@ -32,7 +32,7 @@ impl Objects {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the row that represents an object. Arrays are copied, because they may be modified.
+    /// Returns the row that represents an object. Arrays are copied, because their owner may change them.
     fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         let object = match object.cast::<PyUntypedArray>() {
             Ok(array) => array.call_method0("copy")?,
@@ -50,7 +50,8 @@ impl Objects {
         self.held().objects.get(&number).map(|object| object.clone_ref(py))
     }
 
-    /// Returns the value of the function, or NaN, which rejects the row, if it raises an exception.
+    /// Returns the value of the function. If the function raises an exception, returns NaN, so that the row
+    /// is rejected.
     fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
         Python::attach(|py| {
             let value = function.call1(py, (self.object(py, a), self.object(py, b)));
@@ -61,13 +62,13 @@ impl Objects {
         })
     }
 
-    /// Returns the kernel for a function of two objects.
+    /// Creates the kernel for a function of two objects.
     fn kernel(&self, function: &Bound<'_, PyAny>) -> VectorKernel {
         let (objects, function) = (self.clone(), function.clone().unbind());
         VectorKernel::Function(Function::new(move |a, b| objects.value(&function, a, b)))
     }
 
-    /// Drops the objects that the model does not use, once there are many.
+    /// Drops objects that the model does not use, if there are many.
     fn forget(&self, run: &Model) {
         let mut held = self.held();
         if held.objects.len() <= 2 * held.needed + SPARE {
@@ -91,7 +92,7 @@ pub enum Points {
     Numbers,
     /// Texts or sets.
     Texts(TextItems),
-    /// Any objects.
+    /// Objects of any kind.
     Objects(Objects),
 }
 
@@ -143,7 +144,8 @@ impl Points {
         list.try_iter()?.enumerate().map(row).collect::<PyResult<_>>().map(Some)
     }
 
-    /// Returns the result, with the exception of a kernel function instead of the library's error about its value.
+    /// Returns the result. If a kernel function has raised an exception, it replaces the error of the
+    /// library.
     pub fn told<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
         match self {
             Self::Objects(objects) => {
@@ -154,7 +156,7 @@ impl Points {
         }
     }
 
-    /// Drops the objects that the model does not use, once there are many.
+    /// Drops objects that the model does not use, if there are many.
     pub fn forget(&self, run: &Model) {
         if let Self::Objects(objects) = self {
             objects.forget(run);
@@ -162,7 +164,7 @@ impl Points {
     }
 }
 
-/// Returns the numbers of the items of a text, or of a set or list of texts and numbers.
+/// Returns the numbers of the items of a text, or of a set or list of strings and numbers.
 fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let mut row = Vec::new();
     if let Ok(text) = object.cast::<PyString>() {

@@ -112,7 +112,7 @@ impl PyModel {
     }
 }
 
-/// Estimates the scale from warm-up rows. Returns true if more rows are needed.
+/// Estimates the scale from warm-up rows. Returns true if it needs more rows.
 fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     if !state.core.columns().standardizer.is_warming_up() {
         return Ok(false);
@@ -229,7 +229,8 @@ impl PyModel {
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
-    /// Runs one trial with a symmetric matrix in standard units. The caller has standardized its rows by the model's own scale.
+    /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized its rows
+    /// by the scale of the model.
     #[pyo3(name = "_step_standard_matrix")]
     fn step_standard_matrix(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
@@ -330,7 +331,7 @@ impl PyModel {
         Ok(self.step_each_with(py, X, false)?.0)
     }
 
-    /// Runs one trial per row. Also returns the projections of the rows if requested.
+    /// Runs one trial per row. Also returns the reconstructed rows if requested.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
@@ -368,7 +369,7 @@ impl PyModel {
         Ok((answers, projections))
     }
 
-    /// Estimates the scale from warm-up rows without learning. Returns True if more rows are needed.
+    /// Estimates the scale from warm-up rows, without learning. Returns True if it needs more rows.
     #[pyo3(name = "_warm_up")]
     fn warm_up(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
@@ -377,7 +378,8 @@ impl PyModel {
         warm_up(&mut state, &mut rows)
     }
 
-    /// Return the coordinates of rows in the directions that are now most likely kept, without learning.
+    /// Return the coordinates of rows in the directions that are currently most likely to be kept, without
+    /// learning.
     ///
     /// Parameters
     /// ----------
@@ -393,7 +395,8 @@ impl PyModel {
         Ok(self.embed(py, X)?.0)
     }
 
-    /// Return the squared reconstruction error of each row for the directions that are now most likely kept, without learning.
+    /// Return the squared reconstruction error of each row for the directions that are currently most likely
+    /// to be kept, without learning.
     ///
     /// Parameters
     /// ----------
@@ -409,7 +412,8 @@ impl PyModel {
         Ok(self.embed(py, X)?.1)
     }
 
-    /// Return coordinates of rows, as the next row would get them in :meth:`step`, and their losses, without learning.
+    /// Return the coordinates that rows would get in :meth:`step` as the next row, and their losses, without
+    /// learning.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
         let points = self.points(py)?;
@@ -422,7 +426,8 @@ impl PyModel {
         embedded(py, self.state(py)?.embedding(), rows, &points)
     }
 
-    /// Return the rows with these coordinates; for a kernel, pre-images with nearby features.
+    /// Return the rows with these coordinates. For a kernel, these are pre-images, whose features are near
+    /// the points.
     ///
     /// Parameters
     /// ----------
@@ -451,21 +456,22 @@ impl PyModel {
         table(py, rows, count, length)
     }
 
-    /// ndarray of shape (k, dim), or None: directions that are now most likely kept, in standard units if columns are
-    /// standardized; None for a kernel.
+    /// ndarray of shape (k, dim), or None: directions that are currently most likely to be kept, in standard
+    /// units if columns are standardized; None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
-    /// ndarray of shape (dim,), or None: center subtracted from a row; None for a kernel.
+    /// ndarray of shape (dim,), or None: center that is subtracted from a row; None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
-    /// ndarray of shape (dim,): divisor of each column; 0 for a column that has been constant so far and is ignored.
+    /// ndarray of shape (dim,): divisor of each column; 0 for a column that has been constant so far, which
+    /// is ignored.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut state = self.state(py)?;
@@ -513,7 +519,7 @@ impl PyModel {
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
 
-    /// Writes components, mean, scale and names of columns. Returns False for a kernel.
+    /// Writes components, mean, scale and column names to a file. Returns False for a kernel.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.state(py)?;
@@ -529,14 +535,14 @@ impl PyModel {
         Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
     }
 
-    /// ndarray: probability that each explicit direction is kept, largest first.
+    /// ndarray: probability that each explicit direction is kept, in descending order.
     #[getter]
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
     }
 
-    /// tuple (ndarray of shape (k,), float), or None: squared length of all rows along each direction, and in total; None if it
-    /// is not known exactly.
+    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in
+    /// total; None if it is not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
         let energies = self.state(py)?.energies();
@@ -595,7 +601,7 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: state of the calling program, as a JSON object; empty for none.
+    /// bytes: state of the calling program as a JSON object; empty if there is none.
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -659,7 +665,8 @@ impl PyModel {
         self.__copy__(py)
     }
 
-    /// Returns the size in bytes of parameters, state, generator and summary on the Rust side, without scratch space.
+    /// Returns the size in bytes of parameters, state, random generator and summary on the Rust side, without
+    /// scratch space.
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }

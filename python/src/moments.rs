@@ -29,7 +29,7 @@ impl Folded {
     }
 }
 
-/// Splits the error of one of several rows into its position and the error.
+/// Splits the error about one of several rows into the position of the row and the error.
 fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),

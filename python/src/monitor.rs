@@ -26,14 +26,14 @@ pub struct PyMonitor {
 
 struct State {
     monitor: Monitor,
-    /// What the rows of `update` showed.
+    /// Record of everything that the monitor reported in `update`.
     journal: Journal,
-    /// State of the Python side as JSON; see `eigenhedge/_snapshot.py`. The next row clears it.
+    /// State of the Python side as JSON (see `eigenhedge/_snapshot.py`). The next row clears it.
     resume_state: Vec<u8>,
 }
 
 impl PyMonitor {
-    /// Wraps a monitor with the saved state of the Python side.
+    /// Creates the object from a monitor and the saved state of the Python side.
     pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
         let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
         Self { state: Mutex::new(State { monitor, journal, resume_state }) }
@@ -104,7 +104,7 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
 
-    /// Uses rows as the warm-up, and ends it if there are enough. Returns whether there are.
+    /// Adds rows to the warm-up, and ends it if there are enough. Returns true if there are.
     fn fit(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -149,7 +149,7 @@ impl PyMonitor {
         answers.into_dict(py, with_contributions.then_some(width), None)
     }
 
-    /// Makes the last rows the reference.
+    /// Makes the last rows the new reference.
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
         let State { monitor, journal, resume_state } = &mut *state;
@@ -165,8 +165,8 @@ impl PyMonitor {
         write_page(&path, &state.journal, &state.monitor, (title, None), 1)
     }
 
-    /// Returns the scores of the rows of a table, computed without learning, and their limit; NaN for skipped rows. Missing lags
-    /// of the first row are filled with copies of that row.
+    /// Returns the scores of the rows of a table, computed without learning, and their limit. Scores of
+    /// skipped rows are NaN. The first row has no previous rows, so its lags are copies of the row itself.
     fn score<'py>(
         &self,
         py: Python<'py>,
@@ -192,7 +192,8 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Returns verdicts on rows, each scored independently and without learning: arrays by name, as from `update`.
+    /// Returns verdicts on rows as arrays by name, as in `update`. Each row is scored independently and
+    /// without learning.
     fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -214,8 +215,8 @@ impl PyMonitor {
         answers.into_dict(py, None, None)
     }
 
-    /// Returns the score of this row as the next one, and the score needed for an alarm; None if it would have no score. The
-    /// score of a stuck column is at least that limit.
+    /// Returns the score that this row would have as the next one, and the score needed for an alarm. None if
+    /// it would have no score. If a column would be stuck, the score is at least that limit.
     fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -227,7 +228,7 @@ impl PyMonitor {
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    /// Ends the ongoing event.
+    /// Ends the ongoing event and returns it.
     fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut state = self.state(py)?;
         let State { monitor, journal, .. } = &mut *state;
@@ -241,7 +242,7 @@ impl PyMonitor {
         self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
     }
 
-    /// Returns the ongoing drift.
+    /// Returns the ongoing drift, if there is one.
     #[getter]
     fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = self.state(py)?;
@@ -253,7 +254,7 @@ impl PyMonitor {
         Ok(Some(found))
     }
 
-    /// Returns the limit that the requested share of reference-like rows exceed.
+    /// Returns the limit that the requested share of rows like the reference exceed.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())
@@ -388,7 +389,7 @@ impl PyMonitor {
     }
 }
 
-/// Rescales the score to this limit, so that it also exceeds it for an alarm of the differences.
+/// Rescales the score to this limit. An alarm caused by the differences then also exceeds the limit.
 fn scaled(verdict: &Verdict, limit: f64) -> f64 {
     if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
 }

@@ -27,7 +27,7 @@ struct State {
     fleet: Fleet<Monitor>,
     /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
-    /// What these rows showed.
+    /// Record of everything that the monitors reported about these rows.
     journal: Journal,
 }
 
@@ -51,7 +51,7 @@ impl MonitorGroups {
         Ok(Self::of(with_room(fleet, max_groups)))
     }
 
-    /// Returns the verdicts of the monitors of the keys: arrays by name, as for a single monitor.
+    /// Scores rows with the monitors of their keys. Returns arrays by name, as for a single monitor.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -76,7 +76,7 @@ impl MonitorGroups {
         each(py, count, |i| {
             let (key, row) = (keys[i].as_str(), times.row(i, *number, rows.row(i)));
             let place = fleet.position(key).unwrap_or(fleet.keys().len());
-            fleet.with_pool(key, row.cells, POOL_PARTS, |monitor| {
+            fleet.with_pool(key, POOL_PARTS, |monitor| {
                 let seen = journal.step((place, key), monitor, &row, (&names, false))?;
                 answers.enter(monitor, seen.verdict, width);
                 Ok(())
@@ -117,13 +117,13 @@ impl MonitorGroups {
         Ok(found.map(|monitor| PyMonitor::of(monitor, Vec::new())))
     }
 
-    /// Returns the monitor that every key starts with.
+    /// Returns the monitor with which every key starts.
     #[getter]
     fn fresh_monitor(&self, py: Python<'_>) -> PyResult<PyMonitor> {
         Ok(PyMonitor::of(self.state(py)?.fleet.fresh().clone(), Vec::new()))
     }
 
-    /// Returns a fleet without keys and with the same template.
+    /// Returns a fleet with the same template and without keys.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.state(py)?.fleet.fresh().clone();
         let fleet = Fleet::of_monitors(fresh).map_err(|error| refused(&error))?;

@@ -14,8 +14,8 @@ pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Converts keyword arguments to options. Also returns the type of rows of a kernel given as a function. `None` values mean the
-/// default.
+/// Converts keyword arguments to options. For a kernel given as a function, also returns the type of rows.
+/// `None` means the default.
 pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Option<Points>)> {
     let mut options = Options::new(Kind::Auto, kept);
     let mut points = None;
@@ -39,7 +39,7 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
 /// Rule for integers.
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
-/// A value with its name.
+/// Value with its name.
 pub struct Named<'a, 'py> {
     /// Name of the value.
     pub name: &'a str,
@@ -115,14 +115,14 @@ pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
-/// Converts the value of one option; `None` for Python's `None`.
+/// Converts the value of an option; `None` if the value is None in Python.
 pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
     let read = |value: &Bound<'_, PyAny>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
-/// Returns a hint with the most similar name, if one is similar.
+/// Returns a hint with the most similar name; empty if no name is similar.
 fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     let text = text.to_lowercase();
     let nearest = names.map(|name| (strsim::levenshtein(&text, &name.to_lowercase()), name)).min();
@@ -131,7 +131,7 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
         .map_or_else(String::new, |(_, name)| format!(": did you mean '{name}'?"))
 }
 
-/// A kernel before the length of rows is known.
+/// Kernel before the length of rows is known.
 pub struct Chosen {
     /// Type of rows that the kernel takes.
     pub points: Points,
@@ -139,8 +139,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Reads the keyword `kernel`, a name or a function, and the parameters that it uses. Other parameters are ignored, as in
-    /// scikit-learn.
+    /// Reads the keyword `kernel`, which is a name or a function, and the parameters that the kernel uses.
+    /// Other parameters are ignored, as in scikit-learn.
     pub fn new(keywords: &Bound<'_, PyDict>) -> PyResult<Self> {
         let name: Option<String> = keywords.get_item("kernel")?.and_then(|name| name.extract().ok());
         let name = name.map(|name| if name == "poly" { "polynomial".to_owned() } else { name });
@@ -234,7 +234,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     OPTIONS.iter().map(entry).collect()
 }
 
-/// Returns the defaults of methods that have no entry in the table of options.
+/// Returns the defaults of methods whose options are not in the table of options.
 pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("kernel", defaults::KERNEL)?;
@@ -272,7 +272,7 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Set the number of threads for passes over long rows, for this process from now on. Results do not depend on it.
+/// Set the number of threads for passes over long rows, for the whole process. Results do not depend on it.
 ///
 /// Parameters
 /// ----------

@@ -16,7 +16,7 @@ pub struct RowTimes {
 }
 
 impl RowTimes {
-    /// Reads an array of seconds, NaN for a missing time.
+    /// Reads an array of times in seconds. NaN marks a missing time.
     pub fn of(times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let seconds = times.map(numbers).transpose()?.map(|seconds| seconds.to_vec()).unwrap_or_default();
         Ok(Self { seconds, text: String::new() })
@@ -31,13 +31,13 @@ impl RowTimes {
     }
 }
 
-/// Returns the names of the columns of a monitor, or their positions.
+/// Returns the names of the columns of a monitor, or their positions if they have no names.
 pub fn column_names(monitor: &Monitor) -> Vec<String> {
     let names = monitor.columns().names.clone();
     names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
 }
 
-/// Writes the page of a journal. `by` is what a key names, for monitors by key.
+/// Writes the page of a journal. For monitors by key, `by` is the name of the key column.
 pub fn write_page(
     path: &Path,
     journal: &Journal,

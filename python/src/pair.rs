@@ -114,8 +114,9 @@ impl Pair {
         Ok((gain.expected, gain.realised))
     }
 
-    /// tuple (left parts, right parts, probabilities): learned directions as rows, most likely kept first. A direction whose
-    /// parts both have norm √½ is a pair of singular directions.
+    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of
+    /// their probability of being kept. A direction whose parts both have norm √½ is a pair of singular
+    /// directions.
     #[getter]
     fn directions<'py>(&self, py: Python<'py>) -> PyResult<Directions<'py>> {
         let (left, right, probabilities) = lock(py, &self.state)?.learner.directions();
@@ -143,7 +144,7 @@ impl Pair {
     }
 }
 
-/// Average of a learner's distributions, as a fixed hypothesis for future rows (online to batch).
+/// Average of the distributions of a learner, as a fixed hypothesis for future rows (online to batch).
 ///
 /// Add the learner before each row and once at the end. For independent rows the expected loss of the average on a new row is
 /// that of the run divided by the number of rows. Its excess over the best subspace is at most the regret bound divided by the

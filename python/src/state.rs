@@ -21,9 +21,9 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
-/// A model, the cached basis of its next row, and the learning time.
+/// Model, with the cached basis of its next row and the time spent learning.
 pub struct State {
-    /// The model. Its resume state belongs to Python, as JSON; see `eigenhedge/_snapshot.py`.
+    /// Model. Its resume state is that of the Python side, as JSON (see `eigenhedge/_snapshot.py`).
     pub core: Model,
     next: Option<Embedding>,
     spent: Duration,
@@ -43,7 +43,7 @@ impl State {
         self.core.to_bytes()
     }
 
-    /// Adds the learner's current distribution to an average.
+    /// Adds the current distribution of the learner to an average.
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         self.core.add_to(average)
     }
@@ -53,7 +53,7 @@ impl State {
         self.spent.as_secs_f64()
     }
 
-    /// Sets what is read after the following rows: coordinates, projections.
+    /// Sets whether coordinates and reconstructions of the following rows are needed.
     pub fn ask(&mut self, coordinates: bool, reconstructions: bool) -> Result<(), Error> {
         self.core.ask_for_coordinates(coordinates);
         self.core.ask_for_reconstructions(reconstructions)
@@ -64,23 +64,23 @@ impl State {
         self.learn(|model| model.step(row))
     }
 
-    /// Runs one trial of several rows, with weights if given.
+    /// Runs one trial with several rows, and their weights if given.
     pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
         self.learn(|model| model.step_batch(rows, weights))
     }
 
-    /// Runs one trial of a symmetric matrix that represents `rows` rows.
+    /// Runs one trial with a symmetric matrix that represents `rows` rows.
     pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         self.learn(|model| model.step_matrix(matrix, rows))
     }
 
-    /// Runs one trial of a symmetric matrix in standard units.
+    /// Runs one trial with a symmetric matrix in standard units.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         self.learn(|model| model.step_scaled_matrix(matrix, rows))
     }
 
-    /// Runs one trial per row and calls `each` after it. On an error, which includes the position of the row, the previous rows
-    /// have been learned.
+    /// Runs one trial per row, and calls `each` after each. On an error, the previous rows have been learned;
+    /// the error includes the position of its row.
     pub fn step_each(&mut self, rows: &[&[f64]], each: impl FnMut(&Model, Loss)) -> Result<(), (usize, Error)> {
         self.learn(|model| model.step_each(rows, each))
     }
@@ -93,18 +93,18 @@ impl State {
         outcome
     }
 
-    /// Returns the directions that are now most likely kept, for rows in input units.
+    /// Returns the directions that are currently most likely to be kept, for rows in units of the input.
     pub fn embedding(&mut self) -> &mut Embedding {
         self.core.frozen()
     }
 
-    /// Returns the basis for the coordinates of the next row, for rows in input units.
+    /// Returns the basis for the coordinates of the next row, for rows in units of the input.
     pub fn next_embedding(&mut self) -> &mut Embedding {
         let Self { core, next, .. } = self;
         next.get_or_insert_with(|| core.next_embedding())
     }
 
-    /// Returns the energies along the directions, and in total.
+    /// Returns the energy along each direction, and in total.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
         let embedding = self.core.embedding();
         self.core.energies(&embedding)

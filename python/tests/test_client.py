@@ -97,7 +97,7 @@ def test_the_client_is_part_of_the_package():
 def test_the_service_learns_what_the_package_learns(tmp_path):
     command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    address = next(line.split()[-1] for line in program.stderr if "listening at http" in line)
+    address = next(line.split()[-1] for line in program.stderr if "listening on http" in line)
     try:
         client = Client(address)
         rows = [[float((i * j) % 7) for j in range(1, 5)] for i in range(50)]

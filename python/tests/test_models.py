@@ -215,7 +215,7 @@ def test_plain_numbers_give_the_coordinates(tmp_path, frame, X, how):
     assert np.allclose(((X - arrays["mean"]) / arrays["scale"]) @ arrays["components"].T, pca.transform(frame))
     exported = json.loads((tmp_path / "m.json").read_text())
     assert (np.array(exported["components"]) == arrays["components"]).all()
-    table = pd.read_csv(tmp_path / "m.csv", index_col="column")
+    table = pd.read_csv(tmp_path / "m.csv", index_col="column", float_precision="round_trip")
     assert (arrays["components"] == table[["z0", "z1"]].to_numpy().T).all()
     assert list(table.index) == NAMES
     with pytest.raises(ValueError, match="the model must have no kernel"):

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import pickle
+import sys
 import warnings
 from unittest import SkipTest
 
@@ -287,6 +288,9 @@ OWN = {
 def test_arguments_without_sense_are_refused_at_fit(estimator, name, rng):
     # The core has other names for two options.
     pattern = {"center": "centered", "alpha": "float"}.get(name, name)
+    # The name of an argument of a wrong type is a note of the exception, which Python 3.10 does not have.
+    if sys.version_info < (3, 11):
+        pattern = ""
     X = rng.normal(size=(60, 4))
     with pytest.raises((ValueError, TypeError), match=pattern):
         estimator(**{name: object()}).fit(X, X[:, 0])

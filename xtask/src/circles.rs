@@ -8,7 +8,7 @@ use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Remaining cycles: the sources, and their files. None may be added or extended.
+/// Known cycles: the sources, and their files. No cycle may be added or extended.
 const KNOWN: &[(&str, &[&str])] = &[
     ("crates/eigenhedge/src", &["kernel/items.rs", "kernel/mod.rs", "kernel/rows.rs", "kernel/vector_kernels.rs"]),
     ("crates/eigenhedge/src", &["linalg/matrix/combine.rs", "linalg/matrix/mod.rs"]),
@@ -38,15 +38,15 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("python/src", &["errors.rs", "options.rs"]),
 ];
 
-/// Names of a module below the root.
+/// Path of a module below the root, as a list of names.
 type Module = Vec<String>;
 
-/// A file: its module, its paths, and its exports of other files.
+/// Source file: its module, the paths it uses, and its exports of other files.
 #[derive(Default)]
 struct Source {
     path: String,
     uses: Vec<Vec<String>>,
-    /// Name, or `*`, and the path it refers to.
+    /// Exported name, or `*`, and the path to which it refers.
     exports: Vec<(String, Vec<String>)>,
 }
 
@@ -63,7 +63,7 @@ pub fn faults(sources: &str, files: &[File]) -> Vec<String> {
     circles(files).into_iter().filter(|group| !is_known(group)).map(sentence).collect()
 }
 
-/// Returns groups of files that use each other: each file with the files of its group that it uses.
+/// Returns groups of files that use each other. Each file is listed with the files of its group that it uses.
 pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
     let sources = sources(files);
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -86,7 +86,8 @@ pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
     groups.iter().map(told).collect()
 }
 
-/// Returns the files that a file uses directly or indirectly; itself only in a cycle.
+/// Returns the files that a file uses directly or indirectly. The file itself is included only if it is part
+/// of a cycle.
 fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
     while let Some(file) = open.pop() {
@@ -190,7 +191,7 @@ fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<St
     front.truncate(depth);
 }
 
-/// Returns the module in whose file a path ends.
+/// Returns the module whose file contains the end of a path.
 fn resolve<'a>(
     sources: &'a BTreeMap<Module, Source>,
     from: &[String],

@@ -17,10 +17,10 @@ use std::process::Command;
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.toml";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
-/// Build command of the tests, so that nothing is compiled again.
+/// Build command of the tests. With the same command, nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
 
-/// A path: its program, its name, and the two numbers of rows.
+/// Measured path through the code: its program, its name, and two numbers of rows.
 struct Case {
     program: PathBuf,
     name: String,
@@ -28,7 +28,7 @@ struct Case {
     many: u64,
 }
 
-/// Instructions per row by case, with the compiler and processor.
+/// Instructions per row for each case, with the compiler and the processor.
 #[derive(Default)]
 struct Counts {
     compiler: String,
@@ -36,7 +36,7 @@ struct Counts {
     rows: BTreeMap<String, u64>,
 }
 
-/// Compares with the file. Skipped without valgrind.
+/// Compares the counts with those in the file. Skipped if valgrind is not installed.
 pub fn compare(root: &Path) -> Result<(), String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("skipped: valgrind is not installed, so no instructions are counted");
@@ -48,14 +48,14 @@ pub fn compare(root: &Path) -> Result<(), String> {
     judge(&kept, &Counts::taken(root)?)
 }
 
-/// Counts and writes the file.
+/// Counts instructions and writes the file.
 pub fn write(root: &Path) -> Result<(), String> {
     let text = Counts::taken(root)?.text();
     print!("{text}");
     std::fs::write(root.join(FILE), text).map_err(|error| format!("{FILE}: {error}"))
 }
 
-/// Prints every case. Fails if one is too expensive and the counts are comparable.
+/// Prints all cases. Returns an error if one is too expensive and the counts are comparable.
 fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
@@ -110,7 +110,7 @@ impl Counts {
         text
     }
 
-    /// Parses the output of `text`, a small subset of TOML.
+    /// Parses the output of `text`, which is a small subset of TOML.
     fn parse(text: &str) -> Result<Self, String> {
         let mut counts = Self::default();
         let is_said = |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with('['));
@@ -130,7 +130,7 @@ impl Counts {
     }
 }
 
-/// Builds examples as `cargo test` does, and returns their paths.
+/// Builds examples as `cargo test` does. Returns their paths.
 pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(BUILD.split(' ')).current_dir(root);
@@ -160,7 +160,8 @@ fn cases(root: &Path) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// Returns the instructions per row between `few` and `many`. Both counts run at the same time.
+    /// Returns the instructions per row, computed from runs with `few` and with `many` rows. Both run at the
+    /// same time.
     fn instructions(&self) -> Result<u64, String> {
         let (few, many) = std::thread::scope(|scope| {
             let few = scope.spawn(|| self.total(self.few));

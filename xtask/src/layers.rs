@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A crate with ordered modules: its sources, and the location of the list in `ARCHITECTURE.md`.
+/// Crate whose modules are ordered: its sources, and the place of the list in `ARCHITECTURE.md`.
 struct Ordered {
     sources: &'static str,
     section: &'static str,
@@ -22,10 +22,10 @@ const ORDERED: &[Ordered] = &[
     Ordered { sources: "crates/eigenhedge-io/src", section: "## Rows in, rows out", column: 0 },
 ];
 
-/// Modules that each module uses, with a location.
+/// Modules that each module uses, each with a location.
 type Uses = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Checks every crate of [`ORDERED`], and the locations of module files in all packages.
+/// Checks every crate in [`ORDERED`], and the locations of module files in all packages.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut faults = Vec::new();
     let mut report = |sources: &str, found: Vec<String>| {
@@ -70,7 +70,8 @@ pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Returns the names in backquotes in one column of the first table of a section, up to the first row that names another crate.
+/// Returns the names in backquotes in a column of the first table of a section, up to the first row that
+/// names another crate.
 fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
     let cells =
@@ -79,7 +80,7 @@ fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(|name| name.trim_end_matches('/').to_owned()).collect()
 }
 
-/// Returns modules with children whose own file is not `mod.rs`.
+/// Returns modules that have children and whose own file is not `mod.rs`.
 fn misplaced_files(files: &[File]) -> Vec<String> {
     let is_folder = |folder: &Path| files.iter().any(|(path, _)| path.starts_with(folder));
     let misplaced = files.iter().filter(|(path, _)| is_folder(&path.with_extension("")));
@@ -119,7 +120,8 @@ fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
     seen.contains(to)
 }
 
-/// Returns the top-level modules, and the first part of each path below the root of the crate in their code.
+/// Returns the top-level modules, and the modules that each uses: the first parts of the paths in its code,
+/// below the root of the crate.
 fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
     let (mut modules, mut uses) = (BTreeSet::new(), Uses::new());
     let mut tests = Vec::new();
@@ -145,7 +147,8 @@ fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
     (modules, uses)
 }
 
-/// Returns the name after `crate::`, or after as many `super::` as lead to the root from a module at this depth.
+/// Returns the names after `crate::`, or after as many `super::` as lead to the root from a module at this
+/// depth.
 fn paths_from_root<'a>(tokens: &[Token<'a>], depth: usize) -> Vec<Token<'a>> {
     let mut found = Vec::new();
     for at in 0..tokens.len() {
@@ -157,7 +160,7 @@ fn paths_from_root<'a>(tokens: &[Token<'a>], depth: usize) -> Vec<Token<'a>> {
     found
 }
 
-/// Follows a path from a module at this depth up to the root, and collects the names below the root.
+/// Follows a path from a module at this depth to the root, and collects the names below the root.
 fn first_names<'a>(tokens: &[Token<'a>], depth: usize, found: &mut Vec<Token<'a>>) {
     let (up, after) = match tokens {
         [("crate", _), ("::", _), after @ ..] => (0, after),
@@ -201,7 +204,7 @@ Text.
 | package | `python/` | |
 ";
 
-    /// Returns the faults of a crate with three valid modules, in which one file is replaced.
+    /// Returns the faults of a crate with three valid modules after one file is replaced.
     fn faults(path: &str, text: &str) -> Vec<String> {
         let mut files = BTreeMap::from([
             ("lib.rs", "pub mod mid; use crate::mid::part;"),

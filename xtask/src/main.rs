@@ -1,8 +1,10 @@
 //! Development commands: `cargo xtask help` lists them.
 
+mod api;
 mod book;
 mod circles;
 mod count;
+mod dist;
 mod layers;
 mod processors;
 mod python;
@@ -17,30 +19,35 @@ use std::time::Instant;
 const HELP: &str = "\
 cargo xtask test           run every check; stop at the first that fails
 cargo xtask quick          run the checks for everyday work: format, layers, clippy, unit tests
-cargo xtask test python    only those of the Python package
-cargo xtask test spark     only those of the package on Spark, in an environment of its own; needs Java 17
+cargo xtask test python    run only the checks of the Python package
+cargo xtask test spark     run only the checks of the package on Spark, in a separate environment; needs Java 17
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
+cargo xtask api            compare the public Rust interface with its snapshots in xtask/api; --write renews them
+cargo xtask saved          add the missing files of the present saved form to crates/eigenhedge/tests/saved
 cargo xtask wheel          build the Python wheel into target/wheels
-cargo xtask bench doors    measure time a row through the library and the program beside the bare learner; --quick
+cargo xtask bench doors    measure the time per row of the library and the program, compared with the bare learner; --quick
+cargo xtask bench doors python  measure the doors of the Python package
 cargo xtask bench python   measure the Python package against its limits
-cargo xtask bench peers    measure speed and loss beside other programs; --quick, --only PART, --threads N, --out FOLDER
-cargo xtask bench evidence measure the default learner beside tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
-cargo xtask bench missing  measure what missing cells cost; --data FOLDER, --masks N
-cargo xtask bench monitor  measure the monitor against its bars; NAMES, --data FOLDER; `peers` sets it beside other detectors
-cargo xtask bench serve    measure rows a second and latencies of the service; --quick
-cargo xtask bench spark    measure the package on Spark beside MLlib and the program; --quick, --only PART, --rows N
-cargo xtask count          compare instructions of the hot paths with bench/instructions.toml; --write renews it
-cargo xtask processors     compare losses and coordinates on processors with other instructions, by QEMU; ROWS, TABLES
-cargo xtask soak           check every learner at every row of streams that never settle; --rows N, --seed S, --case NAME
+cargo xtask bench peers    compare speed and loss with other programs; --quick, --only PART, --threads N, --out FOLDER
+cargo xtask bench evidence compare the default learner with tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
+cargo xtask bench missing  measure the cost of missing cells; --data FOLDER, --masks N
+cargo xtask bench monitor  compare the monitor with its targets; NAMES, --data FOLDER; `peers` compares it with other detectors
+cargo xtask bench serve    measure the throughput and latency of the service; --quick
+cargo xtask bench spark    compare the package on Spark with MLlib and the program; --quick, --only PART, --rows N
+cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
+cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
+cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
-cargo xtask release        check what a release needs: packages, oldest compiler, source distribution, dependencies
+cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
+cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
+cargo xtask release        check what a release needs; CHECKS: packages, oldest (compiler), source (distribution), dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
 cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
-cargo xtask help           print this";
+cargo xtask help           print this help";
 
-/// A check: its name, its arguments to cargo, and an environment variable.
+/// Check: its name, its arguments to cargo, and an environment variable.
 struct Step {
     name: &'static str,
     arguments: &'static str,
@@ -51,9 +58,9 @@ const fn step(name: &'static str, arguments: &'static str) -> Step {
     Step { name, arguments, variable: None }
 }
 
-/// Checks, cheap ones first. Clippy compiles all targets, including benches, without code generation, because a release build
-/// would take minutes and check nothing more. Tests select the whole workspace, although the Python package has none of its
-/// own, so that its build reuses their dependencies.
+/// Checks, from cheap to expensive. Clippy compiles all targets, including benches, without code generation;
+/// a release build would take minutes and check nothing more. Tests select the whole workspace, although the
+/// Python package has no Rust tests, so that its build reuses their dependencies.
 const CHECKS: &[Step] = &[
     step("format", "fmt --all --check"),
     step("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
@@ -69,9 +76,9 @@ const CHECKS: &[Step] = &[
     step("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
 ];
 
-/// Number of rows of the soak test, about ten seconds.
+/// Number of rows in the soak test, which takes about ten seconds.
 const SOAKED: &str = "300000";
-/// Number of hostile inputs of the fuzz test, about ten seconds.
+/// Number of hostile inputs in the fuzz test, which takes about ten seconds.
 const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
@@ -82,9 +89,15 @@ fn main() -> ExitCode {
         ["man"] => {
             outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
         }
+        ["api"] => outcome(api::compare(&root())),
+        ["api", "--write"] => outcome(api::write(&root())),
         ["options"] => {
             let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
             outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
+        }
+        ["saved"] => {
+            let line = "test --workspace --locked --features eigenhedge-cli/serve --test all saved_files";
+            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..step("saved", line) }.command()))
         }
         ["pictures"] => outcome(book::pictures(&root())),
         ["book"] => outcome(book::check(&root())),
@@ -92,6 +105,7 @@ fn main() -> ExitCode {
         ["test", "spark"] => outcome(spark::test(&root())),
         ["layers"] => outcome(layers::check(&root())),
         ["wheel"] => outcome(python::wheel(&root())),
+        ["bench", "doors", "python", rest @ ..] => outcome(python::measure(&root(), "doors.py", rest)),
         ["bench", "doors", rest @ ..] => outcome(doors(rest)),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
@@ -101,7 +115,9 @@ fn main() -> ExitCode {
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
         ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
-        ["release"] => outcome(release::check()),
+        ["dist"] => outcome(dist::build(&root())),
+        ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),
+        ["release", rest @ ..] => outcome(release::check(rest)),
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
         ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),
@@ -117,7 +133,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the checks that take about a minute when everything is compiled.
+/// Runs the quick checks, which take about a minute if everything is compiled.
 fn quick() -> Result<(), String> {
     const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
     layers::check(&root())?;
@@ -159,13 +175,13 @@ fn test() -> ExitCode {
     outcome(result)
 }
 
-/// Runs an example that performs checks and reports them.
+/// Runs an example that performs checks and reports the results.
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
 }
 
-/// Measures the time per row through the library and the program, with a release build.
+/// Measures the time per row through the library and through the program, with a release build.
 fn doors(arguments: &[&str]) -> Result<(), String> {
     let mut cargo = Command::new(env!("CARGO"));
     run(cargo
@@ -214,7 +230,8 @@ fn run(command: &mut Command) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    /// Cargo does not search for tests where `tests/main.rs` lists them, so an unlisted file would never run.
+    /// Checks that every test file is listed in `tests/main.rs`. Cargo does not search for tests there, so an
+    /// unlisted file would never run.
     #[test]
     fn every_file_of_tests_is_part_of_a_program() {
         let crates = std::fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());

@@ -8,15 +8,16 @@ use std::path::Path;
 use std::process::Command;
 
 const QEMU: &str = "qemu-x86_64";
-/// Emulated processors: their features and names.
+/// Emulated processors: their vector instructions and names.
 const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")];
-/// Largest difference, as a share of the largest loss so far, or of the length of a row's coordinates.
+/// Largest allowed difference, as a share of the largest loss so far, or of the length of the coordinates of
+/// a row.
 const TOLERANCE: f64 = 1e-9;
 
-/// A result: the name of its case, its losses, its coordinates.
+/// Result: the name of its case, with its losses and coordinates.
 type Answer<'a> = (&'a str, Vec<f64>);
 
-/// Compares the results. Skipped without QEMU.
+/// Compares the results. Skipped if QEMU is not installed.
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if Command::new(QEMU).arg("--version").output().is_err() {
         println!("skipped: {QEMU} is not installed (Debian: qemu-user), so no processors are compared");

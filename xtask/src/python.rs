@@ -14,7 +14,8 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the sources and installs the wheel with the development profile. The test profile would build a test harness.
+/// Checks the sources, and installs a wheel built with the development profile. The test profile would build
+/// a test harness.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
@@ -34,7 +35,8 @@ pub fn check(root: &Path) -> Result<(), String> {
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
-/// Checks style and imports of all Python code, and the types of the package, by the rules of `python/pyproject.toml`.
+/// Checks the style and imports of all Python code, and the types of the package, with the rules in
+/// `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
         let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");
@@ -49,7 +51,7 @@ pub fn wheel(root: &Path) -> Result<(), String> {
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
 }
 
-/// Creates the source distribution, and a wheel from it alone.
+/// Creates the source distribution, and builds a wheel from it alone.
 pub fn source_distribution(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let folder = empty(&root.join("target/python/source"))?;
@@ -67,7 +69,7 @@ pub fn bench(root: &Path) -> Result<(), String> {
     run(interpreter(&environment).arg(root.join("python/benches/ratios.py")))
 }
 
-/// Measures speed and loss compared with other programs, with a release build.
+/// Measures speed and loss, and compares them with other programs. Uses a release build.
 pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
@@ -83,7 +85,7 @@ pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), Stri
     run(interpreter(&environment).arg(root.join("bench").join(script)).args(arguments).current_dir(root))
 }
 
-/// Measures the monitor of the program against its targets, with a release build.
+/// Measures the monitor of the program and compares the results with its targets. Uses a release build.
 pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     let mut python = interpreter(&environment);
@@ -102,7 +104,7 @@ pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(script.args(arguments).current_dir(root))
 }
 
-/// Builds the program with learners of other crates, which is not a member of the workspace.
+/// Builds the program that runs learners of other crates. It is not a member of the workspace.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
     let mut cargo = Command::new("cargo");
@@ -111,19 +113,19 @@ fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release/rust-peers"))
 }
 
-/// Builds the wheel and installs it into an environment, which need not be that of the tests.
+/// Builds the wheel and installs it in an environment, which need not be that of the tests.
 pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let wheels = root.join("target/python/wheels").join(profile);
     let wheel = build(root, &self::environment(root)?, profile, &wheels)?;
     run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
-/// Returns an environment with the requirements of the tests.
+/// Returns an environment that meets the requirements of the tests.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
 
-/// Returns the environment in this folder, recreated if its requirements differ.
+/// Returns the environment in this folder. It is created again if its requirements have changed.
 pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
     let wanted =
         std::fs::read_to_string(requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
@@ -145,8 +147,8 @@ pub fn module(environment: &Path, line: &str) -> Command {
     module
 }
 
-/// Returns the interpreter of an environment. It writes bytecode, because tests start hundreds of interpreters, and each would
-/// compile scikit-learn for seconds.
+/// Returns the interpreter of an environment. It writes bytecode, because tests start hundreds of
+/// interpreters, and otherwise each would spend seconds compiling scikit-learn.
 pub fn interpreter(environment: &Path) -> Command {
     let mut python = Command::new(environment.join("bin/python"));
     python.env_remove("PYTHONDONTWRITEBYTECODE");
@@ -165,7 +167,7 @@ fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Resul
 }
 
 /// Creates or empties the folder.
-fn empty(folder: &Path) -> Result<PathBuf, String> {
+pub fn empty(folder: &Path) -> Result<PathBuf, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(failed)?;
@@ -174,7 +176,7 @@ fn empty(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
-/// Returns the file with this extension.
+/// Returns the only file with this extension.
 fn only(folder: &Path, extension: &str) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let file = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new(extension)));

@@ -5,7 +5,7 @@
 use crate::{python, root, run, step};
 use std::process::Command;
 
-/// A check: `None` if it passed, the reason if it was skipped.
+/// Check that returns `None` if it passed, and the reason if it was skipped.
 type Check = fn() -> Result<Option<String>, String>;
 
 const CHECKS: [(&str, Check); 4] = [
@@ -15,21 +15,27 @@ const CHECKS: [(&str, Check); 4] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs all checks; stops at the first that fails.
-pub fn check() -> Result<(), String> {
+/// Runs the checks whose names begin with one of these words, or all. Stops at the first that fails.
+pub fn check(words: &[&str]) -> Result<(), String> {
+    if let Some(word) = words.iter().find(|word| !CHECKS.iter().any(|(name, _)| name.starts_with(*word))) {
+        return Err(format!("{word} is not a check; checks are {}", CHECKS.map(|(name, _)| name).join(", ")));
+    }
+    let asked = |name: &str| words.is_empty() || words.iter().any(|word| name.starts_with(word));
+    let checks: Vec<_> = CHECKS.into_iter().filter(|(name, _)| asked(name)).collect();
+    let count = checks.len();
     let mut skipped = Vec::new();
-    for (name, check) in CHECKS {
+    for (name, check) in checks {
         println!("== {name}");
         let reason = check().map_err(|reason| format!("{name}: {reason}"))?;
         skipped.extend(reason.map(|reason| format!("== {name}: skipped, because {reason}")));
     }
-    println!("== {} of {} checks passed\n{}", CHECKS.len() - skipped.len(), CHECKS.len(), skipped.join("\n"));
+    println!("== {} of {count} checks passed\n{}", count - skipped.len(), skipped.join("\n"));
     Ok(())
 }
 
 /// Builds every published crate from its package alone, in a new folder. Cargo never unpacks a version again from the same
 /// path, so that another run would build against the old packages.
-fn packages() -> Result<Option<String>, String> {
+pub fn packages() -> Result<Option<String>, String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
     let outcome = run(publish.arg(&folder));
@@ -52,7 +58,7 @@ fn oldest_compiler() -> Result<Option<String>, String> {
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
 }
 
-/// Runs cargo-deny for licences, sources and, if its database is reachable, advisories.
+/// Runs cargo-deny for licenses, sources and, if its database is reachable, advisories.
 fn dependencies() -> Result<Option<String>, String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");

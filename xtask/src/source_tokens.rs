@@ -2,14 +2,15 @@
 
 use std::path::PathBuf;
 
-/// A source file: its path below `src`, and its text.
+/// Source file: its path below `src`, and its text.
 pub type File = (PathBuf, String);
 
-/// A word, `::` or a single character, and its line.
+/// Token: a word, `::` or a single character, with its line.
 pub type Token<'a> = (&'a str, usize);
 
-/// Returns the tokens of a formatted source without comments and items under `#[cfg(test)]`, and the names of test modules with
-/// their own files. String literals count as code, because attributes name functions in them.
+/// Returns the tokens of a formatted source, without comments and without items under `#[cfg(test)]`. Also
+/// returns the names of test modules that have files of their own. String literals count as code, because
+/// attributes name functions in them.
 pub fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
     let (mut tokens, mut tests) = (Vec::new(), Vec::new());
     let mut lines = text.lines().zip(1..);

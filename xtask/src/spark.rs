@@ -11,7 +11,7 @@ use std::process::Command;
 /// Oldest supported Java version.
 const OLDEST_JAVA: u32 = 17;
 
-/// Runs all tests of `python/tests_spark`, or prints why they are skipped.
+/// Runs all tests in `python/tests_spark`, or prints why they are skipped.
 pub fn test(root: &Path) -> Result<(), String> {
     match prepare(root)? {
         Some(environment) => run(&mut tests(root, &environment)),
@@ -19,7 +19,7 @@ pub fn test(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs the quick tests in parallel with other work. Their output is printed at the end.
+/// Runs the quick tests while `work` runs. Their output is printed at the end.
 pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let Some(environment) = prepare(root)? else { return work() };
     let mut quick = tests(root, &environment);
@@ -53,7 +53,7 @@ fn tests(root: &Path, environment: &Path) -> Command {
     tests
 }
 
-/// Measures Spark compared with MLlib and the program, with release builds.
+/// Measures Spark, and compares it with MLlib and with the program. Uses release builds.
 pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
@@ -74,15 +74,15 @@ pub fn environment(root: &Path) -> Result<PathBuf, String> {
     made.map_err(|reason| format!("PySpark could not be installed ({reason})"))
 }
 
-/// Returns the major version of the Java that Spark would start.
+/// Returns the major version of the Java that Spark would use.
 fn java_version() -> Option<u32> {
     let program = std::env::var_os("JAVA_HOME").map_or("java".into(), |home| PathBuf::from(home).join("bin/java"));
     let told = Command::new(program).arg("-version").output().ok()?;
     major(&String::from_utf8_lossy(&told.stderr))
 }
 
-/// Parses the major version in a text such as `openjdk version "17.0.15" 2025-04-15`; before version 9 it was the second
-/// number.
+/// Parses the major version in a string such as `openjdk version "17.0.15" 2025-04-15`. Before version 9, it
+/// was the second number.
 fn major(text: &str) -> Option<u32> {
     let version = text.split_once("version \"")?.1;
     let digits = version.strip_prefix("1.").unwrap_or(version);

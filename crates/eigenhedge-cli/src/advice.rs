@@ -4,7 +4,7 @@ use crate::args::Cli;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of other programs and of earlier versions, with their replacements.
+/// Options of other programs and of earlier versions, and their names here.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("--to", "--out writes the file"),
     ("--output", "--out writes answers"),
@@ -20,7 +20,8 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("--index-col", "--time names the column of times"),
 ];
 
-/// Returns the message, with a suggestion if another command has the option or if the option has another name.
+/// Adds a suggestion to the message if another command has the option, or if the option has a different name
+/// here.
 pub fn with_tip(mut message: clap::Error) -> clap::Error {
     if message.kind() != ErrorKind::UnknownArgument {
         return message;
@@ -35,7 +36,7 @@ pub fn with_tip(mut message: clap::Error) -> clap::Error {
     message
 }
 
-/// Returns the commands that have an option of this name.
+/// Returns the commands that have an option with this name.
 fn of_other_commands(option: &str) -> Option<String> {
     let long = option.strip_prefix("--")?;
     let program = Cli::command();

@@ -17,7 +17,7 @@ enum Sink {
 }
 
 impl CsvWriter {
-    /// Starts a table; `-` and `None` mean standard output.
+    /// Starts a table. `-` and `None` mean standard output.
     pub fn create(path: Option<&Path>, header: &[String]) -> Result<Self> {
         let sink = match path.filter(|path| path.as_os_str() != "-") {
             None => Sink::Standard(BufWriter::new(stdout::output()?)),
@@ -29,13 +29,13 @@ impl CsvWriter {
         Ok(sheet)
     }
 
-    /// Writes one row. Numbers read back bit for bit.
+    /// Writes a row. Numbers read back exactly.
     pub fn row(&mut self, numbers: impl IntoIterator<Item = f64>) -> Result<()> {
         let cells: Vec<String> = numbers.into_iter().map(|x| format!("{x:?}")).collect();
         self.line(&cells.join(","))
     }
 
-    /// Writes one line unchanged.
+    /// Writes a line unchanged.
     pub fn line(&mut self, line: &str) -> Result<()> {
         match &mut self.sink {
             Sink::Standard(out) => writeln!(out, "{line}").context(stdout::UNWRITABLE),

@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Returns true if both paths refer to one regular file, or would once it is written. Devices, such as /dev/null, are never the
-/// same file.
+/// Returns true if both paths refer to the same regular file, or will do so once it is written. Devices, such
+/// as /dev/null, never count as the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -39,7 +39,8 @@ fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Res
     from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Names the command that reads a file of this kind, or the option that writes one of the wanted kind.
+/// Returns advice on the command that reads a file of this kind, or on the option that writes one of the
+/// wanted kind.
 fn advice(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Kind { found: SavedKind::Model, .. } => ": eigenhedge run takes it",
@@ -60,8 +61,8 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Reads the header of a saved file, as many bytes as it states, and one more if there is one. Some files, such as devices,
-/// have no end.
+/// Reads a saved file: its header, then as many bytes as the header states, and one more if there is one.
+/// Some files, such as devices, have no end.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;
@@ -77,7 +78,7 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// Checks before the work that a file will be writable.
+/// Checks, before the work starts, that a file will be writable.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (name, folder_name) = (printable_path(path), printable_path(folder));
@@ -94,10 +95,10 @@ pub fn judge_place(path: &Path) -> Result<()> {
     }
 }
 
-/// Default maximum number of models or monitors by key in memory.
+/// Default for the maximum number of models or monitors by key in memory.
 pub const MOST_IN_MEMORY: usize = 4096;
 
-/// Returns the folder for members that are not in memory: that of the snapshot, if there is one.
+/// Returns the folder for members that are not in memory. It is the folder of the snapshot, if there is one.
 pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
     let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(std::env::temp_dir, Path::to_owned)

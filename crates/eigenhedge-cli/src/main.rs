@@ -26,7 +26,7 @@ const FAILED: u8 = 1;
 /// Exit status for an invalid command line, as in clap.
 const USAGE: u8 = 2;
 
-/// Exit status of a monitor with an alarm and `--fail-on-alarm`.
+/// Exit status of `monitor --fail-on-alarm` after an alarm.
 const ALARM: u8 = 3;
 
 fn main() -> ExitCode {
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints one line to standard error, with unprintable characters escaped.
+/// Prints a line to standard error. Unprintable characters are escaped.
 fn complain(sentence: &str) {
     // Standard error may be closed.
     let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));

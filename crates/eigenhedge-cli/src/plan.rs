@@ -23,7 +23,7 @@ pub struct Plan {
     pub target: Target,
     /// Format of the results.
     pub form: Form,
-    /// Destination and format of the projections of rows.
+    /// Destination and format of the reconstructed rows.
     pub reconstruct: (Target, Form),
     /// Format of the summary; `None` for no summary.
     pub summary: Option<SummaryForm>,
@@ -31,9 +31,9 @@ pub struct Plan {
     pub quiet: bool,
     /// Snapshots and plots.
     pub keep: KeepArgs,
-    /// True for one model per key; the key is the first text column of the layout.
+    /// True for one model per key. The key is the first copied column of the layout.
     pub by_group: bool,
-    /// True to quote texts that a spreadsheet would interpret as formulas.
+    /// True to protect cells that a spreadsheet would interpret as formulas.
     pub safe_cells: bool,
     /// Maximum number of models in memory.
     pub max_groups: Option<usize>,
@@ -41,16 +41,16 @@ pub struct Plan {
     pub live: LiveArgs,
 }
 
-/// Start of a run.
+/// Model with which a run starts.
 #[derive(Debug)]
 pub enum Beginning {
-    /// A new learner; the number of columns determines the rest.
+    /// New learner. Its remaining settings depend on the number of columns.
     Setup(Box<Setup>),
     /// A saved model.
     Model(Given),
 }
 
-/// A model to start with, and the given options, which must match it.
+/// Model to start with, and the options that were given, which must match it.
 #[derive(Debug)]
 pub struct Given {
     /// Path of the model.
@@ -159,9 +159,15 @@ pub fn is_page(path: &Path) -> Result<(), Usage> {
             let shown = path.display();
             Err(Usage(format!("--report draws an HTML page, got {shown}; --out writes answers as a table")))
         }
+        Target::File(path) if path.extension().is_some_and(|end| WORKBOOKS.iter().any(|known| end.eq_ignore_ascii_case(known))) => {
+            Err(Usage(format!("{option} writes no workbooks, got {}; a name that ends in .csv opens in them", path.display())))
+        }
         _ => Ok(()),
     }
 }
+
+/// Extensions of workbooks.
+const WORKBOOKS: [&str; 4] = ["xlsx", "xls", "xlsm", "ods"];
 
 /// Returns an error if the target cannot be written in this format.
 pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
@@ -184,7 +190,7 @@ pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<()
     }
 }
 
-/// Returns the destination and format of the projections of rows.
+/// Returns the destination and format of the reconstructed rows.
 fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), Usage> {
     let Some(path) = &args.reconstruct else { return Ok((Target::Nowhere, Form::Csv)) };
     if let Beginning::Setup(setup) = beginning {
@@ -197,7 +203,7 @@ fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), 
     Ok((target, form))
 }
 
-/// Checks that output paths are distinct files.
+/// Returns an error if two outputs have the same path.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();

@@ -14,13 +14,13 @@ pub fn output() -> Result<StdoutLock<'static>> {
     Ok(io::stdout().lock())
 }
 
-/// Writes a text completely.
+/// Writes a string to standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = output()?;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(UNWRITABLE)
 }
 
-/// Start of the error message.
+/// Start of the error message if standard output cannot be written.
 pub const UNWRITABLE: &str = "standard output cannot be written";
 
 #[cfg(target_os = "linux")]
@@ -48,7 +48,7 @@ mod at_start {
 
 #[cfg(not(target_os = "linux"))]
 mod at_start {
-    /// Returns false, because it is unknown on this system.
+    /// Returns false. This system does not tell whether standard output was closed.
     pub fn was_closed() -> bool {
         false
     }

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 /// Exit status that a shell reports for a program ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
-/// Time after the first signal during which further signals are ignored.
+/// Time after the first signal during which other signals are ignored.
 const GRACE: Duration = Duration::from_millis(500);
-/// Signals that stop a run, including a closed terminal.
+/// Signals that stop a run. A closed terminal sends one of them.
 #[cfg(unix)]
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
@@ -23,7 +23,7 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// Listener for signals that stop a run.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Signal that ends the wait for a row.
+    /// Signal that ends waiting for a row.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 
@@ -64,7 +64,7 @@ fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
     Ok(None)
 }
 
-/// Sets `is_armed` a moment after the first signal.
+/// Sets `is_armed` shortly after the first signal.
 #[cfg(unix)]
 fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<()> {
     use std::io::Read;
@@ -83,7 +83,7 @@ fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<(
     Ok(())
 }
 
-/// Sets `is_armed` a moment after the first signal.
+/// Sets `is_armed` shortly after the first signal.
 #[cfg(not(unix))]
 fn arm_later(is_armed: Arc<AtomicBool>, flag: Arc<AtomicBool>) -> std::io::Result<()> {
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

@@ -19,7 +19,7 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns the source of a table: one file, several, or standard input.
+/// Returns the source of a table: a file, several files, or standard input.
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     match paths {
         [path] if is_dash(path) => Ok(Source::Standard),
@@ -31,7 +31,7 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
     }
 }
 
-/// Returns the page title for a table that is not open yet.
+/// Returns the page title for a table that has not been opened yet.
 pub fn title(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),
@@ -46,7 +46,7 @@ pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
     open_all(&[path.to_owned()], args)
 }
 
-/// Opens a table of texts or sets at its first row, with columns to copy.
+/// Opens a table of texts or sets at its first row. `keep` names columns to copy.
 pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<Stream> {
     let source = source(&[path.to_owned()])?;
     let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
@@ -67,14 +67,14 @@ pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Mi
     Ok(stream)
 }
 
-/// Prints how a table was read to standard error, which may be closed.
+/// Prints to standard error how a table is read. Errors are ignored, because it may be closed.
 pub fn say_reading(stream: &Stream) {
     if let Some(line) = stream.read_as() {
         let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
     }
 }
 
-/// Prints irregular times of a table to standard error, which may be closed.
+/// Prints irregular times of a table to standard error. Errors are ignored, because it may be closed.
 pub fn say_times(stream: &Stream) {
     if let Some(line) = stream.times() {
         let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
@@ -91,7 +91,8 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     }
 }
 
-/// Opens a table with the columns of a model: by name if both have names, otherwise as many as the model has.
+/// Opens a table with the columns of a model. Columns are matched by name if both have names; otherwise their
+/// number must match.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
@@ -104,7 +105,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Opens a table for a command that uses a model, which has its own scale.
+/// Opens a table for a command that uses a model. The model has a scale of its own.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -118,9 +119,10 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
     }
 }
 
-/// Returns an error for rows that are too long for the initial state of the learners. Later memory depends on the rows.
+/// Returns an error if rows are too long for the initial state of the learners. Memory beyond that depends on
+/// the rows.
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
-    /// Minimum number of values per column in a learner: a mean, a row, some directions.
+    /// Minimum number of values per column in a learner, for a mean, a row and some directions.
     const VECTORS: u128 = 16;
     /// Approximate number of members of `auto`.
     const MEMBERS: u128 = 8;
@@ -243,7 +245,7 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
     Ok(Layout { items, ..layout })
 }
 
-/// Returns an error for an option about text columns if the format has none.
+/// Returns an error if an option about text columns is given but the format has none.
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {
@@ -270,7 +272,7 @@ fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<
     }
 }
 
-/// Returns the common format of several files by their extensions.
+/// Returns the format of several files. Their extensions must agree.
 fn common_format(paths: &[PathBuf]) -> Result<Format, Usage> {
     let format = paths.first().map_or(Format::Csv, |path| Format::of_path(path));
     match paths.iter().find(|path| Format::of_path(path) != format) {

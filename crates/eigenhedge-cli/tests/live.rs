@@ -118,7 +118,7 @@ fn a_fault_in_a_pipe_is_seen_within_two_seconds() {
     assert!(took < PROMISED, "{took:?}");
     let told = browser.value("document.querySelector('main').innerText");
     let told = told.as_str().unwrap();
-    assert!(told.contains("unusual since row 700; first b."), "{told}");
+    assert!(told.contains("unusual since row 700; mainly b."), "{told}");
     assert_eq!(browser.value("eigenhedge.charts[0].data[0].at(-1)"), 703, "also the last row of a burst is there");
     // The current event is in the table, with its cause first.
     let cause = "[...document.querySelectorAll('td')].some(cell => /^b \\(/.test(cell.innerText))";
@@ -270,7 +270,7 @@ fn addresses_are_judged_before_anything_is_read() {
     for (arguments, sentence) in [
         ("monitor data.csv --live 0.0.0.0:8750", "ssh -L"),
         ("run data.csv -k 2 --live 192.168.1.1", "reverse proxy"),
-        ("monitor --live data.csv", "INPUT stands before --live"),
+        ("monitor --live data.csv", "write INPUT before --live"),
         ("monitor data.csv --live-exit", "--live"),
         ("run data.csv -k 2 --group-by a --live", "cannot be used with"),
     ] {

@@ -151,13 +151,14 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "there is no column \"mashine\" in the header; did you mean \"machine\"?",
     ),
+    ("monitor pumps.csv --events e.xlsx", 2, "--events writes no workbooks, got e.xlsx; a name that ends in .csv"),
     ("monitor other.csv --start-from monitor.eh", 1, "other.csv: must have the same columns, but \"power\" is missing"),
     // Numbers.
     ("run pumps.csv", 2, "Usage: eigenhedge run -k <K> <INPUT>..."),
     ("run pumps.csv -k 0", 2, "-k must be at least 1, got 0"),
     ("run pumps.csv -k 5", 1, "-k must be less than the number of selected columns, 5, got 5"),
     ("run pumps.csv -k two", 2, "invalid value 'two' for '-k <K>': must be a whole number"),
-    ("monitor pumps.csv --limit 5%", 2, "must be auto:ALPHA or conformal:P with a number between 0 and 1"),
+    ("monitor pumps.csv --limit 5%", 2, "must be ALPHA, auto:ALPHA or conformal:P with a number between 0 and 1"),
     // Names of options.
     ("run pumps.csv -k 2 --learner pca", 2, "[possible values: auto, tracking, anchored"),
     ("run pumps.csv -k 2 --kernel gauss", 2, "[possible values: linear, polynomial, rbf"),

@@ -217,9 +217,9 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
     place.write("huge.csv", csv(&[vec![1e308, -1e308, 0.0, 0.0, 0.0]], &all_columns()));
     place.write("gap.csv", "z0,z2\n1,2\n");
     place.write("flat.csv", "z0\n1\n");
-    let answers = "must hold coordinates of `transform`, got the answers of `run`: each of these belongs to a subspace that \
-                   was left behind; `transform MODEL TABLE` gives coordinates for this model, and `run --reconstruct FILE` \
-                   each row's projection";
+    let answers = "must contain coordinates of `transform`, got the results of `run`, whose rows have different subspaces; \
+                   `transform MODEL TABLE` computes coordinates for this model, and `run --reconstruct FILE` writes the \
+                   projection of each row";
     let no_scale =
         |command: &str| format!("--standardize has no effect with {command}: the model holds the scale of its columns");
     let cases = [

@@ -137,6 +137,41 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
     assert_eq!((summary["rows"].as_u64(), summary["monitors"][0]["lags"].as_u64()), (Some(250), Some(0)));
 }
 
+/// A fault that lasts over night is reported the next day, with rows and times of the new table.
+#[test]
+fn a_drift_that_goes_on_in_the_next_table_is_reported() {
+    let place = Place::new();
+    let mut random = eigenhedge::Random::seeded(3);
+    let mut line = |t: usize, shift: f64| {
+        let (u, v) = (random.normal(), random.normal());
+        format!("{:02}.03.2026 {:02}:00,{u},{},{v},{}\n", 1 + t / 24, t % 24, u + v + shift, v - u)
+    };
+    let mut table = |rows: std::ops::Range<usize>, fault: std::ops::Range<usize>| {
+        let head = "when,a,b,c,d\n".to_owned();
+        rows.fold(head, |text, t| text + &line(t, if fault.contains(&t) { 9.0 } else { 0.0 }))
+    };
+    place.write("one.csv", table(0..600, 500..600));
+    place.write("two.csv", table(600..660, 600..660));
+    place.write("three.csv", table(660..740, 660..690));
+    assert_eq!(place.run("monitor one.csv --snapshot m.eh -q --fail-on-alarm").status, 3);
+    let second =
+        place.run("monitor two.csv --start-from m.eh --snapshot m.eh --events e.csv --report p.html --fail-on-alarm");
+    assert_eq!(second.status, 3, "{}", second.out);
+    assert!(second.out.contains("state      "), "{}", second.out);
+    assert!(second.out.contains("unusual since 26.03.2026 00:00; mainly b"), "{}", second.out);
+    let events = place.read("e.csv");
+    assert!(events.lines().nth(1).unwrap().starts_with("drift,0,0,26.03.2026 00:00,26.03.2026 00:00,"), "{events}");
+    assert!(place.read("p.html").contains("unusual since 26.03.2026 00:00"));
+    let third = place.run("monitor three.csv --start-from m.eh --events e.csv --report p.html --out s.csv");
+    assert!(third.out.contains("In drift for ") && third.out.contains("(b"), "{}", third.out);
+    let events = place.read("e.csv");
+    assert!(events.contains("\nreturned,0,"), "{events}");
+    // Rows of the second table are not among the numbers of the third.
+    let since: Vec<String> =
+        place.read("s.csv").lines().skip(1).map(|line| line.split(',').nth(8).unwrap().to_owned()).collect();
+    assert!(since[0] == "0" && since.iter().all(|cell| cell.is_empty() || cell == "0"), "{since:?}");
+}
+
 #[test]
 fn each_key_has_a_monitor_like_one_alone() {
     let place = Place::new();
@@ -254,7 +289,7 @@ fn what_cannot_be_monitored_is_said() {
         ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times lags, 5, got 9"),
         ("monitor t.csv --lags 500", 1, "--lags must be at most 100, got 500"),
         ("monitor gap.csv --warm-up 30 --missing fail", 1, "--missing"),
-        ("monitor t.csv --limit auto:2", 2, "must be auto:ALPHA or conformal:P"),
+        ("monitor t.csv --limit auto:2", 2, "must be ALPHA, auto:ALPHA or conformal:P"),
         ("monitor t.csv --mode frozen", 2, "must be adapt or freeze:ROWS"),
         ("monitor t.csv --standardize running", 2, "--standardize must be none or warmup:ROWS"),
         ("monitor t.csv --rebaseline soon", 2, "must be never or after:ROWS"),

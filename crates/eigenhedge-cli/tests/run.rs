@@ -284,8 +284,8 @@ fn the_text_summary_says_why_there_is_no_bound() {
     let place = Place::new();
     place.write("data.csv", table(&stream()));
     let cases = [
-        ("--learner tracking", "none: no theorem covers this learner with a running center"),
-        ("--learner tracking --center none", "none: the theorem needs a norm bound given in advance"),
+        ("--learner tracking", "none: no theorem covers this learner with a running center; try center none"),
+        ("--learner tracking --center none", "none: the theorem needs a norm bound given in advance: norm-bound Q"),
         (
             "--learner tracking --center none --norm-bound 1 --eta auto",
             "none: no theorem covers this learner with a rate that changes",

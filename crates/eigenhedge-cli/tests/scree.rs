@@ -46,7 +46,7 @@ fn what_cannot_be_suggested_is_said() {
         (
             "run t.csv -k 0.95",
             2,
-            "must be a whole number; `eigenhedge scree INPUT --share 0.95` says how many keep that share",
+            "must be a whole number; `eigenhedge scree INPUT --share 0.95` finds the number that keeps this share",
         ),
         ("run t.csv -k two", 2, "must be a whole number"),
     ];

@@ -8,36 +8,37 @@ use std::collections::HashMap;
 /// Columns of a table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    /// Names in the table, if it has names.
+    /// Names of the columns in the table, if it has names.
     pub names: Option<Vec<String>>,
     /// Number of columns.
     pub count: usize,
     /// Positions of the selected columns, in the order of the row.
     pub selected: Vec<usize>,
-    /// Positions of the columns whose texts are copied; the time column first, if there is one.
+    /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
     pub kept: Vec<usize>,
-    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
+    /// Index in `kept` of the first column named by [`Layout::keep`]. It may be the time column.
     pub first_kept: Option<usize>,
     /// True if the first column of `kept` is the time column.
     pub has_time: bool,
-    /// Positions of the columns left out because they are not numeric.
+    /// Positions of the columns that were left out because they are not numeric.
     pub left_out: Vec<usize>,
-    /// Column whose texts are the rows, instead of selected numeric columns.
+    /// Text column, if rows are texts instead of numbers.
     pub text: Option<TextColumn>,
 }
 
-/// A column of texts that are the rows. It is also in `kept`, so that readers deliver its texts.
+/// Column whose texts are the rows. It is also in `kept`, so that readers return its texts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
     /// Position in the table.
     pub position: usize,
     /// Index in `kept`.
     pub place: usize,
-    /// Number of columns in `kept` that are copied. The text column may not be one of them.
+    /// Number of columns in `kept` that are copied to the output. The text column itself may not be one of
+    /// them.
     pub kept: usize,
 }
 
-/// Maximum memory per column before a row is read, in bytes: its name, position, cell, and copies of these.
+/// Maximum memory per column in bytes before a row is read: its name, position, cell, and copies of these.
 const COLUMN: u128 = 256;
 
 /// Returns an error if this many columns exceed the memory limit.
@@ -46,7 +47,7 @@ pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Erro
 }
 
 impl Columns {
-    /// Selects the columns of a table with these names, or with this number of columns.
+    /// Selects columns from a table with these names, or with this number of columns.
     pub fn choose(
         input: &InputSource,
         layout: &Layout,
@@ -61,8 +62,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects columns like [`Self::choose`]. The first column that no option names is the time column if `is_time` returns
-    /// true.
+    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names becomes the
+    /// time column if `is_time` returns true for it.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -78,7 +79,8 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Restricts the selection to the columns of a model, in its order. Without names it is unchanged.
+    /// Restricts the selection to the columns of a model, in the order of the model. Without column names it
+    /// is unchanged.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -100,7 +102,7 @@ impl Columns {
         Ok(Self { selected, ..self })
     }
 
-    /// Makes the only selected column the text column, if rows are texts.
+    /// Makes the only selected column the text column if rows are texts.
     fn of_texts(mut self, layout: &Layout) -> Result<Self, Fault> {
         if layout.items.is_none() {
             return Ok(self);
@@ -115,7 +117,7 @@ impl Columns {
         Ok(Self { text: Some(TextColumn { position, place, kept }), ..self })
     }
 
-    /// Returns the positions of the feature columns.
+    /// Returns the positions of the columns that the model uses.
     pub fn features(&self) -> Vec<usize> {
         self.text.map_or_else(|| self.selected.clone(), |text| vec![text.position])
     }
@@ -142,7 +144,8 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of a later table with these names that correspond to those of this one, which has names.
+    /// Returns the columns of a later table that correspond to those of this one. `names` are its column
+    /// names; this table must have names too.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());
@@ -153,7 +156,7 @@ impl Columns {
         Ok(later)
     }
 
-    /// Returns an error for a later table with columns that the first does not have.
+    /// Returns an error if a later table has columns that the first one does not have.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;
@@ -164,12 +167,12 @@ impl Columns {
         extra.map_or(Ok(()), |name| Err(Fault::ExtraColumn(name.clone())))
     }
 
-    /// Returns the names of the copied columns, or their positions.
+    /// Returns the names of the copied columns, or their positions if there are no names.
     pub fn kept_names(&self) -> Vec<String> {
         self.beside().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Returns the name of a column for messages.
+    /// Returns the name of a column, for messages.
     pub fn label(&self, position: usize) -> String {
         match &self.names {
             Some(names) => format!("column {position} ({})", quoted(&names[position])),
@@ -177,17 +180,17 @@ impl Columns {
         }
     }
 
-    /// Returns the text that users type for a column.
+    /// Returns a column as users type it.
     pub fn typed(&self, position: usize) -> String {
         self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
     }
 
-    /// Returns the names of the selected columns, or their positions.
+    /// Returns the names of the selected columns, or their positions if there are no names.
     pub fn selected_names(&self) -> Vec<String> {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Returns the error for columns that are not numeric, with a cell of each.
+    /// Creates the error for columns that are not numeric. The message shows a cell of each.
     pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool, time: Option<usize>) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];
@@ -219,8 +222,9 @@ impl Columns {
     }
 }
 
-/// Selects the columns of a table with these names, or with this number of columns. `list` describes the source of the names in
-/// messages. `holds_text` is called for each column if non-numeric columns are left out.
+/// Selects columns from a table with these names, or with this number of columns. `list` describes in
+/// messages where the names come from. If non-numeric columns are left out, `holds_text` is called for each
+/// column.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,
@@ -290,8 +294,8 @@ fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool
     }
 }
 
-/// Returns the first column that no option names. It is the time column if its cells are dates and no other time column is
-/// given.
+/// Returns the first column that no option names. It is the time column if its cells are dates and no time
+/// column is given.
 pub(crate) fn first_free(
     names: Option<&[String]>,
     count: usize,
@@ -337,7 +341,7 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
     }
 }
 
-/// Returns a hint with the most similar name if one is similar, or else the first names.
+/// Returns a hint for an unknown name: the most similar name, or else the first few names.
 fn hint_or_list(name: &str, names: &[String]) -> String {
     const LISTED: usize = 8;
     let near = hint(name, names);
@@ -349,7 +353,8 @@ fn hint_or_list(name: &str, names: &[String]) -> String {
     format!("; the columns are {}{more}", listed.join(", "))
 }
 
-/// Returns true if the text matches the pattern. Takes time at most proportional to the product of the lengths.
+/// Returns true if the text matches the pattern. The time is at most proportional to the product of the
+/// lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     // Position to resume from when the last star matches one more character.

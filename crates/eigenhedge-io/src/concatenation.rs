@@ -13,7 +13,7 @@ use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
 use crate::{binary, columnar, text};
 
-/// Opens one table. If `like` is given, the table continues one with these columns.
+/// Opens a single table. If `like` is given, the table continues one with these columns.
 pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
     let opened = match layout.format {
         Format::Csv | Format::Tsv => return text::Csv::open(input, layout, like),
@@ -33,14 +33,14 @@ pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Colum
     Ok(opened)
 }
 
-/// Reader of concatenated tables.
+/// Reader of several tables, one after the other.
 pub(crate) struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
     /// Columns of the first table.
     columns: Columns,
     reader: Box<dyn Reader>,
-    /// Current table, and the number of rows before it.
+    /// Index of the current table, and the number of rows before it.
     file: usize,
     rows_before: u64,
     /// Size of each table in bytes.
@@ -48,7 +48,7 @@ pub(crate) struct Concatenation {
 }
 
 impl Concatenation {
-    /// Opens the first table and checks that the others exist.
+    /// Opens the first table, and checks that the others exist.
     pub fn open(sources: Vec<Source>, layout: &Layout) -> Result<(InputSource, Opened), Error> {
         let inputs = sources.iter().map(|source| InputSource::new(source, layout)).collect::<Result<Vec<_>, _>>()?;
         let input = inputs[0].clone();
@@ -63,7 +63,7 @@ impl Concatenation {
         Ok((input, Opened { reader: Box::new(all), columns }))
     }
 
-    /// Moves to the next table with rows. Returns false if there is none.
+    /// Moves to the next table that has rows. Returns false if there is none.
     fn advance(&mut self) -> Result<bool, Error> {
         while self.file + 1 < self.sources.len() {
             let rows_before = self.position().rows;
@@ -140,7 +140,7 @@ impl Reader for Concatenation {
     }
 }
 
-/// A table without rows.
+/// Table without rows.
 struct Nothing;
 
 impl Reader for Nothing {

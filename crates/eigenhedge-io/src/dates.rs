@@ -20,7 +20,8 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
     }
 }
 
-/// Parses a time such as `12:30`, `12:30:00` or `12:30:00.25`, optionally with `Z` or `+01:00`. Returns seconds.
+/// Parses a time of day such as `12:30`, `12:30:00` or `12:30:00.25`, optionally followed by `Z` or an offset
+/// such as `+01:00`. Returns seconds.
 fn time_of_day(text: &str) -> Option<f64> {
     let zone = text.find(['Z', 'z', '+', '-']).unwrap_or(text.len());
     let (time, zone) = (text[..zone].trim_end(), &text[zone..]);
@@ -57,14 +58,14 @@ fn time_of_day(text: &str) -> Option<f64> {
     Some((3600 * hour + 60 * minute - shift) as f64 + second)
 }
 
-/// Parses a number of exactly this many digits.
+/// Parses an integer of exactly this many digits.
 fn whole(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is set. Returns the seconds themselves outside the
-/// calendar.
+/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is true. Outside the calendar,
+/// formats the number of seconds instead.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());
@@ -76,7 +77,8 @@ pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     if nanoseconds == 0 { time } else { format!("{time}.{nanoseconds:09}").trim_end_matches('0').to_owned() }
 }
 
-/// Formats seconds since 1970 as an ISO 8601 time in UTC, such as `2024-02-29T12:30:00`, to the millisecond.
+/// Formats seconds since 1970 as an ISO 8601 time in UTC, such as `2024-02-29T12:30:00`, with a precision of
+/// milliseconds.
 pub fn iso_time(seconds: f64) -> String {
     let milliseconds = (seconds * 1e3).round();
     let whole = (milliseconds / 1e3).floor();

@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// An error with its location.
+/// Error with its location.
 #[derive(Debug)]
 pub struct Error {
     place: String,
@@ -36,11 +36,12 @@ impl std::error::Error for Error {
     }
 }
 
-/// Place of a row: the source, and a line from 1 or a row from 0. It is formatted only for messages.
+/// Place of a row: the source, and a line (counted from 1) or a row (counted from 0). It is formatted only
+/// for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
-    /// `line` or `row`; empty for the source as a whole.
+    /// Unit of the number: `line` or `row`; empty for the source as a whole.
     pub unit: &'static str,
     pub number: u64,
 }
@@ -61,7 +62,7 @@ impl From<RowPlace> for String {
 }
 
 impl Error {
-    /// Creates an error at a location: a file, or a row of it.
+    /// Creates an error at a location: a file, or a row in it.
     pub(crate) fn at(place: impl Into<String>, fault: Fault) -> Self {
         Self { place: place.into(), fault }
     }
@@ -71,7 +72,7 @@ impl Error {
         Self { place, ..self }
     }
 
-    /// Returns the word in a cell that should be a number, if the word may mark a missing cell.
+    /// Returns the word found where a number was expected, if the word may mark a missing cell.
     pub fn word(&self) -> Option<&str> {
         let Fault::TextCell(found) = &self.fault else { return None };
         let word = found.strip_prefix('"')?.strip_suffix('"')?;
@@ -79,7 +80,7 @@ impl Error {
         (is_word && word.starts_with(char::is_alphabetic) && word.parse::<f64>().is_err()).then_some(word)
     }
 
-    /// Returns true if only one row is bad, so that the following rows can still be read.
+    /// Returns true if the error concerns a single row, so that the following rows can still be read.
     pub fn is_row(&self) -> bool {
         self.fault.is_row()
     }
@@ -89,7 +90,7 @@ impl Error {
         matches!(self.fault, Fault::Missing { advised: true, .. })
     }
 
-    /// Returns the column at fault as in messages: its position, and its name if it has one.
+    /// Returns the column that caused the error, as in messages: its position, and its name if it has one.
     pub fn column(&self) -> Option<&str> {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }
@@ -104,7 +105,7 @@ impl Error {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }
 
-    /// Adds the name of the option for missing cells to the message.
+    /// Appends advice about the option for missing cells to the message.
     pub(crate) fn advised(mut self) -> Self {
         if let Fault::Missing { advised, .. } = &mut self.fault {
             *advised = true;
@@ -126,7 +127,7 @@ pub(crate) enum Fault {
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
     #[error("must be a finite number, got {0}")]
     Cell(String),
-    /// A cell of a text table, where `--na-values` has an effect.
+    /// Cell of a text table. The option `--na-values` has an effect there.
     #[error("must be a finite number, got {0}")]
     TextCell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
@@ -284,7 +285,7 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }
 
-    /// Creates the error for an ambiguous date, with two formats and the dates they give.
+    /// Creates the error for an ambiguous date. `readings` contains two formats and the date that each gives.
     pub fn ambiguous(cell: String, readings: [(TimeFormat, String); 2]) -> Self {
         let reading =
             |(format, date): (TimeFormat, String)| format!("{date} with --time-format {}", typed(&format.to_string()));
@@ -318,7 +319,7 @@ impl Fault {
     }
 }
 
-/// Escapes characters that a terminal would interpret, or that would hide others, as in `\u{1b}`.
+/// Escapes characters that a terminal would interpret or that would hide others, for example as `\u{1b}`.
 pub fn printable(text: &str) -> String {
     let is_obeyed = |c: char| {
         c.is_control()
@@ -336,7 +337,7 @@ pub fn printable_path(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Returns a hint with the most similar name, if one is similar.
+/// Returns a hint with the most similar name; empty if no name is similar.
 pub(crate) fn hint(name: &str, names: &[String]) -> String {
     const NEAR: f64 = 0.75;
     let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
@@ -353,7 +354,7 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// Returns a word as typed in a shell.
+/// Returns a word as it is typed in a shell.
 fn typed(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Writes a linear model. An existing file is replaced atomically.
+/// Writes a linear model to a file. An existing file is replaced atomically.
 pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
     let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let bytes = match end.as_deref() {
@@ -75,7 +75,7 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// Encodes an array as an NPY file of version 1, with its data aligned to 64 bytes.
+/// Encodes an array as an NPY file of version 1. Its data are aligned to 64 bytes.
 fn npy(element: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     const HEAD: usize = 10;
     let mut header = format!("{{'descr': '{element}', 'fortran_order': False, 'shape': {shape}, }}");

@@ -7,15 +7,15 @@ use std::path::Path;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Comma-separated cells, or the delimiter of the layout.
+    /// Cells separated by commas, or by the delimiter of the layout.
     Csv,
     /// Tab-separated cells.
     Tsv,
     /// One JSON array or object per line.
     Jsonl,
-    /// A NumPy array.
+    /// NumPy array.
     Npy,
-    /// An archive of NumPy arrays.
+    /// Archive of NumPy arrays.
     Npz,
     /// Apache Parquet.
     Parquet,
@@ -23,7 +23,7 @@ pub enum Format {
     Arrow,
     /// Feather version 2, which is an Arrow IPC file.
     Feather,
-    /// A label and `INDEX:VALUE` pairs per line.
+    /// Lines with a label and `INDEX:VALUE` pairs.
     Libsvm,
     /// One text per line.
     Lines,
@@ -65,7 +65,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format for the extension of the file name, before `.gz` or `.zst`; CSV for an unknown extension.
+    /// Returns the format for the extension of a file name; `.gz` and `.zst` are ignored. An unknown
+    /// extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -95,7 +96,7 @@ impl Format {
     }
 }
 
-/// Returns the kind of a file by its first bytes, if that is certain.
+/// Recognizes the kind of a file from its first bytes. `None` if that is uncertain.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 7] = [
         (b"PAR1", "parquet"),

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Saves a fleet and the resume state of the calling program. The file is either complete or unchanged.
+/// Saves a fleet and the resume state of the calling program. On an error, the file is unchanged.
 pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_state: &[u8]) -> Result<(), Error> {
     let mut file = WholeFile::create(path)?;
     let written = fleet.write(resume_state, &mut file);
@@ -19,8 +19,8 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
     file.finish()
 }
 
-/// Opens a saved fleet. Also returns the resume state of the calling program. Members are loaded when their keys occur, and at
-/// most `most` are in memory.
+/// Opens a saved fleet. Also returns the resume state of the calling program. A member is loaded when its key
+/// first occurs, and at most `most` members are in memory.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
@@ -31,37 +31,38 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
     index.open(most, Box::new(store), GroupStore::part).map_err(|error| refused(error.to_string()))
 }
 
-/// Store of evicted members.
+/// Store of members that are not in memory.
 #[derive(Debug)]
 pub struct GroupStore {
-    /// Folder of the scratch file, and the file once it exists.
+    /// Folder of the scratch file, and the file once it has been created.
     folder: PathBuf,
     scratch: Option<File>,
     /// End of the last block.
     end: u64,
-    /// Free blocks by the logarithm of their size.
+    /// Positions of free blocks, listed by the logarithm of their size.
     free: Vec<Vec<u64>>,
     /// File of a saved fleet, and the positions and lengths of its parts.
     saved: Option<File>,
     parts: Vec<(u64, u64)>,
 }
 
-/// Number of the first part of a saved fleet; blocks of the scratch file have smaller numbers.
+/// Number of the first part of a saved fleet. Blocks of the scratch file have smaller numbers.
 const SAVED: u64 = 1 << 62;
-/// Size of the header of a block: the logarithm of its size, and the length of its content.
+/// Size of the header of a block in bytes. The header contains the logarithm of the block size and the length
+/// of the content.
 const HEAD: u64 = 16;
-/// Logarithm of the smallest size of a block.
+/// Logarithm of the minimum block size.
 const SMALLEST: u32 = 10;
 
 impl GroupStore {
-    /// Creates a store without a saved fleet, with its scratch file in this folder.
+    /// Creates a store without a saved fleet. The scratch file is created in this folder.
     pub fn new(folder: &Path) -> Self {
         let (folder, free) = (folder.to_owned(), vec![Vec::new(); 64]);
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// Creates a store over the parts of a saved fleet, given by position and length. [`Self::part`] returns the number of part
-    /// i.
+    /// Creates a store for the parts of a saved fleet, given by position and length. [`Self::part`] returns
+    /// the number of part i.
     pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(saved), parts, ..Self::new(folder) }
     }
@@ -124,7 +125,8 @@ impl GroupStore {
         }
     }
 
-    /// Returns the logarithm of the size of a block and the length of its content. The content is read next.
+    /// Reads the header of a block: the logarithm of its size, and the length of its content. The content is
+    /// next in the file.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;
@@ -141,7 +143,7 @@ fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Creates a file and unlinks it where that is possible.
+/// Creates a scratch file. Unlinks it at once where the system allows that.
 pub fn scratch_file(folder: &Path) -> io::Result<File> {
     const MOST_TRIES: u32 = 1000;
     let mut number = 0;

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Source {
     /// Standard input.
     Standard,
-    /// A file.
+    /// File with this path.
     File(PathBuf),
     /// Several files, read one after the other as one table.
     Files(Vec<PathBuf>),
@@ -28,7 +28,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Returns the sources that this one consists of, in order.
+    /// Returns the individual sources, in order.
     pub(crate) fn parts(&self) -> Vec<Self> {
         match self {
             Self::Files(paths) => paths.iter().cloned().map(Self::File).collect(),
@@ -36,7 +36,7 @@ impl Source {
         }
     }
 
-    /// Returns true if it consists of regular files or bytes in memory only.
+    /// Returns true if all parts are regular files or bytes in memory.
     pub fn is_regular(&self) -> bool {
         match self {
             Self::Standard => false,
@@ -50,26 +50,26 @@ impl Source {
 /// Progress of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Rows read, and their total number.
+    /// Number of rows read, and total number of rows.
     Rows(u64, u64),
-    /// Bytes read, and their total number.
+    /// Number of bytes read, and total number of bytes.
     Bytes(u64, u64),
-    /// Rows read; the total is unknown.
+    /// Number of rows read; the total is unknown.
     Unknown(u64),
 }
 
-/// A source that can be opened from the start or at an offset.
+/// Source that can be opened from the start or at an offset.
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
     /// Name in messages.
     name: Arc<str>,
-    /// Bytes of a regular file: only then can it be opened twice.
+    /// Size of a regular file in bytes. Other files cannot be opened twice.
     file_size: Option<u64>,
     packing: Packing,
     /// True if the bytes may have to be converted to UTF-8.
     recoded: bool,
-    /// Bytes read since the file was opened last.
+    /// Number of bytes read since the file was last opened.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
     /// Memory limit.
@@ -77,7 +77,7 @@ pub(crate) struct InputSource {
 }
 
 impl InputSource {
-    /// Inspects the source. Returns an error for a file that is clearly of another format.
+    /// Inspects the source. Returns an error if a file clearly has a different format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -148,12 +148,12 @@ impl InputSource {
         self.file_size
     }
 
-    /// Returns true if rows may arrive late, so that nothing may be read ahead.
+    /// Returns true if rows may arrive late, so that rows must not be read ahead.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or within an instant.
+    /// Returns true if standard input has bytes available now or in a few milliseconds.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -162,7 +162,7 @@ impl InputSource {
         false
     }
 
-    /// Returns the progress of a reader that has read this many bytes and rows.
+    /// Returns the progress of a reader after this many bytes and rows.
     pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
         match (self.size(), self.file_size) {
             (Some(size), _) => Progress::Bytes(bytes.min(size), size),
@@ -171,13 +171,13 @@ impl InputSource {
         }
     }
 
-    /// Opens the source from the start; a pipe, at its current position.
+    /// Opens the source at its start, or a pipe at its current position.
     pub fn open(&self) -> Result<Box<dyn Read>, Error> {
         let raw = self.raw()?;
         Ok(if self.recoded { Box::new(Utf8::new(raw)) } else { raw })
     }
 
-    /// Opens the raw bytes from the start.
+    /// Opens the raw bytes at their start.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
@@ -200,7 +200,7 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Opens the source at an offset in bytes; `None` if that is impossible.
+    /// Opens the source at an offset in bytes. `None` if that is impossible.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
@@ -215,7 +215,7 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// Opens a file with random access.
+    /// Opens a file for random access.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),
@@ -233,7 +233,7 @@ impl InputSource {
     }
 }
 
-/// Returns advice for reading a table from an archive.
+/// Returns advice on how to read a table from an archive.
 fn archive_advice(path: &Path) -> &'static str {
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_deref().and_then(|extension| extension.to_str()) {
@@ -243,7 +243,7 @@ fn archive_advice(path: &Path) -> &'static str {
     }
 }
 
-/// Returns the most similar file name in the folder of the path, if one is similar.
+/// Returns a hint with the most similar file name in the folder of the path; empty if none is similar.
 fn near_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))

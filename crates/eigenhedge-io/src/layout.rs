@@ -17,34 +17,37 @@ pub struct Layout {
     pub may_have_header: bool,
     /// Delimiter of a text table; `None` to detect it.
     pub delimiter: Option<u8>,
-    /// Decimal sign of a text table, `b'.'` or `b','`; `None` to detect it.
+    /// Decimal separator of a text table, `b'.'` or `b','`; `None` to detect it.
     pub decimal: Option<u8>,
-    /// Cells of a text table that mean a missing number, in addition to empty ones and NaN; `None` for the usual ones.
+    /// Cells of a text table that count as missing, in addition to empty cells and NaN; `None` for the
+    /// default list.
     pub na_values: Option<Vec<String>>,
-    /// Columns to use, in this order; empty for all.
+    /// Columns to use, in this order; empty for all columns.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model. If the table has names, these columns of the selection are used, in this order.
+    /// Column names of a model. If the table has names, only the selected columns with these names are used,
+    /// in this order.
     pub model_columns: Option<Vec<String>>,
-    /// True to leave out columns without numbers in the first rows, also in later files with more columns.
+    /// True to leave out columns whose first rows contain no numbers, also in later files that have more
+    /// columns.
     pub only_numeric: bool,
-    /// True to leave out columns without numbers in the first rows if `columns` is empty.
+    /// True to leave out columns whose first rows contain no numbers, provided that `columns` is empty.
     pub leave_out_text: bool,
-    /// Columns whose texts are copied to the output. They are features only if `columns` names them.
+    /// Columns whose cells are copied to the output. The model uses them only if `columns` names them.
     pub keep: Vec<Selector>,
-    /// Time column, the first of the copied columns.
+    /// Time column. It is the first of the copied columns.
     pub time: Option<Selector>,
     /// Format of the time column; `None` to detect it.
     pub time_format: Option<TimeFormat>,
     /// True to use the first column as the time column if its cells are dates and `time` is `None`.
     pub find_time: bool,
-    /// True if the first column of `keep` is a key. Times are then compared within each key.
+    /// True if the first column of `keep` is a key. Times are then compared only within each key.
     pub has_key: bool,
-    /// Result of an earlier inspection of the first lines, used instead of a new one.
+    /// Detected properties from an earlier inspection of the first lines, used instead of a new inspection.
     pub found: Option<Reading>,
-    /// Type of items, if rows are texts or sets. The only selected column then contains a text or a JSON array, and a row is
-    /// the numbers of its items.
+    /// Kind of items, if rows are texts or sets. The only selected column then contains a text or a JSON
+    /// array, and a row consists of the numbers of its items.
     pub items: Option<TextItems>,
     /// Name of the array in an archive.
     pub array: Option<String>,
@@ -52,14 +55,14 @@ pub struct Layout {
     pub dim: Option<usize>,
     /// Handling of bad rows.
     pub on_bad_row: OnBadRow,
-    /// Handling of missing cells; `None` if the program has no such option, which means [`Missing::Fail`]. [`Missing::Fill`]
-    /// delivers them as NaN.
+    /// Handling of missing cells. `None` if the program has no such option, which means [`Missing::Fail`].
+    /// With [`Missing::Fill`], missing cells are returned as NaN.
     pub missing: Option<Missing>,
     /// Method of scaling the columns.
     pub standardize: Standardize,
     /// Memory limit.
     pub max_memory: MaxMemory,
-    /// Signal that ends the wait for rows of a pipe.
+    /// Signal that ends waiting for rows of a pipe.
     pub stop: Option<Stop>,
 }
 
@@ -105,7 +108,7 @@ impl Layout {
         self.items.is_none() && (self.only_numeric || self.leave_out_text && self.columns.is_empty())
     }
 
-    /// Returns true if missing cells are delivered as NaN.
+    /// Returns true if missing cells are returned as NaN.
     pub(crate) fn fills(&self) -> bool {
         self.missing == Some(Missing::Fill)
     }
@@ -115,20 +118,20 @@ impl Layout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnBadRow {
-    /// The row ends the stream with an error.
+    /// A bad row ends the stream with an error.
     Fail,
-    /// The row is counted and skipped.
+    /// A bad row is counted and skipped.
     Skip,
 }
 
-/// Selector of one column, or of the columns that match a pattern.
+/// Selects a column, or all columns that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// Position, from 0.
+    /// Position, counted from 0.
     Position(usize),
     /// Name in the table.
     Name(String),
-    /// Pattern in which `*` matches any characters and `?` one character.
+    /// Pattern in which `*` matches any number of characters and `?` one character.
     Pattern(String),
 }
 
@@ -143,7 +146,8 @@ impl std::fmt::Display for Selector {
 }
 
 impl Selector {
-    /// Parses a selector: an integer is a position, a text with `*` or `?` a pattern, anything else a name.
+    /// Parses a selector. An integer is a position, a string with `*` or `?` is a pattern, and anything else
+    /// is a name.
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();
         match text.parse() {

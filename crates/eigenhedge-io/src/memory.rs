@@ -14,13 +14,13 @@ pub struct MaxMemory {
     line: u64,
 }
 
-/// Units by their letter.
+/// Unit letters, and the power of two that each means.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
-/// Maximum memory per byte of a line of text, for cells, names and positions.
+/// Maximum memory in bytes per byte of a line, for cells, names and positions.
 const LINE_FACTOR: u64 = 16;
 
-/// Default maximum length of a line, so that an endless one is rejected before it takes 256 MB.
+/// Default maximum length of a line in bytes. An endless line is rejected before it takes 256 MB.
 const LONGEST_LINE: u64 = 64 << 20;
 
 impl MaxMemory {
@@ -29,14 +29,15 @@ impl MaxMemory {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Returns half of the memory of the machine, or of the process limit if that is less; 4 GiB if unknown.
+    /// Returns half of the memory of the machine, or of the process limit if that is less. Returns 4 GiB if
+    /// both are unknown.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes, with an optional binary unit: `500M`, `1.5G`.
+    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -59,7 +60,7 @@ impl MaxMemory {
         self.line
     }
 
-    /// Explains the maximum line length in messages.
+    /// Returns a sentence about the maximum line length, for messages.
     pub(crate) fn line_rule(self) -> String {
         match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),
@@ -67,7 +68,7 @@ impl MaxMemory {
         }
     }
 
-    /// Returns an error if `what` exceeds the limit or what the system can allocate.
+    /// Returns an error if `what` needs more memory than the limit or than the system can allocate.
     pub(crate) fn allow(self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Fault> {
         if wanted > u128::from(self.bytes) {
             return Err(Fault::Memory {
@@ -98,7 +99,7 @@ impl std::fmt::Display for MaxMemory {
     }
 }
 
-/// Formats a number of bytes in the largest unit with a nonzero integer part.
+/// Formats a number of bytes in the largest unit in which it is at least 1.
 fn shown(bytes: u128) -> String {
     match UNITS.iter().rev().find(|(_, power)| bytes >> power > 0) {
         None if bytes == 1 => "1 byte".to_owned(),
@@ -108,7 +109,7 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Returns the memory of the machine or of the process limits, in bytes.
+/// Returns the memory of the machine or of the process limit in bytes, whichever is less.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
@@ -125,7 +126,7 @@ fn system_memory() -> Option<u64> {
     None
 }
 
-/// Returns the maximum uncompressed size of `packed` bytes.
+/// Returns the maximum uncompressed size of `packed` compressed bytes.
 #[cfg(feature = "parquet")]
 pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
     // Allowance for a header or a single symbol.
@@ -139,13 +140,13 @@ pub(crate) fn most_unpacked(packed: u64, ratio: Ratio) -> u64 {
 pub(crate) enum Ratio {
     /// No compression.
     Plain = 1,
-    /// A copy of 64 bytes takes 3.
+    /// Snappy: a copy of 64 bytes takes 3 bytes.
     Snappy = 22,
-    /// A length byte represents at most 255 bytes.
+    /// LZ4: a length byte represents at most 255 bytes.
     Lz4 = 255,
-    /// A match of 258 bytes takes 2 bits.
+    /// Deflate: a match of 258 bytes takes 2 bits.
     Deflate = 1032,
-    /// A block of 128 KiB takes 4 bytes.
+    /// Zstandard: a block of 128 KiB takes 4 bytes.
     Zstd = 1 << 15,
 }
 

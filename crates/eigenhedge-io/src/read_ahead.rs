@@ -16,24 +16,25 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Maximum numbers of values and of rows per batch.
+/// Number of values at which a batch ends.
 const NUMBERS: usize = 1 << 14;
+/// Number of rows at which a batch ends.
 const ROWS: usize = 256;
 /// Maximum number of waiting batches.
 const BATCHES: usize = 3;
 
-/// A batch of rows, in order.
+/// Batch of rows, in order.
 struct Batch {
     numbers: Vec<f64>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position and place of the reader at the end of the table. Set only in the last batch.
+    /// Position of the reader at the end of the table. Only the last batch has it.
     end: Option<(ReadPosition, RowPlace)>,
 }
 
-/// One row as the reader returned it.
+/// Row or error, as returned by the reader.
 struct ReadRow {
-    /// End of the row's numbers within the batch.
+    /// End of the numbers of this row within the batch.
     end: usize,
     error: Option<Error>,
     texts: Vec<String>,
@@ -41,16 +42,16 @@ struct ReadRow {
     position: ReadPosition,
 }
 
-/// A reader whose rows are read by another thread.
+/// Reader whose rows are read by another thread.
 pub(crate) struct ReadAhead {
     input: InputSource,
     source: Source,
     layout: Layout,
     batches: Receiver<Result<Batch, Error>>,
     batch: Batch,
-    /// Number of rows of the batch that were returned.
+    /// Number of rows of the batch that have been returned.
     given: usize,
-    /// True once the end was reported.
+    /// True once the end has been reported.
     has_ended: bool,
     /// Position before the first row.
     start: ReadPosition,
@@ -60,7 +61,8 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Continues at the position of a reader of the same table. The layout must be complete ([`Layout::found`]).
+    /// Creates a reader that continues at the position of another reader of the same table. The layout must
+    /// be complete ([`Layout::found`]).
     pub fn behind(reader: &dyn Reader, input: &InputSource, source: &Source, layout: &Layout) -> io::Result<Self> {
         let start = reader.position();
         Ok(Self {
@@ -169,7 +171,8 @@ fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Rece
     Ok(batches)
 }
 
-/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be reached.
+/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be
+/// reached.
 fn read_all(
     source: &Source,
     layout: &Layout,

@@ -5,11 +5,11 @@ use crate::format::Format;
 use crate::layout::Layout;
 use crate::reading::Reading;
 
-/// Maximum number of names listed.
+/// Maximum number of column names in the description.
 const LISTED: usize = 8;
 
-/// Describes the detected properties, if they differ from plain comma-separated numbers: `delimiter ";", decimal comma, time =
-/// Zeit (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
+/// Describes the detected properties of a table, unless it is plain comma-separated numbers. Example:
+/// `delimiter ";", decimal comma, time = Zeit (dd.mm.yyyy), 8 columns of numbers, 1 left out: Kommentar`.
 pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> Option<String> {
     let mut parts = Vec::new();
     if layout.format == Format::Csv && layout.delimiter.is_none() && reading.delimiter != b',' {
@@ -45,7 +45,7 @@ fn listed(columns: &Columns, positions: &[usize]) -> String {
     names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }
 
-/// Formats a delimiter or decimal sign for messages.
+/// Formats a delimiter or decimal separator, for messages.
 pub(crate) fn spelled(sign: u8) -> String {
     if sign == b'\t' { "tab".to_owned() } else { format!("{:?}", char::from(sign).to_string()) }
 }

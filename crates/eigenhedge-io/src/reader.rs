@@ -7,36 +7,36 @@ use crate::reading::Reading;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
-/// Position at which reading continues.
+/// Position at which reading can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReadPosition {
-    /// Number of rows before it, including bad ones.
+    /// Number of rows before the position, including bad rows.
     #[serde(deserialize_with = "count")]
     pub rows: u64,
-    /// Number of lines before it; zero in formats without lines.
+    /// Number of lines before the position; zero in formats without lines.
     #[serde(deserialize_with = "count")]
     pub lines: u64,
-    /// Number of bytes before it, if reading can start there.
+    /// Number of bytes before the position; `None` if reading cannot start there.
     pub bytes: Option<u64>,
-    /// Index of the file among several, from 0, and number of rows in the previous files. Lines and bytes refer to the current
-    /// file.
+    /// Index of the current file, counted from 0, and number of rows in the previous files. Lines and bytes
+    /// refer to the current file.
     pub file: u64,
     #[serde(deserialize_with = "count")]
     pub rows_before: u64,
 }
 
-/// Reader of the rows of a format.
+/// Reader of the rows of a table.
 pub(crate) trait Reader {
-    /// Appends the selected cells of the next row to the empty `row`. Returns false at the end. After an error about one row,
-    /// the next call reads the following row.
+    /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end.
+    /// After an error about a single row, the next call reads the following row.
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
-    /// Appends the texts of the copied columns of the row read last.
+    /// Appends the cells of the copied columns of the last row.
     fn kept(&self, _texts: &mut Vec<String>) {}
-    /// Returns the place of the row read last.
+    /// Returns the place of the last row.
     fn place(&self) -> RowPlace;
     /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;
-    /// Moves to a position from the start. Returns the number of rows actually before it.
+    /// Moves to a position, counted from the start. Returns the number of rows that are actually before it.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// Returns the progress.
     fn progress(&self) -> Progress;
@@ -50,7 +50,7 @@ pub(crate) trait Reader {
     }
 }
 
-/// An open reader and its columns.
+/// Open reader with its columns.
 pub(crate) struct Opened {
     pub reader: Box<dyn Reader>,
     pub columns: Columns,

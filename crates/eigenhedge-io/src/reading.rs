@@ -3,22 +3,23 @@
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
-/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in the same way.
+/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in
+/// the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Delimiter of a text table.
     pub(crate) delimiter: u8,
-    /// Decimal sign of a text table.
+    /// Decimal separator of a text table.
     pub(crate) decimal: u8,
     /// True if the first line is a header.
     pub(crate) has_header: bool,
-    /// True if some text is read as Windows-1252.
+    /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
     /// Position of the time column.
     pub(crate) time: Option<usize>,
     /// Format of the time column, if known.
     pub(crate) time_format: Option<TimeFormat>,
-    /// Positions of the columns left out because they are not numeric.
+    /// Positions of the columns that were left out because they are not numeric.
     pub(crate) left_out: Vec<usize>,
 }
 

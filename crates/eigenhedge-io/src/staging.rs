@@ -18,7 +18,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// A target file: the path as typed, for messages, and the resolved path.
+/// Target file: the path as typed, for messages, and the resolved path.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     typed: PathBuf,
@@ -27,14 +27,14 @@ pub(crate) struct Place {
 
 /// Kind of an output path.
 pub(crate) enum Kind {
-    /// A regular file, or no file yet: it can be replaced.
+    /// Regular file, or no file yet. It can be replaced.
     File(Place),
-    /// A device or other special file, which is written in place.
+    /// Device or other special file, which is written in place.
     Device(File),
 }
 
 impl Place {
-    /// Inspects the path. A link to a file is followed: that file is replaced, not the link.
+    /// Inspects the path. Links are followed, so that the linked file is replaced and not the link.
     pub fn look(typed: &Path) -> Result<Kind, Error> {
         let target = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
         let place = Self { typed: typed.to_owned(), target };
@@ -52,7 +52,8 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// Returns the path `.NAME.eigenhedge-WHAT`, which is hidden and found again when a run is resumed.
+    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file. It is hidden, and a resumed run finds it
+    /// again.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -66,7 +67,7 @@ impl Place {
         self.sync_folder()
     }
 
-    /// Syncs the folder. Where a folder cannot be opened or synced, the system does it later.
+    /// Syncs the folder. Where a folder cannot be opened or synced, the system does that later.
     fn sync_folder(&self) -> io::Result<()> {
         let Ok(folder) = File::open(folder_of(&self.target)) else { return Ok(()) };
         match folder.sync_all() {
@@ -89,7 +90,7 @@ impl Place {
     }
 }
 
-/// Output that becomes a file when it is complete.
+/// Output that replaces its target only when it is complete.
 pub(crate) struct Staging {
     out: BufWriter<File>,
     place: Place,
@@ -105,7 +106,7 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
     }
 
-    /// Continues after `wanted` bytes of an earlier run.
+    /// Opens the staging file of an earlier run and continues after `wanted` bytes.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
         let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
@@ -121,12 +122,13 @@ impl Staging {
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: true })
     }
 
-    /// Calls `write` with the buffered file.
+    /// Calls `write` with a buffered writer of the file.
     pub fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Syncs the file and its name, and returns its size. From now on the file is kept if the run fails.
+    /// Syncs the file and its folder. Returns the size of the file. From then on the file is kept even if the
+    /// run fails.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
             self.out.flush()?;
@@ -155,7 +157,7 @@ impl Staging {
         finish().map_err(|error| self.place.refuse(error))
     }
 
-    /// Replaces the target by another file, which is converted from this one.
+    /// Replaces the target by a file that is converted from this one.
     pub fn finish_through(
         mut self,
         convert: impl FnOnce(BufReader<&File>, File) -> io::Result<File>,
@@ -184,7 +186,8 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first bytes of a complete target, if these are exactly `lines` whole lines.
+/// Recreates the staging file from the first bytes of a complete target, if these consist of exactly `lines`
+/// whole lines.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
@@ -216,7 +219,7 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     cut().map_err(|error| place.refuse(error))
 }
 
-/// A file that is written in pieces and appears when it is complete. A device is written in place.
+/// File that is written in pieces and becomes visible when it is complete. A device is written in place.
 pub struct WholeFile(Sink);
 
 enum Sink {
@@ -259,8 +262,8 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file atomically: it is complete, even after a power failure, or unchanged. A device or other special file is
-/// written in place.
+/// Writes a file atomically: even after a power failure, it is either complete or unchanged. A device or
+/// other special file is written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let place = match Place::look(path)? {
         Kind::File(place) => place,
@@ -275,7 +278,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write().inspect_err(|_| drop(fs::remove_file(&next))).map_err(|error| place.refuse(error))
 }
 
-/// Lock that keeps other runs from writing a file until it is dropped.
+/// Lock that prevents other runs from writing a file until it is dropped.
 pub struct Reservation {
     lock: PathBuf,
     /// Lock file, locked until it is closed.
@@ -283,8 +286,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves a file that will be written more than once. Returns an error if another run has reserved it, and `None` for a
-    /// device.
+    /// Reserves a file that will be written more than once. Returns an error if another run has reserved it.
+    /// Returns `None` for a device.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -315,8 +318,8 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates a new file with the permissions of the target and locks it. A file left by an earlier run is removed, unless another
-/// run is writing it.
+/// Creates a new file with the permissions of the target, and locks it. A file left by an earlier run is
+/// removed, unless another run is still writing it.
 fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLockError> {
     loop {
         // Locked until the new file exists, so that two runs do not remove each other's file.
@@ -355,8 +358,8 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file left by an earlier run, or creates one. If another run renames or removes it in the meantime, the
-/// name is tried again.
+/// Opens and locks a file left by an earlier run, or creates one. If another run renames or removes it in the
+/// meantime, tries the name again.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -379,7 +382,7 @@ fn lock(file: &File, wait: bool) -> Result<(), TryLockError> {
     if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() }
 }
 
-/// Opens a regular file with a single name, without following links.
+/// Opens a regular file that has only one name. Links are not followed.
 fn open_existing(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true);
@@ -407,7 +410,7 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Restricts a new file to the permissions of the file it will replace, from the start.
+/// Restricts a new file, from the start, to the permissions of the file that it will replace.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, target: &Path) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -419,7 +422,7 @@ fn restrict(options: &mut OpenOptions, target: &Path) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: &Path) {}
 
-/// Sets the permissions of the file that it will replace, if there is one.
+/// Gives the file the permissions of the file that it will replace, if there is one.
 #[cfg(unix)]
 fn keep_rights(file: &File, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

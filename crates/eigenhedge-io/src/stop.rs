@@ -19,17 +19,17 @@ mod on_unix {
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::Arc;
 
-    /// Signal that ends waits for rows as soon as it becomes readable.
+    /// Signal that ends waiting for rows. It is given when a file descriptor becomes readable.
     #[derive(Debug, Clone)]
     pub struct Stop(Arc<OwnedFd>);
 
     impl Stop {
-        /// Creates a stop that triggers when `signal` (a pipe or a socket) becomes readable.
+        /// Creates a signal that is given when `signal` (a pipe or a socket) becomes readable.
         pub fn when_readable(signal: OwnedFd) -> Self {
             Self(Arc::new(signal))
         }
 
-        /// Wraps the source so that its waits end on a stop.
+        /// Wraps the source so that the signal ends waiting for it.
         pub(crate) fn guard(&self, source: impl AsFd) -> io::Result<Box<dyn Read>> {
             let source = File::from(source.as_fd().try_clone_to_owned()?);
             Ok(Box::new(Guarded { source, stop: self.clone() }))
@@ -68,7 +68,7 @@ mod on_unix {
     }
 }
 
-/// Signal that ends waits for rows; unsupported on this system.
+/// Signal that ends waiting for rows. This system does not support it.
 #[cfg(not(unix))]
 #[derive(Debug, Clone)]
 pub struct Stop(std::convert::Infallible);

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// Maximum number of stored messages about bad rows.
+/// Maximum number of messages about bad rows that are stored.
 pub const REMEMBERED: usize = 5;
 
 /// State of a stream between two rows.
@@ -55,13 +55,13 @@ impl StreamState {
     }
 }
 
-/// A delivered row.
+/// Row that the stream has returned.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Delivered {
-    /// Number of the row, from 0, including bad rows.
+    /// Number of the row, counted from 0. Bad rows are counted too.
     pub number: u64,
-    /// Texts of the copied columns.
+    /// Cells of the copied columns.
     pub kept: Vec<String>,
     /// Time in seconds since 1970.
     pub time: Option<f64>,
@@ -75,13 +75,13 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Texts of the copied columns of the row read last; the first is its time if `has_time` is true.
+    /// Cells of the copied columns of the last row read. The first is its time if `has_time` is true.
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
     time_format: Option<TimeFormat>,
     times: TimeOrder,
-    /// Index of the key among the copied columns, if times are compared by key.
+    /// Index of the key among the copied columns, if times are compared within each key.
     key: Option<usize>,
     compares_times: bool,
     reading: Reading,
@@ -94,19 +94,19 @@ pub struct Stream {
     standardizer: Standardizer,
     raw: Vec<f64>,
     row: Vec<f64>,
-    /// True if the row delivered last is not yet included in the statistics.
+    /// True if the last returned row is not yet included in the statistics.
     uncounted: bool,
-    /// Rows of the warm-up that have not been delivered.
+    /// Rows of the warm-up that have not been returned yet.
     waiting: VecDeque<Waiting>,
-    /// Position after the row delivered last, and number of unreadable rows before it.
+    /// Position after the last returned row, and number of unreadable rows before it.
     position: ReadPosition,
     unread: u64,
     place: Option<RowPlace>,
     delivered: u64,
-    /// Number of unreadable rows so far, including those ahead of delivery, and number of rejected rows.
+    /// Number of unreadable rows so far, including those that were read ahead, and number of rejected rows.
     bad: u64,
     refused: u64,
-    /// First few messages with their row numbers, in order.
+    /// First few messages, with their row numbers.
     messages: Vec<(u64, String)>,
 }
 
@@ -176,7 +176,8 @@ impl Stream {
         })
     }
 
-    /// Opens a table at the state of an earlier stream. `names` are the column names at that time, if any.
+    /// Opens a table at the state of an earlier stream. `names` are the column names that the table then had,
+    /// if any.
     pub fn resume(
         source: &Source,
         layout: &Layout,
@@ -207,8 +208,9 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Lets a second thread read the following rows ahead. Returns false if that is impossible, for example for a pipe.
-    /// The rows delivered are the same. The source and the layout must be those that the stream was opened with.
+    /// Starts a second thread that reads the following rows ahead. This does not change the rows. Returns false
+    /// if it is impossible, for example for a pipe. Source and layout must be those with which the stream was
+    /// opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
         if !source.is_regular() || self.reader.position() != self.position {
             return Ok(false);
@@ -219,12 +221,12 @@ impl Stream {
         Ok(true)
     }
 
-    /// Names of the selected columns, if the table has names.
+    /// Returns the names of the selected columns, if the table has names.
     pub fn own_names(&self) -> Option<Vec<String>> {
         self.selection.names.is_some().then(|| self.names.clone())
     }
 
-    /// Returns the state after the row delivered last.
+    /// Returns the state after the last returned row.
     pub fn state(&mut self) -> StreamState {
         self.count_in();
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
@@ -249,22 +251,22 @@ impl Stream {
         }
     }
 
-    /// Returns the names of the copied columns; the time column first, if there is one.
+    /// Returns the names of the copied columns. The time column, if there is one, comes first.
     pub fn kept_columns(&self) -> Vec<String> {
         self.selection.kept_names()
     }
 
-    /// Returns the index among the copied columns of the first one named by [`Layout::keep`].
+    /// Returns the index of the first column named by [`Layout::keep`] among the copied columns.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
 
-    /// Returns the texts of the copied columns of the row delivered last.
+    /// Returns the cells of the copied columns of the last returned row.
     pub fn kept(&self) -> &[String] {
         &self.kept
     }
 
-    /// Returns the time of the row delivered last, in seconds since 1970; `None` without a time column.
+    /// Returns the time of the last returned row, in seconds since 1970; `None` without a time column.
     pub fn time(&self) -> Option<f64> {
         self.time
     }
@@ -274,27 +276,28 @@ impl Stream {
         self.has_time
     }
 
-    /// Returns the detected properties, for [`Layout::found`] of another stream over the table.
+    /// Returns the detected properties, which another stream over this table can use as [`Layout::found`].
     pub fn reading(&self) -> Reading {
         Reading { time_format: self.time_format.clone(), ..self.reading.clone() }
     }
 
-    /// Returns a line that describes how the table was read; `None` for plain comma-separated numbers.
+    /// Returns a line that describes how the table is read; `None` for plain comma-separated numbers.
     pub fn read_as(&self) -> Option<&str> {
         self.read_as.as_deref()
     }
 
-    /// Returns a line about times that go back, are duplicated or leave a gap; `None` if there are none.
+    /// Returns a line about irregular times, such as steps back, duplicates or a gap. `None` if there are
+    /// none.
     pub fn times(&self) -> Option<String> {
         self.times.sentence()
     }
 
-    /// Returns the names of the columns left out because they are not numeric.
+    /// Returns the names of the columns that were left out because they are not numeric.
     pub fn left_out(&self) -> Vec<String> {
         self.selection.left_out.iter().map(|position| self.selection.typed(*position)).collect()
     }
 
-    /// Returns an error if `what` exceeds the memory limit of the table, for programs that store rows.
+    /// Returns an error if `what` exceeds the memory limit of the table. For programs that store rows.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
         self.input.allow(what, bytes)
     }
@@ -320,17 +323,17 @@ impl Stream {
         self.selection.selected.get(column).map_or_else(|| column.to_string(), |place| self.selection.label(*place))
     }
 
-    /// Returns the number of rows delivered and not rejected.
+    /// Returns the number of rows that were returned and not rejected.
     pub fn rows(&self) -> u64 {
         self.delivered
     }
 
-    /// Returns the number of the row delivered last, from 0, including bad rows.
+    /// Returns the number of the last returned row, counted from 0. Bad rows are counted too.
     pub fn row_number(&self) -> u64 {
         self.position.rows.saturating_sub(1)
     }
 
-    /// Returns the number of rows read, including bad ones.
+    /// Returns the number of rows read, including bad rows.
     pub fn rows_read(&self) -> u64 {
         self.reader.position().rows
     }
@@ -350,7 +353,8 @@ impl Stream {
         self.reader.progress()
     }
 
-    /// Returns the location of the row delivered last: the source, and a line from 1 or a row from 0.
+    /// Returns the place of the last returned row: the source, and a line (counted from 1) or a row (counted
+    /// from 0).
     pub fn place(&self) -> String {
         self.row_place().to_string()
     }
@@ -395,17 +399,17 @@ impl Stream {
         Ok(Some(&self.row))
     }
 
-    /// Returns the row delivered last, for callers that read ahead.
+    /// Returns the last returned row, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
         Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
     }
 
-    /// Rejects the row delivered last for this reason: returns an error, or counts the row as skipped.
+    /// Rejects the last returned row for this reason. Returns an error, or counts the row as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.refuse_row(&self.delivered(), reason)
     }
 
-    /// Rejects a row delivered earlier, like [`Self::refuse`].
+    /// Rejects a row that was returned earlier, like [`Self::refuse`].
     pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
         if row.number == self.row_number() {
             self.uncounted = false;
@@ -437,7 +441,7 @@ impl Stream {
         }
     }
 
-    /// Stores the texts and the time of the row read last.
+    /// Stores the copied cells and the time of the last row read.
     fn take_kept(&mut self) -> Result<(), Error> {
         if self.selection.kept.is_empty() {
             return Ok(());
@@ -460,7 +464,7 @@ impl Stream {
         outcome.map_err(|fault| Error::at(place(), fault))
     }
 
-    /// Parses the time of a row. The first row determines the format if it is unknown.
+    /// Parses the time of a row. If the format is unknown, the first row determines it.
     fn take_time(&mut self) -> Result<(), Fault> {
         let text = self.kept.first().map_or("", String::as_str);
         if self.time_format.is_none() {
@@ -501,7 +505,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns the text that users type for a column, which need not exist.
+    /// Returns a column as users type it. The column need not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));
         name.cloned().unwrap_or_else(|| position.to_string())
@@ -518,7 +522,7 @@ impl Stream {
         }
     }
 
-    /// Stores the message if it is among the first, or returns it as an error if bad rows are errors.
+    /// Stores the message if it is one of the first few. Returns it as an error if bad rows are errors.
     fn remember(&mut self, error: Error, row: u64) -> Result<(), Error> {
         let passes_over = error.is_missing() && matches!(self.missing, Some(Missing::Skip | Missing::Fill));
         if self.on_bad_row == OnBadRow::Fail && !passes_over {
@@ -544,7 +548,8 @@ impl Stream {
     }
 }
 
-/// Appends the numbers of the items of a text, or of the entries if it is a JSON array. Returns an invalid entry as an error.
+/// Appends the numbers of the items of a text. If the text is a JSON array, its entries are the items; an
+/// invalid entry is returned as an error.
 fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
     let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
     let Some(array) = array else {

@@ -11,7 +11,7 @@ use chrono::{DateTime, NaiveTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// Format of the times of a column.
+/// Format of the times in a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TimeFormat(Kind);
 
@@ -19,18 +19,18 @@ pub struct TimeFormat(Kind);
 enum Kind {
     /// ISO 8601.
     Iso,
-    /// Number since 1970: the name of the unit, and the number of units per second.
+    /// Time since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
     /// Pattern of `strftime`.
     Pattern(String, Vec<Item<'static>>),
 }
 
-/// Units of numbers since 1970: the name, the number per second, and the size from which a number is in the next unit. In the
-/// smaller unit, such a number would be after the year 5000.
+/// Units of times since 1970: the name, the number of units per second, and the number from which the next
+/// smaller unit is assumed. In the larger unit, such a number would be after the year 5000.
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
-/// Date formats that are detected in addition to ISO 8601. A date that matches two of them is ambiguous.
+/// Date formats that are tried in addition to ISO 8601. A date that matches two of them is ambiguous.
 const DATES: [&str; 10] = [
     "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y-%m-%d", "%d.%m.%y", "%d/%m/%y",
     "%m/%d/%y",
@@ -46,7 +46,7 @@ const LARGEST_OFFSET: i32 = 14 * 3600;
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Format(TimeFormat),
-    /// A cell with two possible formats and the resulting dates.
+    /// Cell that matches two formats, with the date that each gives.
     Ambiguous {
         cell: String,
         readings: [(TimeFormat, String); 2],
@@ -93,7 +93,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format of all these cells.
+    /// Detects the format that all these cells have.
     pub(crate) fn find(cells: &[&str]) -> Found {
         let fits = |format: &Self| cells.iter().all(|cell| format.seconds(cell).is_some_and(is_usual));
         if cells.is_empty() {
@@ -117,7 +117,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns both readings of a cell in which they differ, if there is one.
+    /// Returns both readings of the first cell for which they differ.
     fn ambiguous(cells: &[&str], both: [Self; 2]) -> Found {
         let differ = |cell: &&&str| both[0].seconds(cell) != both[1].seconds(cell);
         let cell = cells.iter().find(differ).unwrap_or(&cells[0]).trim().to_owned();
@@ -129,9 +129,9 @@ impl TimeFormat {
         Found::Ambiguous { cell, readings }
     }
 
-    /// Returns the regularity of the steps between these cells.
+    /// Returns the regularity of the steps between the times in these cells.
     fn steps(&self, cells: &[&str]) -> Steps {
-        /// Minimum number of steps for a usual step.
+        /// Minimum number of steps from which the usual step is determined.
         const FEWEST: usize = 3;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
         let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
@@ -147,14 +147,15 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format of numbers since 1970, with the unit that fits the largest of them.
+    /// Returns the format for times since 1970, with the unit that fits the largest of them. `None` if the
+    /// cells are not numbers.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()));
         let largest = numbers.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
-    /// Returns the rule for a cell, for messages.
+    /// Returns the rule that a cell must satisfy, for messages.
     pub(crate) fn rule(&self) -> String {
         match &self.0 {
             Kind::Iso => Self::usual_rule(),
@@ -163,7 +164,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the rule for a cell of unknown format.
+    /// Returns the rule that a cell must satisfy if the format is unknown.
     pub(crate) fn usual_rule() -> String {
         "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
     }
@@ -191,7 +192,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true for ISO 8601 and seconds, which need no mention.
+    /// Returns true for ISO 8601 and for seconds. These formats are not mentioned to users.
     pub(crate) fn is_usual(&self) -> bool {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }
@@ -226,13 +227,14 @@ impl<'de> Deserialize<'de> for TimeFormat {
     }
 }
 
-/// Returns true for years of four digits, so that 24 is not read as the year 24.
+/// Returns true if the year has four digits. The number 24 is therefore not read as the year 24.
 fn is_usual(seconds: f64) -> bool {
     const YEAR: f64 = 365.2425 * 86400.0;
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
-/// Parses a text with these items to seconds since 1970. The time of day, or its minutes, may be missing.
+/// Parses a time with these items. Returns seconds since 1970. The time of day, or its minutes, may be
+/// missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;

@@ -4,17 +4,17 @@ use crate::saved::count;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of keys whose last times are stored. Times of further keys are not compared.
+/// Maximum number of keys whose last times are stored. Times of additional keys are not compared.
 const MOST_KEYS: usize = 10_000;
 /// Number of steps from which the usual one is determined.
 const STEPS: usize = 101;
-/// Number of usual steps that makes a long gap.
+/// Multiple of the usual step above which a step is a long gap.
 const LONG: f64 = 10.0;
 
-/// Statistics of the order of times by key, in bounded memory.
+/// Statistics about the order of times within each key. Memory is bounded.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TimeOrder {
-    /// Last time of each key; the key is empty for a single stream.
+    /// Last time of each key. For a single stream, the key is empty.
     last: BTreeMap<String, f64>,
     #[serde(deserialize_with = "count")]
     back: u64,
@@ -27,7 +27,7 @@ pub(crate) struct TimeOrder {
 }
 
 impl TimeOrder {
-    /// Compares the time of a row with the previous one of the same key.
+    /// Compares the time of a row with the previous time of the same key.
     pub fn enter(&mut self, key: &str, time: f64, row: u64) {
         let Some(last) = self.last.get_mut(key) else {
             if self.last.len() < MOST_KEYS {
@@ -50,7 +50,8 @@ impl TimeOrder {
         }
     }
 
-    /// Describes irregular times: `3 go back, 12 are doubled, longest gap 30 days before row 501`.
+    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row
+    /// 501`. `None` if there are none.
     pub fn sentence(&self) -> Option<String> {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);
@@ -73,7 +74,7 @@ impl TimeOrder {
     }
 }
 
-/// Formats a number of seconds in the largest unit of which there are at least two.
+/// Formats a number of seconds in the largest unit in which it is at least 2.
 fn spoken(seconds: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds")];
     let (size, name) = UNITS.into_iter().find(|(size, _)| seconds >= 2.0 * size).unwrap_or(UNITS[3]);

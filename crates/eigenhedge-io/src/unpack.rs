@@ -16,7 +16,7 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// Returns the compression for the extension of the file name.
+    /// Returns the compression method for the extension of a file name.
     pub fn of_path(path: &Path) -> Self {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => Self::Gzip,
@@ -33,7 +33,7 @@ impl Packing {
         }
     }
 
-    /// Decompresses the contents, including all members or frames.
+    /// Decompresses the file, including all its members or frames.
     pub fn unpack(self, packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
         let inner: Box<dyn Read> = match self {
             Self::Plain => return Ok(packed),
@@ -60,7 +60,7 @@ fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     Err(Fault::NotBuilt("zstd"))
 }
 
-/// Reader that marks every error as damaged data, unless it concerns the file itself.
+/// Reader that reports every error as damaged data, unless it concerns the file itself.
 struct Unpacked {
     inner: Box<dyn Read>,
     packing: Packing,
@@ -92,7 +92,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Returns true if a text with these first bytes is UTF-16.
+/// Returns true if text that starts with these bytes is UTF-16.
 pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }
@@ -101,17 +101,18 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
 pub(crate) struct Utf8<R> {
     inner: R,
     coding: Coding,
-    /// Bytes read but not delivered: the start of the text, or what did not fit into a buffer.
+    /// Bytes that have been read but not returned: the start of the text, or bytes that did not fit into a
+    /// buffer.
     ready: Vec<u8>,
     given: usize,
-    /// First half of a pair of UTF-16 units, and first half of a unit.
+    /// First unit of a surrogate pair, and first byte of a unit.
     unit: Option<u16>,
     byte: Option<u8>,
 }
 
 #[derive(Clone, Copy)]
 enum Coding {
-    /// Nothing has been read yet.
+    /// Unknown, because nothing has been read yet.
     Unknown,
     Utf8,
     Utf16(fn([u8; 2]) -> u16),
@@ -190,7 +191,7 @@ impl<R: Read> Read for Utf8<R> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Reader that delivers a few bytes at a time, for tests.
+    /// Reader for tests that returns a few bytes at a time.
     pub(crate) struct Drops<'a>(pub &'a [u8], pub usize);
 
     impl Read for Drops<'_> {

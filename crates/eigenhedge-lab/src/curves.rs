@@ -7,14 +7,14 @@ use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec, trial};
 use eigenhedge_report::Series;
 use std::borrow::Borrow;
 
-/// A learner over plain rows whose state can be inspected.
+/// Learner over plain rows whose state can be inspected.
 pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
-    /// Returns the number of explicit columns. Computing the loss of a row may add one, which was unknown at the time of the
-    /// choice.
+    /// Returns the number of explicit columns. Computing the loss of a row may add a column that was unknown
+    /// when the choice was made.
     fn columns(&self) -> usize;
-    /// Returns the expected squared length of a unit vector that is kept.
+    /// Returns the expected squared length of the part of a unit vector that is kept.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
-    /// Returns the directions most likely kept.
+    /// Returns the directions that are most likely to be kept.
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
@@ -62,7 +62,7 @@ pub struct Totals {
     pub expected: Vec<f64>,
     /// Mean of the losses over all draws.
     pub mean: Vec<f64>,
-    /// Standard deviation of one draw.
+    /// Standard deviation over the draws.
     pub deviation: Vec<f64>,
 }
 
@@ -77,14 +77,16 @@ impl Totals {
         (last(&self.mean), last(&self.deviation))
     }
 
-    /// Returns the difference between the mean over the draws and the expected loss, in standard errors.
+    /// Returns the difference between the mean over the draws and the expected loss, as a multiple of the
+    /// standard error.
     pub fn surprise(&self, draws: usize) -> f64 {
         let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
-    /// Returns a line through the mean over the draws at every tenth row, with a standard deviation at every hundredth, shifted
-    /// by `shift` rows so that the error bars of several lines do not overlap.
+    /// Returns a line through the mean over the draws at every tenth row. Every hundredth row, shifted by
+    /// `shift` rows, has an error bar of one standard deviation. Different shifts keep the bars of several
+    /// lines from overlapping.
     pub fn series(&self, name: &str, shift: usize) -> Series {
         let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
         let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();
@@ -99,7 +101,8 @@ impl Totals {
     }
 }
 
-/// Runs a learner once with this many draws. The learned state does not depend on the draws, so all draws share one learner.
+/// Runs a learner once, with this many draws. The learned state does not depend on the draws, so they can
+/// share one learner.
 pub fn totals(
     mut learner: impl Observed,
     stream: &[Vec<f64>],
@@ -137,7 +140,7 @@ pub fn totals(
     Ok(totals)
 }
 
-/// Returns the expected loss of each row or instance of one pass.
+/// Returns the expected loss of each row or instance in one pass.
 pub fn expected_losses<I: ?Sized>(
     learner: &mut impl Learner<I>,
     instances: impl ExactSizeIterator<Item = impl Borrow<I>>,
@@ -185,7 +188,7 @@ pub fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the numbers 1, 2, ….
+/// Returns the numbers 1, 2, … up to `rows`.
 pub fn row_numbers(rows: usize) -> Vec<f64> {
     (1..=rows).map(|row| row as f64).collect()
 }

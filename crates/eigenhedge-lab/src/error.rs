@@ -7,13 +7,13 @@ use thiserror::Error;
 /// Reason why a reproduction failed.
 #[derive(Debug, Error)]
 pub enum LabError {
-    /// An error of the library.
+    /// The library returned an error.
     #[error(transparent)]
     Refused(#[from] eigenhedge::Error),
     /// A data file is missing or invalid.
     #[error("{}: {what}", path.display())]
     Data {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Description of the problem.
         what: String,
@@ -21,15 +21,15 @@ pub enum LabError {
     /// An output file cannot be written.
     #[error("{}: cannot be written", path.display())]
     Unwritable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// System error.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// An array cannot be read, or a table, a plot or a page cannot be written.
     #[error(transparent)]
     File(#[from] eigenhedge_io::Error),
-    /// The results of the claims cannot be printed.
+    /// The claims cannot be printed.
     #[error("the claims cannot be printed")]
     Unprintable(#[source] io::Error),
 }

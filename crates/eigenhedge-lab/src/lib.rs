@@ -27,7 +27,7 @@ use std::path::PathBuf;
 pub struct Setting {
     /// Folder with real data; `None` for synthetic streams.
     pub data: Option<PathBuf>,
-    /// True for fewer draws and rows, to finish in seconds.
+    /// True to use fewer draws and rows, which takes seconds.
     pub quick: bool,
     /// Seed of the streams and draws.
     pub seed: u64,
@@ -36,16 +36,16 @@ pub struct Setting {
 /// Callback with the completed share of the work, from 0 to 1.
 pub type Progress<'a> = dyn Fn(f64) + 'a;
 
-/// Reproduction of one figure, or of a few related ones.
+/// Reproduction of a figure, or of a few related figures.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// Name that users type, also of the folder and files.
+    /// Name that users type. The folder and the files have the same name.
     pub name: &'static str,
     /// One-line description.
     pub title: &'static str,
     /// Paper and figure.
     pub source: &'static str,
-    /// Runs the reproduction.
+    /// Function that runs the reproduction.
     pub run: fn(&Setting, &Progress) -> Result<Outcome, LabError>,
 }
 

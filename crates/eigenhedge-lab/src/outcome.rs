@@ -3,7 +3,7 @@
 use eigenhedge_report::Chart;
 use eigenhedge_report::number::significant;
 
-/// Tables, charts, sentences and claims.
+/// Result of a reproduction: tables, charts, sentences and claims.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// Tables of measurements.
@@ -16,10 +16,10 @@ pub struct Outcome {
     pub claims: Vec<Claim>,
 }
 
-/// A table for a CSV file.
+/// Table for a CSV file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Suffix that distinguishes tables of one outcome; empty for the main table.
+    /// Suffix that distinguishes the tables of an outcome; empty for the main table.
     pub suffix: &'static str,
     /// Names of the columns.
     pub columns: Vec<String>,
@@ -52,33 +52,33 @@ impl Table {
     }
 }
 
-/// An inequality between two measured numbers.
+/// Claim that one measured number is less than another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
-    /// The inequality in words, with both numbers.
+    /// Inequality in words, with both numbers.
     pub statement: String,
     /// True if the inequality holds.
     pub holds: bool,
 }
 
 impl Claim {
-    /// Creates the claim `what (left) < than (right)`; NaN makes it false.
+    /// Creates the claim `what (left) < than (right)`. It is false for NaN.
     pub fn less(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "<", than, right), holds: left < right }
     }
 
-    /// Creates the claim `what (left) ≤ than (right)`; NaN makes it false.
+    /// Creates the claim `what (left) ≤ than (right)`. It is false for NaN.
     pub fn at_most(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "≤", than, right), holds: left <= right }
     }
 
-    /// Creates the claim `what (left) ≥ than (right)`; NaN makes it false.
+    /// Creates the claim `what (left) ≥ than (right)`. It is false for NaN.
     pub fn at_least(what: &str, left: f64, than: &str, right: f64) -> Self {
         Self { statement: statement(what, left, "≥", than, right), holds: left >= right }
     }
 }
 
-/// Formats a claim with five digits. A limit without a name is shown as a number.
+/// Formats a claim. Numbers have five digits. A limit without a name is shown as a number.
 fn statement(what: &str, left: f64, sign: &str, than: &str, right: f64) -> String {
     let (left, right) = (significant(left, 5), significant(right, 5));
     match than {

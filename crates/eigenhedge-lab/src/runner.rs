@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Numbers of claims that hold and fail.
+/// Number of claims that hold, and number that fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of claims that hold.
@@ -16,8 +16,9 @@ pub struct Tally {
     pub failed: usize,
 }
 
-/// Runs each reproduction, writes it into its own folder below `folder`, and prints a line per claim to `lines` as soon as it
-/// is known. `progress` is called with the name of the current reproduction and its completed share.
+/// Runs each reproduction and writes it to a folder of its own in `folder`. Prints a line for each claim to
+/// `lines` as soon as it is known. `progress` is called with the name of the current reproduction and its
+/// completed share.
 pub fn run_all(
     reproductions: &[&Reproduction],
     setting: &Setting,

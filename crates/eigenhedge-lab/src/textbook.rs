@@ -13,15 +13,15 @@ use eigenhedge::internals::{DrawScratch, dot, draw, symmetric_eigen};
 use eigenhedge::simplex::Select;
 use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 
-/// Smallest eigenvalue, so that logarithms exist.
+/// Smallest eigenvalue. It is positive, so that logarithms exist.
 const FLOOR: f64 = 1e-17;
 
 /// Exponent of an update.
 #[derive(Debug, Clone)]
 enum Exponent {
-    /// Logarithm of W minus the new row.
+    /// Logarithm of W, minus the new row.
     Logarithm,
-    /// Negative scatter of all rows, `-η C`.
+    /// Negative scatter matrix of all rows, `-η C`.
     Scatter(Matrix),
 }
 
@@ -31,23 +31,23 @@ pub struct Textbook {
     exponent: Exponent,
     eta: f64,
     kept: usize,
-    /// Eigenvalues of W, at least [`FLOOR`].
+    /// Eigenvalues of W, all at least [`FLOOR`].
     weights: Vec<f64>,
     /// Eigenvectors of W.
     vectors: Matrix,
-    /// Drawn directions.
+    /// Indices of the drawn directions.
     members: Vec<usize>,
 }
 
 impl Textbook {
-    /// Creates Algorithm 5, starting from the uniform density.
+    /// Creates the learner of Algorithm 5, which starts from the uniform density.
     pub fn tracking(length: usize, kept: usize, eta: f64) -> Self {
         let weights = vec![1.0 / length as f64; length];
         let vectors = Matrix::identity(length);
         Self { exponent: Exponent::Logarithm, eta, kept, weights, vectors, members: Vec::new() }
     }
 
-    /// Creates Algorithm 6, uncentered.
+    /// Creates the learner of Algorithm 6 without centering.
     pub fn anchored(length: usize, kept: usize, eta: f64) -> Self {
         let exponent = Exponent::Scatter(Matrix::zeros(length, length));
         Self { exponent, ..Self::tracking(length, kept, eta) }
@@ -62,13 +62,13 @@ impl Textbook {
         self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
     }
 
-    /// Returns the expected squared length of a direction that is kept.
+    /// Returns the expected squared length of the part of a direction that is kept.
     pub fn kept_of(&self, direction: &[f64]) -> f64 {
         let square = |j: usize| dot(self.vectors.column(j), direction).powi(2);
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
     }
 
-    /// Returns the eigenvectors most likely kept.
+    /// Returns the eigenvectors that are most likely to be kept.
     pub fn most_surely_kept(&self) -> Matrix {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));
@@ -118,7 +118,7 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
     }
 }
 
-/// Returns the eigenvalues and eigenvectors after a round trip through the matrix.
+/// Multiplies out a matrix and decomposes it again. Returns its eigenvalues and eigenvectors.
 fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
     let fresh = symmetric_eigen(&spectral(vectors, weights));
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
@@ -137,7 +137,7 @@ fn spectral(vectors: &Matrix, values: &[f64]) -> Matrix {
     matrix
 }
 
-/// JMLR Algorithm 4 on ascending weights: scales them to sum 1 with none above `1/d`.
+/// Applies JMLR Algorithm 4 to ascending weights: scales them so that they sum to 1 and none exceeds `1/d`.
 fn cap(weights: &mut [f64], dropped: usize) {
     let n = weights.len();
     let cap = 1.0 / dropped as f64;

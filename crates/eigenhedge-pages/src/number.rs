@@ -2,12 +2,12 @@
 
 pub use eigenhedge::options::exact;
 
-/// Returns a count with its noun, in the plural unless the count is one.
+/// Formats a count with its noun. The noun is in the plural unless the count is one.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Formats five significant digits, with an exponent for very large or small numbers.
+/// Formats a number with five significant digits. Very large or small numbers have an exponent.
 pub fn readable(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {

@@ -4,13 +4,13 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Serializes a record as text.
+/// Serializes a record as a string.
 pub fn to_text(record: &impl Serialize) -> String {
     let bytes = postcard::to_allocvec(record).unwrap_or_default();
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Reads the output of [`to_text`].
+/// Reads a record written by [`to_text`].
 pub fn from_text<T: DeserializeOwned>(text: &str) -> Option<T> {
     postcard::from_bytes(&BASE64_STANDARD.decode(text).ok()?).ok()
 }

@@ -6,12 +6,12 @@
 use crate::calendar;
 use crate::number;
 
-/// Largest value that is drawn; differences of larger ones would overflow.
+/// Largest value that can be drawn. Differences of larger values would overflow.
 pub const LARGEST: f64 = 1e300;
-/// Smallest positive value that is drawn on a logarithmic axis.
+/// Smallest positive value that can be drawn on a logarithmic axis.
 pub const SMALLEST: f64 = 1e-300;
 
-/// Margin for points, as a share of the range.
+/// Margin at each end of an axis, as a share of the range.
 const MARGIN: f64 = 0.015;
 
 /// Range of the drawable values of an axis.
@@ -41,7 +41,7 @@ impl Extent {
         }
     }
 
-    /// Returns the same kind of axis with only this range. An end that cannot be drawn is unchanged.
+    /// Returns an extent with this range instead. An end that cannot be drawn stays unchanged.
     pub fn only(self, low: f64, high: f64) -> Self {
         let or = |value: f64, end: f64| if self.admits(value) { value } else { end };
         Self { low: or(low, self.low), high: or(high, self.high), ..self }
@@ -77,7 +77,7 @@ pub enum Ends {
     Ticks,
 }
 
-/// One axis.
+/// Axis with its ticks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     log: bool,
@@ -123,13 +123,14 @@ impl Axis {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Returns the relative position of a value: 0 at the low end, 1 at the high end. `None` if it cannot be drawn or is
-    /// outside.
+    /// Returns the relative position of a value: 0 at the lower end, 1 at the upper end. `None` if the value
+    /// cannot be drawn or is outside the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
-    /// Returns the relative position, also for values outside: below 0 or above 1, clipped to one length of the axis.
+    /// Returns the relative position of a value, even outside the axis: below 0 or above 1, by at most one
+    /// length of the axis.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }
@@ -143,7 +144,7 @@ impl Axis {
     }
 }
 
-/// Returns the range of the extent, widened if it is empty or too narrow.
+/// Returns the range of the extent. A range that is empty or too narrow is widened.
 fn widened(extent: &Extent) -> (f64, f64) {
     match extent.range() {
         None if extent.log => (1.0, 10.0),
@@ -167,7 +168,7 @@ fn widened(extent: &Extent) -> (f64, f64) {
     }
 }
 
-/// Returns multiples of a round step: the first at or below `low`, the last at or above `high`.
+/// Returns multiples of a round step. The first is at or below `low`, and the last at or above `high`.
 fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let (mantissa, power) = round_step((high - low) / (wanted - 1) as f64);
     let unit = power_of_ten(power);
@@ -190,12 +191,12 @@ fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     ticks.iter().map(|&tick| if tick == 0.0 { 0.0 } else { tick }).collect()
 }
 
-/// Returns a correctly rounded power of ten, unlike repeated multiplication.
+/// Returns a correctly rounded power of ten. Repeated multiplication would not be correctly rounded.
 fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
-/// Returns the smallest of 1, 2, 5 times a power of ten that is not below the given step.
+/// Returns the smallest number that is 1, 2 or 5 times a power of ten and not below the given step.
 fn round_step(step: f64) -> (f64, i32) {
     let power = step.log10().floor() as i32;
     let mantissa = step / 10f64.powi(power);
@@ -207,7 +208,8 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Returns powers of ten that enclose the range, thinned to about `wanted`; also 2 and 5 times those if there are few.
+/// Returns powers of ten that enclose the range, at most about `wanted`. If they are few, also returns 2 and
+/// 5 times each power.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;

@@ -1,6 +1,6 @@
 //! Ticks of a time axis: round dates and times of day, in UTC.
 
-/// Fixed steps between ticks in seconds, up to two weeks.
+/// Possible steps between ticks in seconds, up to two weeks.
 const STEPS: [f64; 16] = [
     1.0,
     5.0,
@@ -20,9 +20,9 @@ const STEPS: [f64; 16] = [
     1_209_600.0,
 ];
 const DAY: f64 = 86400.0;
-/// Steps between ticks in months.
+/// Possible steps between ticks in months.
 const MONTHS: [i64; 12] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000];
-/// Largest absolute time with a date: about the years -6000 to 9900.
+/// Largest absolute time that is shown as a date, in seconds. It covers about the years -6000 to 9900.
 const LAST: f64 = 2.5e11;
 
 /// Returns at most about `wanted` ticks between two times, with their labels.
@@ -60,7 +60,8 @@ pub fn moment(seconds: f64) -> String {
     if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { crate::number::short(seconds) }
 }
 
-/// Labels a tick: with its date, or its time of day if steps are shorter than a day, plus the date if there are several.
+/// Returns the label of a tick: its date, or its time of day if steps are shorter than a day. If there are
+/// several days, the label has both.
 fn label(seconds: f64, step: f64, span: f64) -> String {
     let (year, month, day) = date(seconds);
     let date = format!("{year:04}-{month:02}-{day:02}");

@@ -5,7 +5,7 @@
 use crate::axis::Extent;
 use crate::number::{grouped, short};
 
-/// A chart: series with common axes.
+/// Chart: series with common axes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
     /// Title above the chart.
@@ -20,15 +20,19 @@ pub struct Chart {
     pub dated_x: bool,
     /// True if the vertical axis is logarithmic.
     pub log_y: bool,
-    /// True if a page has a switch between a linear and a logarithmic vertical axis; a logarithmic axis always has one.
+    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a
+    /// logarithmic axis always has this switch.
     pub scale_switch: bool,
-    /// Initial horizontal range; `None` for the whole range. The page has a switch to the whole range.
+    /// Initial horizontal range; `None` for the whole range. The page offers a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range: the possible range of a share, or the range without a few outliers ([`crate::focus`]).
+    /// Initial vertical range: the possible range of a share, or the range without a few outliers
+    /// ([`crate::focus`]). `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
-    /// Vertical range of a logarithmic chart when it is switched to a linear axis; `None` for the whole range.
+    /// Vertical range of a logarithmic chart after it is switched to a linear axis; `None` for the whole
+    /// range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Alternative horizontal axis that a page can switch to. All series must have the same number of points.
+    /// Alternative horizontal axis to which a page can switch. All series must then have the same number of
+    /// points.
     pub other_x: Option<OtherAxis>,
     /// Series, in the order of the legend.
     pub series: Vec<Series>,
@@ -53,7 +57,7 @@ pub struct OtherAxis {
     pub marks: Vec<f64>,
 }
 
-/// One curve, or one set of points.
+/// Curve or set of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
     /// Name in the legend.
@@ -66,7 +70,7 @@ pub struct Series {
     pub tint: Tint,
 }
 
-/// A point of a series. Without a spread, `low` and `high` equal `y`.
+/// Point of a series. If it has no spread, `low` and `high` are equal to `y`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
     /// Horizontal position.
@@ -79,27 +83,27 @@ pub struct Point {
     pub high: f64,
 }
 
-/// Kind of drawing of a series. A spread is drawn as error bars, except in a band.
+/// How a series is drawn. A spread is drawn as error bars, except in a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A line. Each series has its own dash pattern and color.
+    /// Line. Each series has its own dash pattern and color.
     Line,
-    /// A dashed line, for references such as a bound.
+    /// Dashed line, for a reference such as a bound.
     Dashed,
     /// Points without a line.
     Points,
-    /// The area between `low` and `high`; `y` is not drawn.
+    /// Area between `low` and `high`. `y` is not drawn.
     Band,
 }
 
 /// Color of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
-    /// Color given by the position of the series in the chart.
+    /// Color that depends on the position of the series in the chart.
     Position,
-    /// Color of a given position, e.g. for a line and its band.
+    /// Color of the series at this position, for example for a line and its band.
     Slot(usize),
-    /// A step on a scale from early to late, from [`crate::palette::TIMES`].
+    /// Step on a scale from early to late, [`crate::palette::TIMES`].
     Time(usize),
     /// Color of alarms.
     Alarm,
@@ -107,7 +111,7 @@ pub enum Tint {
     Drift,
 }
 
-/// A vertical line with a label.
+/// Vertical line with a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
     /// Horizontal position.
@@ -116,19 +120,19 @@ pub struct Mark {
     pub label: String,
 }
 
-/// A named position.
+/// Named position in the chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotation {
     /// Horizontal position.
     pub x: f64,
     /// Vertical position.
     pub y: f64,
-    /// Its name.
+    /// Name of the position.
     pub label: String,
 }
 
 impl Chart {
-    /// Exchanges the horizontal axis and the alternative one, if there is one.
+    /// Exchanges the horizontal axis with the alternative one, if there is one.
     pub(crate) fn flip(&mut self) {
         let Some(other) = self.other_x.take() else { return };
         let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
@@ -156,7 +160,7 @@ impl Point {
 }
 
 impl Series {
-    /// Creates a series of the given kind. Extra values of the longer slice are ignored.
+    /// Creates a series of the given kind. If one slice is longer, its extra values are ignored.
     pub fn new(kind: Kind, name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         let points = x.iter().zip(y).map(|(&x, &y)| Point::new(x, y)).collect();
         Self { name: name.into(), points, kind, tint: Tint::Position }
@@ -183,7 +187,7 @@ impl Series {
         Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
     }
 
-    /// Sets a spread at each point and returns the series.
+    /// Sets the spread of each point.
     pub fn with_spread(mut self, low: &[f64], high: &[f64]) -> Self {
         for (point, (&low, &high)) in self.points.iter_mut().zip(low.iter().zip(high)) {
             (point.low, point.high) = (low, high);
@@ -191,7 +195,7 @@ impl Series {
         self
     }
 
-    /// Sets the color and returns the series.
+    /// Sets the color.
     pub fn with_tint(mut self, tint: Tint) -> Self {
         self.tint = tint;
         self
@@ -209,13 +213,14 @@ impl Chart {
         Self { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), ..Self::default() }
     }
 
-    /// Adds a series and returns the chart.
+    /// Adds a series.
     pub fn with(mut self, series: Series) -> Self {
         self.series.push(series);
         self
     }
 
-    /// Returns the horizontal and vertical ranges of drawable values. Annotations extend them, marks do not.
+    /// Returns the horizontal and vertical ranges of the values that can be drawn. They include annotations
+    /// but not marks.
     pub fn extents(&self) -> (Extent, Extent) {
         let (mut horizontal, mut vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
@@ -237,7 +242,7 @@ impl Chart {
         series.points.iter().any(|point| horizontal.admits(point.x) && drawn(point))
     }
 
-    /// Returns the initial ranges: those of the focus, or all drawable values.
+    /// Returns the initial ranges: the focus, or all values that can be drawn.
     pub fn shown(&self) -> (Extent, Extent) {
         let (horizontal, vertical) = self.extents();
         let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {
@@ -247,7 +252,7 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// Describes the points outside the focus, if there are any.
+    /// Describes how many points are outside the focus; `None` if there are none.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =
@@ -266,7 +271,7 @@ impl Chart {
         (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
     }
 
-    /// Returns the number of values that cannot be drawn, except NaN, which marks a gap.
+    /// Returns the number of values that cannot be drawn. NaN is not counted, because it marks a gap.
     pub fn undrawable(&self) -> usize {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);

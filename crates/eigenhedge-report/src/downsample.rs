@@ -14,18 +14,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Row that represents a bucket.
+/// Rule for the row that represents a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Keep {
-    /// The first row, for slowly changing values such as totals.
+    /// First row of the bucket, for values that change slowly, such as totals.
     First,
-    /// The row with the largest first value, for values whose peaks matter, such as the loss of a row.
+    /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
     Largest,
 }
 
-/// Recorder of one or more curves over the same rows.
+/// Recorder of one or more curves over the same rows, with a limited number of points.
 ///
-/// Values may be NaN (a curve that does not exist yet), which postcard can save but JSON cannot.
+/// Values may be NaN for a curve that does not exist yet. Postcard can save NaN, but JSON cannot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Downsampler {
@@ -36,7 +36,7 @@ pub struct Downsampler {
     /// One row for each nonempty bucket, in order.
     rows: Vec<u64>,
     values: Vec<f64>,
-    /// First and last row; `None` before the first push.
+    /// Numbers of the first and last row; `None` before the first row.
     ends: Option<(u64, u64)>,
     first: Vec<f64>,
     last: Vec<f64>,
@@ -44,11 +44,11 @@ pub struct Downsampler {
 
 /// Minimum number of points of a curve.
 const LEAST: usize = 4;
-/// Limits for a deserialized recorder.
+/// Maximum size of a deserialized recorder.
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
-    /// Creates a recorder of `width` curves with at most `capacity` points each (at least 4).
+    /// Creates a recorder of `width` curves with at most `capacity` points each. The capacity is at least 4.
     pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
         let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
         let (rows, values) = (Vec::new(), Vec::new());
@@ -65,7 +65,8 @@ impl Downsampler {
         self.width
     }
 
-    /// Records a row. Missing values become NaN. Values beyond the width, and rows whose number does not increase, are ignored.
+    /// Records a row. Missing values become NaN. Values beyond the width are ignored, and so are rows whose
+    /// number does not increase.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -98,8 +99,8 @@ impl Downsampler {
         }
     }
 
-    /// Returns true if this row would start a bucket and be kept regardless of its values. With [`Keep::First`], other rows
-    /// except the last need not be pushed.
+    /// Returns true if this row would start a bucket and be kept whatever its values. With [`Keep::First`],
+    /// only such rows and the last one need to be pushed.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;
@@ -147,12 +148,12 @@ impl Downsampler {
     }
 }
 
-/// Compares two values; NaN is smaller than everything.
+/// Returns true if the first value is larger. NaN is smaller than all numbers.
 fn larger(value: f64, than: f64) -> bool {
     value > than || (than.is_nan() && !value.is_nan())
 }
 
-/// Serialized form of a recorder, before checks.
+/// Serialized form of a recorder, not checked yet.
 #[derive(Deserialize)]
 struct Saved {
     keep: Keep,
@@ -166,7 +167,7 @@ struct Saved {
     last: Vec<f64>,
 }
 
-/// Error for an invalid serialized recorder.
+/// Error for a serialized recorder that is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a saved curve must have {rule}")]
 pub struct Damaged {

@@ -3,7 +3,7 @@
 use crate::monitor_report::MonitorReport;
 use crate::page::{Block, Overview, Page, Section, Tile};
 
-/// Data of the page.
+/// Content of the page of a fleet.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FleetReport {
     /// Heading.
@@ -16,7 +16,7 @@ pub struct FleetReport {
     pub tiles: Vec<Tile>,
     /// Overview with one line per key.
     pub overview: Overview,
-    /// Charts of keys, by the anchors that the overview links to.
+    /// Charts of single keys, each with the anchor to which the overview links.
     pub keys: Vec<(String, MonitorReport)>,
 }
 

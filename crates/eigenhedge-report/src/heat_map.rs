@@ -10,7 +10,7 @@ use crate::text_layout;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Widths of the picture, for screen or paper and for a phone.
+/// Width of the picture on a screen or on paper, and on a phone.
 const WIDE: f64 = 720.0;
 const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
@@ -24,7 +24,7 @@ const SHADES: usize = 8;
 /// Size of a shade in the legend.
 const KEY: f64 = 12.0;
 
-/// Lines of cells with a common horizontal axis.
+/// Heat map: lines of cells with a common horizontal axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
     /// Title above the picture.
@@ -33,20 +33,21 @@ pub struct HeatMap {
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Start positions of the cells, increasing. A cell ends where the next starts; the last one has no width.
+    /// Start positions of the cells, in increasing order. A cell ends where the next one starts; the last one
+    /// has no width.
     pub places: Vec<f64>,
-    /// Name and values of each line, from the top.
+    /// Name and values of each line, from top to bottom.
     pub lines: Vec<(String, Vec<f64>)>,
-    /// Largest value without a shade, and smallest value with the darkest shade.
+    /// Largest value that is left blank, and smallest value with the darkest shade.
     pub range: (f64, f64),
-    /// True if shades are linear in the value; otherwise they are logarithmic.
+    /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,
     /// Sentence below the picture; may be empty.
     pub caption: String,
 }
 
 impl HeatMap {
-    /// Returns both pictures. A page shows the one that fits the screen.
+    /// Returns the picture in both widths. A page shows the one that fits the screen.
     pub(crate) fn html(&self) -> String {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);
@@ -78,7 +79,7 @@ impl HeatMap {
         names.min(NAMES * page_width)
     }
 
-    /// Draws the picture in this width.
+    /// Draws the picture with this width.
     pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
         let names = self.room_for_names(page_width);
         let mut body = String::new();
@@ -132,7 +133,7 @@ impl HeatMap {
         (3..=8).rev().map(axis).find(fits).unwrap_or_else(|| axis(2))
     }
 
-    /// Draws the legend of shades with the values at both ends, aligned right.
+    /// Draws the legend of shades, with the values at both ends. It is aligned to the right.
     fn key(&self, right: f64, y: f64) -> String {
         let (low, high) = (short(self.range.0), short(self.range.1));
         let end = right - text_layout::width(&high, TEXT_SIZE) - 6.0;
@@ -145,7 +146,7 @@ impl HeatMap {
         body + &label(FAINT, "faint", (right, y), TEXT_SIZE, "text-anchor=\"end\"", &high)
     }
 
-    /// Returns the cells of each shade as paths. Adjacent cells of one shade are merged.
+    /// Returns the cells of each shade as SVG paths. Adjacent cells of the same shade are merged.
     fn cells(&self, place: impl Fn(f64) -> f64, top: f64) -> [String; SHADES] {
         let mut paths = [const { String::new() }; SHADES];
         for (i, (_, values)) in self.lines.iter().enumerate() {

@@ -8,7 +8,7 @@ use crate::run_report::Curve;
 /// Maximum number of columns in the heat map of contributions.
 const COLUMNS: usize = 30;
 
-/// A statistic over the rows, with its limit.
+/// Statistic over the rows, with its limit.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Watched {
     /// Title of the chart.
@@ -21,25 +21,26 @@ pub struct Watched {
     pub values: Vec<f64>,
     /// Limits of the statistic.
     pub limits: Vec<f64>,
-    /// Named points at these rows, NaN elsewhere. If empty, the values above the limit are marked.
+    /// Named points: values at some rows, and NaN elsewhere. If the list is empty, the values above the limit
+    /// are marked.
     pub marked: Vec<(String, Vec<f64>)>,
 }
 
-/// An event, a drift or a change in the charts.
+/// Event, drift or change that is marked in the charts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moment {
     /// Number of the row.
     pub row: f64,
     /// Time in seconds since 1970, if known.
     pub time: Option<f64>,
-    /// Text at the top of the line.
+    /// Text at the top of the mark.
     pub label: String,
 }
 
-/// Gap between points, in median steps, that breaks a line over times.
+/// A gap in time breaks a line if it exceeds this multiple of the median step.
 const GAP: f64 = 10.0;
 
-/// Data of the page of a monitor.
+/// Content of the page of a monitor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MonitorReport {
     /// Heading.
@@ -54,19 +55,22 @@ pub struct MonitorReport {
     pub facts: Vec<(String, String)>,
     /// Numbers of the plotted rows.
     pub rows: Vec<f64>,
-    /// Statistics at these rows.
+    /// Statistics for the plotted rows.
     pub watched: Vec<Watched>,
     /// Events, drifts and changes.
     pub moments: Vec<Moment>,
     /// Numbers of the rows of the heat map.
     pub cell_rows: Vec<f64>,
-    /// Contributions of each column to Q at these rows, in units of the limit of Q.
+    /// Contribution of each column to Q in these rows, as a multiple of the limit of Q.
     pub contributions: Vec<(String, Vec<f64>)>,
-    /// Values of the main causing columns at the same rows.
+    /// Numbers of the rows of the signals.
+    pub signal_rows: Vec<f64>,
+    /// Values of the main causing columns at these rows.
     pub signals: Vec<(String, Vec<f64>)>,
-    /// Strongest events with their causes.
+    /// Table of the strongest events with their causes.
     pub worst: Table,
-    /// Times of some of the rows, in seconds since 1970, nondecreasing: the axis of the charts, if known.
+    /// Times of some rows in seconds since 1970, in nondecreasing order. If they are known, they are the
+    /// horizontal axis.
     pub times: Option<Curve>,
 }
 
@@ -123,7 +127,7 @@ impl MonitorReport {
         self.dated().map_or_else(|| "row".to_owned(), |times| times.name.clone())
     }
 
-    /// Creates a chart over some of the rows. Lines are broken at gaps in time.
+    /// Creates a chart over some of the rows. Lines are interrupted at gaps in time.
     fn over(
         &self,
         title: &str,
@@ -168,7 +172,7 @@ impl MonitorReport {
                 Series::dashed("limit", x, &at(&watched.limits)),
             ];
             if watched.marked.is_empty() {
-                all.push(Series::points("over the limit", x, &at(&over.collect::<Vec<_>>())));
+                all.push(Series::points("over the limit", x, &at(&over.collect::<Vec<_>>())).with_tint(Tint::Drift));
             }
             all.extend(watched.marked.iter().map(|(name, values)| {
                 let tint = if name == "alarm" { Tint::Alarm } else { Tint::Drift };
@@ -184,12 +188,12 @@ impl MonitorReport {
     /// Plots the values of one column.
     fn signal(&self, name: &str, values: &[f64]) -> Chart {
         let line = |x: &[f64], from: &[Option<usize>]| vec![Series::line(name, x, &taken(values, from))];
-        let mut chart = self.over(name, name, &self.cell_rows, line);
-        chart.caption = "The column itself, at the row with the largest score of each stretch of rows.".into();
+        let mut chart = self.over(name, name, &self.signal_rows, line);
+        chart.caption = "The column itself, at evenly spaced rows.".into();
         chart
     }
 
-    /// Returns the heat map of the columns with the largest contributions, in their own order.
+    /// Returns the heat map of the columns with the largest contributions. The columns keep their order.
     fn heat_map(&self) -> HeatMap {
         let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
         let mut order: Vec<usize> = (0..self.contributions.len()).collect();
@@ -207,20 +211,20 @@ impl MonitorReport {
             range: (0.05, 20.0),
             linear: false,
             caption: format!(
-                "What each column adds to Q, at the row with the largest score of each stretch of rows: from a twentieth of the limit \
-                 of Q, the faintest, to twenty limits.{others}"
+                "The contribution of each column to Q, at the row with the largest score in each segment of rows. The \
+                 faintest shade is a twentieth of the limit of Q, the darkest twenty times the limit.{others}"
             ),
         }
     }
 }
 
-/// Returns true if a gap covers more than half of the time; an axis of rows is then clearer.
+/// Returns true if a gap covers more than half of the time. Row numbers are then the clearer axis.
 fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
     let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
     points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
 }
 
-/// Returns positions with their indices, and an additional position without an index in each gap of times.
+/// Returns the positions with their indices. Each gap in time gets an additional position without an index.
 fn broken(places: &[f64], is_dated: bool) -> Vec<(f64, Option<usize>)> {
     let mut steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
     steps.sort_by(f64::total_cmp);
@@ -238,7 +242,7 @@ fn broken(places: &[f64], is_dated: bool) -> Vec<(f64, Option<usize>)> {
     points
 }
 
-/// Returns the values at these indices; NaN where there is none.
+/// Returns the values at these indices. `None` becomes NaN.
 fn taken(values: &[f64], from: &[Option<usize>]) -> Vec<f64> {
     from.iter().map(|from| from.and_then(|i| values.get(i).copied()).unwrap_or(f64::NAN)).collect()
 }
@@ -289,7 +293,7 @@ mod tests {
             rows: rows.clone(),
             watched: vec![watched],
             moments: vec![Moment { row: 10.0, time: Some(5.0), label: "a".into() }],
-            cell_rows: rows,
+            signal_rows: rows,
             signals: vec![("s".into(), vec![7.0; 20])],
             times: Some(times),
             ..MonitorReport::default()

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 176.0;
-/// Left, top, right and bottom of the plotting area.
+/// Left, top, right and bottom edge of the plotting area.
 const AREA: [f64; 4] = [6.0, 54.0, 234.0, 154.0];
 const NAME_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
@@ -28,7 +28,7 @@ pub struct Multiples {
     pub notes: Vec<String>,
     /// Dashed reference curve in every plot.
     pub reference: Option<Curve>,
-    /// Upper end of the vertical axis, where curves are cut off. The lower end is zero.
+    /// Upper end of the vertical axis. Curves are cut off there. The lower end is zero.
     pub top: f64,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated: bool,

@@ -1,6 +1,7 @@
 //! Formatting of numbers for readers.
 
-/// Formats a number with at most `digits` significant digits, without an exponent if that is short.
+/// Formats a number with at most `digits` significant digits. The number has no exponent if it is short
+/// enough without.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };
@@ -16,7 +17,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
-/// Returns a short label for one value: `0.001`, `200`, `50k`, `3M`, `1e-7`.
+/// Formats a number as a short label, such as `0.001`, `200`, `50k`, `3M` or `1e-7`.
 pub fn short(value: f64) -> String {
     let size = value.abs();
     for (unit, suffix) in [(1e9, "G"), (1e6, "M"), (1e3, "k")] {
@@ -30,7 +31,7 @@ pub fn short(value: f64) -> String {
     significant(value, 4)
 }
 
-/// Returns labels for evenly spaced ticks, with a common unit and enough decimals to distinguish them.
+/// Formats evenly spaced ticks with a common unit and enough decimals to distinguish them.
 pub fn ticks(values: &[f64]) -> Vec<String> {
     let size = values.iter().fold(0.0f64, |size, value| size.max(value.abs()));
     let step = values.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
@@ -57,7 +58,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
     values.iter().map(|&value| label(value)).collect()
 }
 
-/// Formats an integer in groups of three, `1 234 567`, with thin no-break spaces.
+/// Formats an integer in groups of three digits separated by thin no-break spaces, such as `1 234 567`.
 pub fn grouped(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();

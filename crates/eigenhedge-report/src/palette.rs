@@ -5,7 +5,7 @@
 
 use crate::chart::{Kind, Tint};
 
-/// A color on a light and on a dark background.
+/// Color for light and for dark backgrounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
     /// Color on a light background.
@@ -18,13 +18,13 @@ const fn colour(light: &'static str, dark: &'static str) -> Colour {
     Colour { light, dark }
 }
 
-/// Background.
+/// Color of the background.
 pub const PAPER: Colour = colour("#ffffff", "#14171c");
-/// Text and axes.
+/// Color of text and axes.
 pub const INK: Colour = colour("#1f2328", "#e4e7eb");
-/// Labels of ticks, captions.
+/// Color of tick labels and captions.
 pub const FAINT: Colour = colour("#57606a", "#a4adb8");
-/// Grid lines.
+/// Color of grid lines.
 pub const GRID: Colour = colour("#e3e6ea", "#2c323a");
 
 /// Colors of series.
@@ -39,12 +39,12 @@ pub const SERIES: [Colour; 8] = [
     colour("#882255", "#f27fa5"),
 ];
 
-/// Color of alarms, the only red.
+/// Color of alarms. It is the only red.
 pub const ALARM: Colour = colour("#cf1020", "#ff6b6b");
 /// Color of drifts.
 pub const DRIFT: Colour = colour("#b35c00", "#ffb454");
 
-/// Colors from early to late.
+/// Colors of a time scale, from early to late.
 pub const TIMES: [Colour; 5] = [
     colour("#440154", "#4a8fd0"),
     colour("#443a83", "#22a7b5"),
@@ -53,10 +53,10 @@ pub const TIMES: [Colour; 5] = [
     colour("#2b9a5f", "#fde725"),
 ];
 
-/// Dash patterns of series, in pixels; the first is solid.
+/// Dash patterns of series, in pixels. The first is solid.
 pub const DASHES: [&[u8]; 8] =
     [&[], &[8, 3], &[2, 3], &[9, 3, 2, 3], &[14, 4], &[5, 2, 1, 2, 1, 2], &[4, 4], &[14, 3, 4, 3]];
-/// Dash pattern of references.
+/// Dash pattern of reference lines.
 const COMPARED: &[u8] = &[6, 4];
 
 /// Appearance of a series.
@@ -75,7 +75,7 @@ pub struct Look {
 const SERIES_CLASSES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 const TIME_CLASSES: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
 
-/// Returns the appearance of a series at a position of its chart.
+/// Returns the appearance of a series, given its position in the chart.
 pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     let slot = match tint {
         Tint::Alarm => return Look { colour: ALARM, class: "alarm", dash: DASHES[0], shape: 0 },
@@ -91,7 +91,7 @@ pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     Look { colour: SERIES[slot % 8], class: SERIES_CLASSES[slot % 8], dash, shape: slot }
 }
 
-/// Returns style rules for pictures on a dark screen. Print stays light.
+/// Returns style rules for pictures on a dark screen. Printed pages stay light.
 pub fn dark_rules() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
     let mut rule = |class: &str, colour: Colour| {
@@ -122,7 +122,7 @@ mod tests {
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    /// Returns the contrast ratio of the Web Content Accessibility Guidelines.
+    /// Returns the contrast ratio as defined by the Web Content Accessibility Guidelines.
     fn contrast(a: &str, b: &str) -> f64 {
         let (a, b) = (luminance(linear(a)), luminance(linear(b)));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
@@ -139,7 +139,7 @@ mod tests {
         }
     }
 
-    /// Simulates a color for deuteranopia (Viénot, Brettel & Mollon 1999).
+    /// Simulates how a color looks with deuteranopia (Viénot, Brettel & Mollon 1999).
     fn without_green([red, green, blue]: [f64; 3]) -> [f64; 3] {
         let mixed = 0.29275 * red + 0.70725 * green;
         [mixed, mixed, (-0.02234 * red + 0.02234 * green + blue).clamp(0.0, 1.0)]

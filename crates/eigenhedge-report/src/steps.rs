@@ -7,16 +7,16 @@ use crate::svg::{self, number};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Number of pictures without scripts.
+/// Number of pictures on a page without scripts.
 const FRAMES: usize = 4;
 const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;
-/// Number of visible points, the last ones.
+/// Number of points shown at a time, the most recent ones.
 const SEEN: usize = 40;
 /// Pixels per unit.
 const UNIT: f64 = 100.0;
 
-/// Points in the plane, one per row, and the lines.
+/// Animation of points in the plane, one per row, with two lines.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Steps {
     /// Title above the picture.
@@ -25,9 +25,9 @@ pub struct Steps {
     /// Caption below the picture.
     #[serde(skip)]
     pub caption: String,
-    /// Points, within one unit of the origin.
+    /// Points. Their coordinates are between -1 and 1.
     pub points: Vec<(f64, f64)>,
-    /// Angle of the line committed to before each point.
+    /// Angle of the adaptive line before each point.
     pub angles: Vec<f64>,
     /// Angle of the best fixed line.
     pub fixed: f64,

@@ -21,7 +21,7 @@ pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(character_width).sum::<f64>() * size
 }
 
-/// Returns the text, truncated with an ellipsis if it does not fit.
+/// Truncates the text, with an ellipsis, if it does not fit.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.into();
@@ -37,8 +37,8 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
-/// Returns the text, or its first letters and as much of its end as fits, with an ellipsis between; for names with a common
-/// start.
+/// Shortens the text if it does not fit: keeps its first letters and as much of its end as fits, with an
+/// ellipsis between them. For names that start alike.
 pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     const FIRST: usize = 4;
     if width(text, size) <= room {
@@ -54,7 +54,8 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// Wraps the text into at most `most` lines between words. The last line ends with an ellipsis if text is left.
+/// Wraps the text into at most `most` lines, between words. The last line ends with an ellipsis if some text
+/// does not fit.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

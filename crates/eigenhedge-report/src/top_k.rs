@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A row with its value and label.
+/// Row with its value and label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     /// Number of the row.
@@ -15,7 +15,7 @@ pub struct Entry {
     pub label: String,
 }
 
-/// The rows with the largest values so far, largest first.
+/// List of the rows with the largest values so far, in descending order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct TopK {
@@ -23,7 +23,7 @@ pub struct TopK {
     entries: Vec<Entry>,
 }
 
-/// Serialized form, before checks.
+/// Serialized form, not checked yet.
 #[derive(Deserialize)]
 struct Saved {
     capacity: usize,
@@ -35,14 +35,14 @@ impl TryFrom<Saved> for TopK {
 
     fn try_from(Saved { capacity, entries }: Saved) -> Result<Self, &'static str> {
         if entries.len() > capacity || !entries.is_sorted_by(|a, b| a.value >= b.value) {
-            return Err("the largest rows must be at most so many, largest first");
+            return Err("the largest rows must be within the capacity and in descending order");
         }
         Ok(Self { capacity, entries })
     }
 }
 
 impl Default for TopK {
-    /// Keeps the ten largest.
+    /// Creates a list of at most ten rows.
     fn default() -> Self {
         Self::new(10)
     }
@@ -54,7 +54,7 @@ impl TopK {
         Self { capacity, entries: vec![] }
     }
 
-    /// Adds a row if its value is large enough. The label is created only then. NaN is never kept.
+    /// Adds a row if its value is large enough. The label is created only in that case. NaN is never added.
     pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
         let full = self.entries.len() >= self.capacity;
         if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {
@@ -70,7 +70,7 @@ impl TopK {
         self.capacity
     }
 
-    /// Returns the rows, largest first.
+    /// Returns the rows in descending order of their values.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }

@@ -34,8 +34,8 @@
 
 use crate::simplex::Multiplicity;
 
-/// Returns `d log(N/d)`, the divergence of a projection from the uniform start; its limit k for infinite N. `None` unless `k <
-/// N`.
+/// Returns `d log(N/d)`, the divergence of a projection from the uniform start. For infinite N this is the
+/// limit k. `None` unless `k < N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
@@ -50,8 +50,8 @@ pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (kept < n).then(|| (n - kept) * -(-kept / n).ln_1p())
 }
 
-/// Returns `k log(N/k)`, the larger and simpler term printed in JMLR (4), (7) and ICML (6), (7). `None` unless `0 < k ≤ N/2`,
-/// where it bounds [`divergence`].
+/// Returns `k log(N/k)`, the simpler term printed in JMLR (4), (7) and ICML (6), (7). It is an upper bound on
+/// [`divergence`]. `None` unless `0 < k ≤ N/2`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
@@ -65,7 +65,8 @@ pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (0.0 < kept && 2.0 * kept <= n).then(|| kept * (n / kept).ln())
 }
 
-/// Returns `log C(n, k)`, the divergence of one set of experts from the uniform start over all sets of its size.
+/// Returns `log C(n, k)`, the divergence of a single set of k experts from the uniform distribution over all
+/// such sets.
 ///
 /// ```
 /// use eigenhedge::bounds::set_divergence;
@@ -152,15 +153,15 @@ pub struct Setting {
     pub kept: usize,
     /// Dimension N of the space.
     pub dimension: Multiplicity,
-    /// Squared bound Q² on the norms of rows, after centering if the learner centers.
+    /// Square Q² of the bound on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// Total cost of approximations, which adds to the divergence. Each replacement of `V` by `V'` costs the sum of the
-    /// positive eigenvalues of `log V - log V'`.
+    /// Total cost of approximations, which is added to the divergence. Replacing `V` by `V'` costs the sum of
+    /// the positive eigenvalues of `log V - log V'`.
     pub price: f64,
 }
 
 impl Setting {
-    /// Creates the setting for rows of norm at most 1 and no approximations.
+    /// Creates a setting for rows of norm at most 1, without approximations.
     pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Self {
         Self { eta, kept, dimension, norm_square: 1.0, price: 0.0 }
     }

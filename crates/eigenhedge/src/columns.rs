@@ -28,12 +28,12 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Creates columns with these names and this scale. Duplicate names are discarded, and the columns are then unnamed.
+    /// Creates columns with these names and this scale. If a name occurs twice, the columns are unnamed.
     pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Converts a row to standard units. The error names the entry that cannot be scaled.
+    /// Scales a row to standard units. The error names the entry that cannot be scaled.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
@@ -45,8 +45,9 @@ impl Columns {
         self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if more rows are needed. Rows that
-    /// `missing` skips do not count. On an error nothing changes; the error names the row.
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if it needs more rows.
+    /// Rows that the `missing` rule skips are not used. On an error nothing changes, and the error names the
+    /// row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
@@ -75,7 +76,8 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Returns an error unless both have the same names and the same kind of scale. Missing names are taken from the other.
+    /// Returns an error unless both have the same names and the same kind of scale. If only the other one has
+    /// names, they are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;
@@ -94,13 +96,13 @@ impl Columns {
         Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
     }
 
-    /// Merges with the columns of another model. Names and scale must match.
+    /// Merges the columns of another model into these. Names and scale must match.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.agree(other)?;
         self.standardizer.merge(&other.standardizer)
     }
 
-    /// Checks a deserialized state against the width of the model.
+    /// Checks a deserialized state for a model with this number of columns.
     pub(crate) fn check_state(&self, width: usize, has_rows: bool) -> Result<(), Error> {
         if let Some(names) = &self.names {
             length("the names of columns", names.len(), width)?;

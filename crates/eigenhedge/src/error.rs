@@ -62,7 +62,7 @@ pub enum Error {
     /// The norm of the row exceeds the bound given by the user.
     #[error("the norm of the row must not exceed the norm bound {bound}, got {norm}")]
     Norm {
-        /// Euclidean norm of the row (after centering, when the learner centers).
+        /// Euclidean norm of the row, after centering if the learner centers.
         norm: f64,
         /// The bound given.
         bound: f64,
@@ -85,15 +85,15 @@ pub enum Error {
     /// The sum of the squared norms of all rows overflows.
     #[error("the squared norms of all rows must add up to less than 4.4e304, got {square:e} more than {total:e}")]
     Total {
-        /// Squared norm of the row (after centering, when the learner centers).
+        /// Squared norm of the row, after centering if the learner centers.
         square: f64,
-        /// Sum over the previous rows.
+        /// Sum of the squared norms of the previous rows.
         total: f64,
     },
     /// The kernel returned a value that is impossible for an inner product.
     #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
     KernelValue {
-        /// Index of the atom that was the other argument; `None` for the kernel of the row with itself.
+        /// Index of the atom with which the kernel was evaluated; `None` for the kernel of the row with itself.
         atom: Option<usize>,
         /// Rule for the value, e.g. "finite".
         rule: &'static str,
@@ -114,7 +114,7 @@ pub enum Error {
         /// The value found.
         value: f64,
     },
-    /// A point given by its index is out of range.
+    /// The index of a point is out of range.
     #[error("the index must be less than {size}, got {index}")]
     Index {
         /// The index given.
@@ -133,20 +133,20 @@ pub enum Error {
     /// A combination of settings is unsupported.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// Two states cannot be merged: they are incompatible, or one depends on the order of its rows.
+    /// Two states cannot be merged, because they are incompatible or one depends on the order of its rows.
     #[error("cannot be merged: {0}")]
     Merge(String),
     /// The store of a fleet could not save or load a learner. The cause is the [source](std::error::Error::source).
     #[error("a learner that was put away cannot be read or written")]
     Store(#[source] StoreError),
-    /// A text is not a known name.
+    /// A string is not a known name.
     #[error("{what} must be {rule}, got '{text}'")]
     Name {
         /// Kind of name that was expected, e.g. "mode".
         what: &'static str,
         /// List of the valid names.
         rule: String,
-        /// The text given.
+        /// The string given.
         text: String,
     },
     /// An object does not fit into memory.
@@ -209,7 +209,7 @@ impl std::error::Error for StoreError {
 }
 
 impl Error {
-    /// Adds the position of the point that caused the error. [`Self::Cancelled`] is returned unchanged.
+    /// Adds the position of the point that caused the error. [`Self::Cancelled`] stays unchanged.
     pub fn at(self, point: usize) -> Self {
         if self == Self::Cancelled {
             return self;
@@ -217,7 +217,7 @@ impl Error {
         Self::At { point, error: Box::new(self) }
     }
 
-    /// Returns the error for a text that is not one of `names`.
+    /// Creates the error for a string that is not one of `names`.
     pub(crate) fn name(what: &'static str, names: &[&str], text: &str) -> Self {
         let rule = match names {
             [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
@@ -289,7 +289,8 @@ pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     }
 }
 
-/// Adds the squared norm of a row to the total. Fails if sums over all rows could overflow, and on NaN.
+/// Adds the squared norm of a row to the total. Returns an error if sums over all rows could overflow, or for
+/// NaN.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
@@ -326,7 +327,7 @@ mod tests {
     use super::*;
     use std::error::Error as _;
 
-    /// Joins the message with those of its sources, as programs print it.
+    /// Joins the message of an error with the messages of its sources, as programs print it.
     fn chain(error: &Error) -> String {
         let sources = std::iter::successors(error.source(), |error| (*error).source());
         sources.fold(error.to_string(), |text, source| format!("{text}: {source}"))

@@ -22,28 +22,29 @@ use crate::num::dot;
 /// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Imputation {
-    /// Directions restricted to the observed cells.
+    /// Rows of the directions for the observed cells.
     seen: Matrix,
-    /// Normal equations; then the Cholesky factor below the diagonal.
+    /// Normal equations, and later their Cholesky factor below the diagonal.
     normal: Matrix,
     coefficients: Vec<f64>,
 }
 
-/// Smallest ridge factor on a squared coordinate; the largest follows.
+/// Smallest ridge factor of a squared coordinate.
 const LEAST_RIDGE: f64 = 1e-12;
 const LARGEST_RIDGE: f64 = 1e12;
-/// Smallest value of `1 - h`.
+/// Smallest allowed value of `1 - h`, where h is the leverage of a cell.
 const LEAST_LEFT: f64 = 1e-3;
 
-/// Returns the ridge factor of a coordinate: noise variance per cell divided by the energy per row along the direction.
+/// Returns the ridge factor of a coordinate: the noise variance per cell divided by the energy per row along
+/// its direction.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
     let ratio = noise / energy;
     if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
 }
 
 impl Imputation {
-    /// Fills the NaN cells of the row. The columns of `basis` are the directions; `ridge` holds the factor on each squared
-    /// coordinate.
+    /// Fills in the NaN cells of the row. The columns of `basis` are the directions, and `ridge` contains a
+    /// factor for each squared coordinate.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
         seen.clone_from(basis);
@@ -70,8 +71,8 @@ impl Imputation {
 }
 
 impl Imputation {
-    /// Writes the leave-one-out errors of the observed cells of the row filled in last. `row` has NaN in the missing cells,
-    /// which have no error. Requires a preceding [`Self::fill`] with the same basis.
+    /// Writes the leave-one-out errors of the observed cells of the last filled row. `row` has NaN in the
+    /// missing cells, which have no error. [`Self::fill`] must have been called with the same basis.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
         // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹; their squared lengths are the leverages h.
@@ -95,7 +96,7 @@ impl Imputation {
     }
 }
 
-/// Solves `A x = b` for a positive definite matrix. Reads and overwrites its lower triangle.
+/// Solves `A x = b` for a positive definite matrix. Only the lower triangle is used; it is overwritten.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     let size = x.len();
     for j in 0..size {

@@ -12,7 +12,8 @@ pub struct Loss {
     pub realised: f64,
 }
 
-/// An online learner: it commits to a choice before it sees an instance, incurs a loss, and updates.
+/// Online learner. In each trial it makes a choice, then sees an instance, incurs a loss, and updates its
+/// state.
 ///
 /// [`trial`] calls the methods in the required order.
 pub trait Learner<I: ?Sized> {
@@ -24,8 +25,8 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance.
     fn update(&mut self, instance: &I);
-    /// Precomputes work shared by the next instances. An empty list cancels it. Results are bit-identical with and without
-    /// prefetching.
+    /// Precomputes work that is shared by the next instances. An empty list cancels it. Results are
+    /// bit-identical with and without prefetching.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -42,7 +43,7 @@ pub trait Learner<I: ?Sized> {
 pub struct Upcoming<'a, I>(&'a [I]);
 
 impl<'a, I> Upcoming<'a, I> {
-    /// Wraps instances. The caller guarantees that their trials follow in this order.
+    /// Wraps instances. The caller guarantees to run their trials in this order.
     pub(crate) fn of(instances: &'a [I]) -> Self {
         Self(instances)
     }
@@ -61,7 +62,8 @@ impl<I> Clone for Upcoming<'_, I> {
 
 impl<I> Copy for Upcoming<'_, I> {}
 
-/// Runs one trial: check, choose, incur, update. On an error the learner and the generator are unchanged.
+/// Runs one trial: check, choose, incur, update. On an error, the learner and the random generator are
+/// unchanged.
 pub fn trial<I: ?Sized>(
     learner: &mut (impl Learner<I> + ?Sized),
     instance: &I,
@@ -70,7 +72,7 @@ pub fn trial<I: ?Sized>(
     trial_with(learner, instance, random, |_| ())
 }
 
-/// Runs one [`trial`] and calls `charged` with the learner between the loss and the update.
+/// Runs one [`trial`]. Calls `charged` with the learner after the loss is recorded and before the update.
 pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     learner: &mut L,
     instance: &I,
@@ -85,9 +87,9 @@ pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     Ok(loss)
 }
 
-/// Runs a [`trial`] for each instance, in order. Long instances are faster than with separate calls. The last argument is
-/// called with the learner and the loss after each trial. The first error stops the loop and is returned with the position of
-/// its instance; earlier instances have been learned.
+/// Runs a [`trial`] for each instance, in order. For long instances this is faster than separate calls. After
+/// each trial, the last argument is called with the learner and the loss. The first error stops the loop and
+/// is returned with the position of its instance; earlier instances have been learned.
 ///
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, streams, trials};

@@ -5,16 +5,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Size in bytes below which no check is made.
+/// Size in bytes below which an allocation is not checked.
 const LITTLE: u128 = 1 << 20;
 
-/// Sets the maximum size in bytes of a single object, for this process from now on. Without a call, only the system limits the
-/// size.
+/// Sets the maximum size in bytes of a single object, for the whole process. By default only the system
+/// limits the size.
 pub fn set_max_memory(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Returns an error if this many float64 numbers exceed the memory limit or what the system can allocate.
+/// Returns an error if this many float64 numbers exceed the memory limit or the memory that the system can
+/// allocate.
 ///
 /// ```
 /// use eigenhedge::internals::check_numbers;

@@ -25,12 +25,12 @@ pub enum Mixing {
     /// No mixing.
     #[default]
     None,
-    /// Mixes in the uniform distribution.
+    /// Mixing with the uniform distribution.
     FixedShare {
         /// Share of the uniform distribution, in `[0, 1)`.
         alpha: f64,
     },
-    /// Mixes in the mean of all earlier distributions.
+    /// Mixing with the mean of all earlier distributions.
     PastAverage {
         /// Share of the mean, in `[0, 1)`.
         alpha: f64,
@@ -67,13 +67,13 @@ impl Mixing {
     }
 }
 
-/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`, with full precision of `1 - e^result` if both weights are near 1 and of
-/// `e^result` otherwise. For `α = 0` it is exactly `a`; two zeros give exactly zero.
+/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both weights are near 1, `1 - e^result` has full
+/// precision; otherwise `e^result` has. For `α = 0` the result is exactly `a`. Two zeros give exactly zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
     Blend::with(b, alpha).of(a)
 }
 
-/// A share of one weight that is blended into many others. Shared terms are computed once.
+/// Share of one weight that is mixed into many others. Common terms are computed once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,
@@ -84,7 +84,7 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Creates the share `alpha` of `e^b`.
+    /// Creates a blend with the share `alpha` of `e^b`.
     pub fn with(b: f64, alpha: f64) -> Self {
         Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 
-/// A small, fast random generator whose state can be saved.
+/// Small, fast random generator whose state can be saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct Random(Pcg64Mcg);
@@ -20,7 +20,8 @@ struct Saved {
 impl TryFrom<Saved> for Random {
     type Error = Error;
 
-    /// Rejects an even state. The period of such a generator is short, and zero repeats immediately.
+    /// Checks a deserialized state. An even state is an error, because its period is short; zero repeats
+    /// immediately.
     fn try_from(Saved { state }: Saved) -> Result<Self, Error> {
         ensure(state & 1 == 1, "the state of a generator must be odd")?;
         Ok(Self(Pcg64Mcg::new(state)))
@@ -28,7 +29,7 @@ impl TryFrom<Saved> for Random {
 }
 
 impl Random {
-    /// Creates a generator. The same seed gives the same draws on every platform.
+    /// Creates a generator. A seed gives the same draws on every platform.
     pub fn seeded(seed: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
@@ -48,7 +49,7 @@ impl Random {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }
 
-    /// Returns an independent generator, for draws that may happen later or not at all.
+    /// Returns an independent generator, for draws that happen later or not at all.
     pub fn split(&mut self) -> Self {
         Self::seeded(self.0.random())
     }

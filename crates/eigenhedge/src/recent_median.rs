@@ -7,24 +7,24 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Window length.
+/// Number of values in the window.
 const WINDOW: usize = 101;
-/// Numbers required before the median is defined.
+/// Minimum number of values for a median.
 const ENOUGH: usize = 10;
 
-/// The last numbers of a nonnegative sequence, and their median.
+/// Median of the last numbers of a nonnegative sequence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
-    /// The last numbers. Once the window is full, a ring whose oldest number is at `oldest`.
+    /// Last numbers. Once the window is full, it is a ring buffer whose oldest number is at `oldest`.
     ring: Vec<f64>,
     oldest: usize,
-    /// The same numbers, ascending; empty after deserialization.
+    /// Same numbers in ascending order; empty after deserialization.
     #[serde(skip)]
     sorted: Scratch<Vec<f64>>,
 }
 
 impl RecentMedian {
-    /// Returns the median; `None` before ten numbers.
+    /// Returns the median; `None` if there are fewer than ten numbers.
     pub fn value(&self) -> Option<f64> {
         match (self.ring.len(), self.sorted.0.len()) {
             (0..ENOUGH, _) => None,
@@ -55,8 +55,8 @@ impl RecentMedian {
         sorted.insert(place(sorted, number), number);
     }
 
-    /// Returns the factor that limits `number` to `times` the median of the previous numbers. It is 1 if the number is within
-    /// the limit or if the median is zero or undefined.
+    /// Returns the factor that shortens `number` to `times` the median of the previous numbers. It is 1 if
+    /// the number is within the limit, or if the median is zero or undefined.
     pub fn shortening(&self, number: f64, times: f64) -> f64 {
         match self.value() {
             Some(median) if median > 0.0 && number > times * median => times * median / number,
@@ -86,12 +86,13 @@ pub(crate) struct Clip {
 }
 
 impl Clip {
-    /// Returns the factor on a row of this norm when rows are clipped to `times` the median norm.
+    /// Returns the factor by which a row of this norm is multiplied if rows are clipped at `times` the median
+    /// norm.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }
 
-    /// Records a row that was learned with this factor.
+    /// Records the norm of a row that was learned with this factor.
     pub fn count_in(&mut self, times: Option<f64>, norm: f64, factor: f64) {
         if times.is_some() {
             self.norms.push(norm);

@@ -23,24 +23,24 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SavedKind {
-    /// A [`Model`](crate::Model).
+    /// [`Model`](crate::Model).
     Model,
-    /// A [`Monitor`](crate::Monitor).
+    /// [`Monitor`](crate::Monitor).
     Monitor,
     /// [`Moments`](crate::Moments) of rows.
     Moments,
-    /// A [`Fleet`](crate::Fleet) of models.
+    /// [`Fleet`](crate::Fleet) of models.
     Models,
-    /// A [`Fleet`](crate::Fleet) of monitors.
+    /// [`Fleet`](crate::Fleet) of monitors.
     Monitors,
 }
 
-/// Kinds in the order of their numbers, from 1.
+/// All kinds, in the order of their numbers in files, which start at 1.
 const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Returns the kind of the file from its first [`Self::HEAD`] bytes.
+    /// Determines the kind of a file from its first [`Self::HEAD`] bytes.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -56,7 +56,7 @@ impl SavedKind {
         KINDS.get((kind as usize).wrapping_sub(1)).copied().ok_or(Refusal::Content)
     }
 
-    /// Number of bytes that identify the kind of a file.
+    /// Number of bytes at the start of a file that identify its kind.
     pub const HEAD: usize = 16;
 
     /// Returns the first bytes of a file of this kind.
@@ -69,7 +69,7 @@ impl SavedKind {
         head
     }
 
-    /// Returns an error unless the bytes start like a file of this kind.
+    /// Returns an error if the bytes do not start like a file of this kind.
     pub(crate) fn expect(self, bytes: &[u8]) -> Result<(), Refusal> {
         match Self::of(bytes)? {
             found if found == self => Ok(()),
@@ -90,14 +90,14 @@ impl fmt::Display for SavedKind {
     }
 }
 
-/// Reason why saved bytes cannot be read.
+/// Reason why a saved file cannot be read.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Not a file of this format.
+    /// The file is not of this format.
     #[error("is not a file saved by eigenhedge")]
     Foreign,
-    /// The file holds another kind of object.
+    /// The file contains another kind of object.
     #[error("holds {found}, not {wanted}")]
     Kind {
         /// Kind found in the file.
@@ -105,7 +105,7 @@ pub enum Refusal {
         /// Kind that was requested.
         wanted: SavedKind,
     },
-    /// The file has another version.
+    /// The file has a different format version.
     #[error("is a file of version {0}, and this program reads version {VERSION}")]
     Version(u32),
     /// The file is truncated or has trailing bytes.
@@ -119,10 +119,10 @@ pub enum Refusal {
     /// The checksum does not match.
     #[error("is damaged: its checksum does not match")]
     Checksum,
-    /// The body cannot be decoded.
+    /// The content cannot be decoded.
     #[error("is damaged: its content makes no sense")]
     Content,
-    /// The state is invalid.
+    /// The saved state is invalid.
     #[error("is damaged: {0}")]
     State(Error),
 }
@@ -151,7 +151,8 @@ pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Reads the bytes written by [`framed`]. Returns the content, whose state is not checked yet, and the length of the body.
+/// Reads a file written by [`framed`]. Returns the content and the length of the body. The state is not
+/// checked yet.
 pub(crate) fn unframed<T: DeserializeOwned>(kind: SavedKind, bytes: &[u8]) -> Result<(T, usize), Refusal> {
     kind.expect(bytes)?;
     let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };

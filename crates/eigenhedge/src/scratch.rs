@@ -2,8 +2,8 @@
 
 /// Scratch space that is reused between trials to avoid allocation.
 ///
-/// It is never saved (`#[serde(skip)]`), and two values always compare equal. Learners can therefore derive equality over
-/// parameters and state only.
+/// It is never saved (`#[serde(skip)]`), and any two values compare equal. Learners can therefore derive
+/// equality, which then compares only parameters and state.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scratch<T>(pub T);
 

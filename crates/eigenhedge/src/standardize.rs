@@ -32,9 +32,9 @@ pub enum Standardize {
     /// No scaling.
     #[default]
     None,
-    /// Mean and deviation of all previous rows.
+    /// Scale by the mean and standard deviation of all previous rows.
     Running,
-    /// Mean and deviation of this many first rows.
+    /// Scale by the mean and standard deviation of this many first rows.
     Warmup(u64),
 }
 
@@ -66,31 +66,31 @@ impl fmt::Display for Standardize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     how: Standardize,
-    /// Number of rows counted.
+    /// Number of rows seen.
     rows: u64,
     /// Statistics of each column.
     columns: Vec<Column>,
-    /// True if the scale is final and further rows are not counted.
+    /// True if the scale is final. Further rows then do not change it.
     settled: bool,
 }
 
 /// Statistics of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
-    /// Number of cells counted. While running, the cells of a constant column count as one.
+    /// Number of cells. With a running scale, all cells of a column that is still constant count as one.
     count: u64,
     mean: f64,
     /// Sum of squared distances from the mean.
     squares: f64,
-    /// Largest squared distance from the mean among the first rows, while running.
+    /// Largest squared distance from the mean among the first rows; used only with a running scale.
     spread: f64,
 }
 
-/// Number of prior rows at the largest distance of the first rows.
+/// Number of imaginary rows that are added at the largest distance of the first rows.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
-    /// Returns the spread including one more squared distance.
+    /// Returns the spread after one more cell with this squared distance.
     fn spread_with(&self, square: f64) -> f64 {
         if self.squares < IMAGINARY * self.spread || self.spread == 0.0 { self.spread.max(square) } else { self.spread }
     }
@@ -120,7 +120,7 @@ impl Column {
         }
     }
 
-    /// Scales a cell with the running scale.
+    /// Scales a cell by the running scale.
     fn running(&self, x: f64) -> f64 {
         let distance = x - self.mean;
         match self.running_scale(x) {
@@ -136,12 +136,12 @@ impl Column {
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
     }
 
-    /// Scales a cell with the final scale.
+    /// Scales a cell by the final scale.
     fn settled(&self, x: f64) -> f64 {
         (x - self.mean) / self.scale(false)
     }
 
-    /// Returns the divisor of a cell, without counting the cell itself.
+    /// Returns the divisor for a cell, computed without that cell.
     fn scale(&self, running: bool) -> f64 {
         match running {
             true => ((self.squares + IMAGINARY * self.spread) / (self.count as f64 + IMAGINARY)).sqrt(),
@@ -168,8 +168,9 @@ impl Standardizer {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column: 1 if it is only shifted, 0 if its scaled value is always 0. Empty if columns are not
-    /// scaled. During the first rows of a running scale, [`Self::apply`] also counts the current row.
+    /// Returns the divisor of each column. It is 1 if the column is only shifted, and 0 if its scaled value
+    /// is always 0. Empty if columns are not scaled. During the first rows of a running scale,
+    /// [`Self::apply`] also uses the current row.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
@@ -194,6 +195,13 @@ impl Standardizer {
         )
     }
 
+    /// Returns the same scale around other means.
+    pub(crate) fn moved_to(&self, means: &[f64]) -> Self {
+        let mut moved = self.clone();
+        moved.columns.iter_mut().zip(means).for_each(|(column, mean)| column.mean = *mean);
+        moved
+    }
+
     /// Creates the final scale of `rows` rows with these means and variances.
     pub(crate) fn settled(rows: u64, means: &[f64], variances: &[f64]) -> Self {
         let column = |(mean, variance): (&f64, &f64)| Column {
@@ -206,8 +214,8 @@ impl Standardizer {
         Self { how: Standardize::Warmup(rows), rows, columns, settled: true }
     }
 
-    /// Adds the rows of another standardizer. The result is exact for a warm-up that has not ended. Scales in use must be
-    /// equal. Running scales cannot be merged.
+    /// Adds the rows of another standardizer. The result is exact if the warm-up has not ended. If it has,
+    /// both scales must be equal. Running scales cannot be merged.
     ///
     /// ```
     /// use eigenhedge::{Standardize, Standardizer};
@@ -238,7 +246,7 @@ impl Standardizer {
         Err(Error::Merge(sentence.to_owned()))
     }
 
-    /// Returns true if rows must still be buffered.
+    /// Returns true if the warm-up has not ended, so that rows must still be buffered.
     pub fn is_warming_up(&self) -> bool {
         matches!(self.how, Standardize::Warmup(rows) if !self.settled && self.rows < rows)
     }
@@ -269,7 +277,7 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// Writes the row in standard units. Returns the index of the first column that overflows as an error.
+    /// Writes the row in standard units. The error is the index of the first column that overflows.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {
@@ -282,16 +290,16 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Converts a row from standard units to units of the input, after the first rows. A column whose scaled value is always 0
-    /// is set to its mean.
+    /// Converts a row from standard units to units of the input. A column whose scaled value is always 0 is
+    /// set to its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;
         }
     }
 
-    /// Converts a row like [`Self::undo`], but with the scale that [`Self::apply`] used for `raw`. The two differ in the first
-    /// rows of a running scale.
+    /// Converts a row like [`Self::undo`], but with the scale that [`Self::apply`] used for `raw`. The scales
+    /// differ during the first rows of a running scale.
     pub fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);
@@ -307,7 +315,7 @@ impl Standardizer {
 mod tests {
     use super::*;
 
-    /// Computes mean and standard deviation in two passes.
+    /// Computes mean and standard deviation from their definitions, in two passes.
     fn by_definition(rows: &[[f64; 2]], column: usize) -> (f64, f64) {
         let count = rows.len() as f64;
         let mean = rows.iter().map(|row| row[column]).sum::<f64>() / count;

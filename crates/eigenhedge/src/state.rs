@@ -16,16 +16,17 @@ pub(crate) trait State {
     fn check_state(&self, built: &Self) -> Result<(), Error>;
 }
 
-/// Largest energy for which a sum of several is still finite.
+/// Largest energy. Sums of several such energies are still finite.
 pub(crate) const LARGEST: f64 = 1e306;
 /// Largest absolute value of a log-weight.
 pub(crate) const LARGEST_LOG: f64 = 1e100;
 /// Largest number of rows that is exact as a floating-point number.
 const MOST_ROWS: u64 = 1 << 53;
-/// Relative error that rounding can cause in a sum of probabilities or a trace.
+/// Largest relative error that rounding can cause in a sum of probabilities or a trace.
 pub(crate) const TRACE: f64 = 1e-6;
 
-/// Returns `Ok` if the condition holds. The sentence states the condition.
+/// Returns `Ok` if the condition holds, and otherwise an error with this sentence, which states the
+/// condition.
 pub(crate) fn ensure(condition: bool, sentence: &'static str) -> Result<(), Error> {
     if condition { Ok(()) } else { Err(Error::State(sentence)) }
 }

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Numbers per pass that justify a second thread. Starting a thread takes about as long as reading them.
+/// Number of values in a pass that justifies a second thread. Starting a thread takes about as long as
+/// reading that many.
 const WORTHWHILE: usize = 1 << 20;
 
 /// Maximum number of threads per pass.
 const MOST: usize = 256;
 
-/// Sets the number of threads for passes over long rows, at most 256, for this process from now on. The default is 1.
+/// Sets the number of threads for passes over long rows, for the whole process. The default is 1 and the
+/// maximum 256.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
@@ -22,13 +24,13 @@ pub fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// Returns the number of threads worth using for `pieces` parts of a pass over `numbers` values.
+/// Returns the best number of threads for a pass over `numbers` values that is divided into `pieces` parts.
 pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. Each thread runs the closure that `deal`
-/// returns for its range.
+/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. `deal` returns the closure
+/// that each thread runs for its range of pieces.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

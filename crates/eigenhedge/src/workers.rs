@@ -11,13 +11,13 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A task that is divided into pieces.
+/// Task that is divided into pieces.
 pub(crate) trait Task: Send + Sync {
     /// Works on pieces until all have been started. Several threads may call it at once.
     fn help(&self);
 }
 
-/// Time that a thread polls for a task before it sleeps.
+/// Time for which a thread polls for a task before it sleeps.
 const PATIENCE: Duration = Duration::from_micros(100);
 /// Number of polls between two checks of the clock.
 const LOOKS: usize = 64;
@@ -28,13 +28,13 @@ struct Pool {
     number: AtomicU64,
     task: Mutex<Option<Arc<dyn Task>>>,
     has_task: Condvar,
-    /// Number of sleeping threads (`asleep`), and of all threads (`started`).
+    /// Number of sleeping threads, and number of threads started.
     asleep: AtomicUsize,
     started: Mutex<usize>,
 }
 
-/// Offers a task to the other threads and returns immediately. The caller must also call [`Task::help`], then wait for
-/// the pieces that other threads have started.
+/// Offers a task to the other threads and returns immediately. The caller must then call [`Task::help`]
+/// itself, and wait for the pieces that other threads have started.
 pub(crate) fn share(task: Arc<dyn Task>) {
     static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
     let pool = POOL.get_or_init(Arc::default);
@@ -49,7 +49,7 @@ pub(crate) fn share(task: Arc<dyn Task>) {
     }
 }
 
-/// Polls until a condition holds.
+/// Polls until the condition holds.
 pub(crate) fn wait_until(holds: impl Fn() -> bool) {
     for look in 0_usize.. {
         if holds() {
@@ -60,7 +60,7 @@ pub(crate) fn wait_until(holds: impl Fn() -> bool) {
 }
 
 impl Pool {
-    /// Starts threads until there are `wanted`, or until the system refuses one.
+    /// Starts threads until there are `wanted` of them, or until the system refuses to start one.
     fn start(self: &Arc<Self>, wanted: usize) {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         while *started < wanted {
@@ -84,7 +84,7 @@ impl Pool {
         }
     }
 
-    /// Waits for a task other than the last one seen.
+    /// Waits for a task that is newer than the last one seen.
     fn wait_for_task(&self, seen: u64) {
         let is_new = || self.number.load(Ordering::Acquire) != seen;
         let start = Instant::now();

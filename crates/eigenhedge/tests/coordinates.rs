@@ -259,3 +259,34 @@ fn directions_of_leaders_come_in_order_of_energy() {
         assert!(energies.is_sorted_by(|a, b| a >= b), "{kind:?}: {energies:?}");
     }
 }
+
+/// A level that wanders: `auto` follows it with a moving center. The plane of `embedding` is that of the member it trusts, and
+/// coordinates keep the origin of the first member.
+#[test]
+fn the_embedding_of_auto_loses_what_the_next_step_does() {
+    let noise: Vec<Vec<f64>> = streams::signal_and_noise(N, N, 0.0, 7).take(900).collect();
+    let steps: Vec<Vec<f64>> = streams::signal_and_noise(N, N, 0.0, 8).take(900).collect();
+    let mut level = [0.0; N];
+    let mut run = begin(&Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) }, true);
+    let (mut by_embedding, mut by_steps, mut by_mean) = (0.0, 0.0, 0.0);
+    let mut mean = [0.0; N];
+    for (t, (noise, step)) in noise.iter().zip(&steps).enumerate() {
+        (0..N).for_each(|i| level[i] += 0.5 * step[i]);
+        let row: Vec<f64> = (0..N).map(|i| level[i] + 0.2 * noise[i]).collect();
+        let (mut z, mut aligned) = (Vec::new(), Vec::new());
+        if t >= 300 {
+            by_embedding += run.embedding().transform(&row, &mut z).unwrap();
+            run.next_embedding().transform(&row, &mut aligned).unwrap();
+            by_mean += (0..N).map(|i| (row[i] - mean[i]).powi(2)).sum::<f64>();
+        }
+        let loss = run.step(&row).unwrap();
+        if t >= 300 {
+            by_steps += loss.expected;
+            let same = run.coordinates().iter().zip(&aligned).all(|(a, b)| (a - b).abs() < 1e-8 * (1.0 + a.abs()));
+            assert!(same, "{t}: {:?} {aligned:?}", run.coordinates());
+        }
+        (0..N).for_each(|i| mean[i] += (row[i] - mean[i]) / (t + 1) as f64);
+    }
+    assert!(by_embedding < 1.2 * by_steps, "{by_embedding} {by_steps}");
+    assert!(by_steps < 0.2 * by_mean, "the level must matter: {by_steps} {by_mean}");
+}

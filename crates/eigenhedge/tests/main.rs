@@ -25,5 +25,6 @@ mod portfolio;
 mod rank_cap;
 mod rounding;
 mod run;
+mod saved_files;
 mod snapshots;
 mod soundness;

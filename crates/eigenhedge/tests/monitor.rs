@@ -423,3 +423,35 @@ fn missing_cells_are_filled_in_or_passed_over() {
     }
     assert!(Monitor::new(options().with_missing(Missing::Fail), 5).unwrap().step(&all[0]).is_err());
 }
+
+/// Some cells of the reference are missing: limits and verdicts stay close to those of the complete rows.
+#[test]
+fn missing_cells_of_the_reference_do_not_dull_the_monitor() {
+    let found = |share: f64| {
+        let mut random = Random::seeded(17);
+        let mut monitor = Monitor::new(MonitorOptions::default(), 8).unwrap();
+        let (mut caught, mut false_alarms) = (0, 0);
+        for (t, row) in eigenhedge::streams::iid(8, 2, 0.1, 1400, 23).rows.iter().enumerate() {
+            let mut row = row.clone();
+            if t < 400 {
+                row.iter_mut().for_each(|x| *x = if random.uniform() < share { f64::NAN } else { *x });
+            }
+            row[3] += if t >= 1200 { 1.0 } else { 0.0 };
+            let verdict = monitor.step(&row).unwrap();
+            let is_found = verdict.alarm || verdict.drift_since.is_some();
+            match t {
+                400..1200 => false_alarms += usize::from(is_found),
+                1200.. => caught += usize::from(is_found),
+                _ => {}
+            }
+        }
+        (monitor.limit().unwrap(), caught, false_alarms)
+    };
+    let (limit, caught, false_alarms) = found(0.0);
+    assert!(caught > 180 && false_alarms < 40, "{caught} {false_alarms}");
+    for share in [0.01, 0.05] {
+        let (own, also, falsely) = found(share);
+        assert!(own < 1.4 * limit && own > limit / 1.4, "{share}: {own} beside {limit}");
+        assert!(also > 180 && falsely < 50, "{share}: {also} {falsely}");
+    }
+}

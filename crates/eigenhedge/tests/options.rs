@@ -122,14 +122,14 @@ fn misuse_is_one_sentence() {
     let cases = [
         ("--learner tracking --eta -1", "eta must be positive and finite, got -1"),
         ("--learner oja --eta auto", "eta auto is not for the learner oja"),
-        ("--learner tracking --eta 2 --norm-bound 3 --ceiling 4", "ceiling is read by eta auto only"),
+        ("--learner tracking --eta 2 --norm-bound 3 --ceiling 4", "ceiling has an effect only with eta auto"),
         ("--learner anchored --ceiling 4", "ceiling needs a norm-bound"),
-        ("--learner tracking --mixing past-average --merge 0.1", "merge is read by mixing fixed-share only"),
+        ("--learner tracking --mixing past-average --merge 0.1", "merge has an effect only with mixing fixed-share"),
         ("--center forget:1.5", "center must be forget:F with F at least 0 and less than 1, got 1.5"),
         ("--learner gha --as-printed", "as-printed has no effect with the learner gha"),
         ("--clip 0", "clip must be positive and finite, got 0"),
         ("--gamma 2", "gamma needs a kernel"),
-        ("--start-center 1,2", "start-center needs a center-prior, which says how many rows it counts for"),
+        ("--start-center 1,2", "start-center needs a center-prior, the number of rows that it counts for"),
         ("--kernel rbf --degree 2", "degree has no effect with the kernel rbf"),
         ("--kernel rbf --budget 0", "budget must be at least 1, got 0"),
     ];

@@ -6,10 +6,10 @@
 use super::page::read;
 use std::path::Path;
 
-/// Fragments with digits that are not measurements.
+/// Phrases whose digits are not measurements.
 const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 20 numbers", "ELEC2"];
 
-/// Returns the numbers of the README that are missing in its sources.
+/// Returns the numbers in the README that are missing in its sources.
 pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
     let readme = read(root, "README.md")?;
     Ok(compare(&readme, &fragments(root)?))
@@ -60,7 +60,8 @@ fn fragments(root: &Path) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Returns fragments about the loss ratios of the default learner to tuned trackers, from the tables of cases.
+/// Returns phrases about the loss ratios between the default learner and tuned trackers, computed from the
+/// tables of cases.
 fn evidence(page: &str) -> Result<Vec<String>, String> {
     let mut cases = table(page, "<details><summary>Streams in sight")?;
     cases.extend(table(page, "<details><summary>Other real streams")?);
@@ -95,7 +96,7 @@ fn settings(cell: &str) -> usize {
     listed.max(1) * if cell.ends_with("each") { 2 } else { 1 }
 }
 
-/// Returns fragments about the alarms on streams without a fault, and about the results on SKAB.
+/// Returns phrases about the alarms on streams without a fault, and about the results on SKAB.
 fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
     let start = "normal, auto:0.01, ";
     let lines = ours.lines().map(str::trim).filter(|line| line.starts_with(start));
@@ -124,7 +125,7 @@ fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
         format!("up to {:.0} % of the rows", largest(&drifts)),
         format!("`monitor --lags 5` has F1 {f1:.2} with {:.0} % false reports.", 100.0 * false_reports),
         format!(
-            "PCA with T² and Q has F1 {:.2} with {:.0} % false reports, and a monitor that always alarms has F1 {always}.",
+            "PCA with T² and Q has F1 {:.2} with {:.0} % false reports, and a monitor that raises an alarm on every row has F1 {always}.",
             number(their_f1)?,
             100.0 * number(their_false)?
         ),
@@ -145,7 +146,7 @@ fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     )])
 }
 
-/// Returns fragments about the recording shown in the README.
+/// Returns phrases about the recording shown in the README.
 fn recording(text: &str) -> Result<Vec<String>, String> {
     let clock = |line: &str| line.split_whitespace().nth(1).map(str::to_owned).ok_or(format!("no time in {line:?}"));
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("$ awk")).skip(1).take(2).collect();
@@ -155,24 +156,24 @@ fn recording(text: &str) -> Result<Vec<String>, String> {
     Ok(vec![
         format!("a water pump with {columns} sensors"),
         format!("from {} to {}. The monitor reports a drift from {drift} on.", clock(first)?, clock(last)?),
-        format!("The first {warm_up} rows are taken as normal"),
+        format!("The first {warm_up} rows are assumed to be normal"),
     ])
 }
 
-/// Returns the cells of the first table after a text, without its header.
+/// Returns the cells of the first table after `start`, without its header.
 fn table<'a>(page: &'a str, start: &str) -> Result<Vec<Vec<&'a str>>, String> {
     let (_, rest) = page.split_once(start).ok_or(format!("no {start:?} in a page"))?;
     let lines = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
     Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect())
 }
 
-/// Returns the number that follows a text: digits, points, commas and colons.
+/// Returns the number after `start`: digits, points, commas and colons.
 fn after(text: &str, start: &str) -> Result<String, String> {
     let (_, rest) = text.split_once(start).ok_or(format!("no {start:?} in a source of the README"))?;
     numbers(rest.lines().next().unwrap_or_default()).into_iter().next().ok_or(format!("no number after {start:?}"))
 }
 
-/// Returns the numbers of a text as written.
+/// Returns the numbers in a text as they are written.
 fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
@@ -200,7 +201,7 @@ fn in_words(number: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Replaces each digit of the prose of the README in turn, and expects an error.
+    /// Changes each digit in the prose of the README in turn, and expects an error.
     #[test]
     fn every_digit_that_is_changed_by_hand_is_found() {
         let root = crate::root();

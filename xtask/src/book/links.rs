@@ -4,7 +4,7 @@ use super::page::{Page, read};
 use std::fs;
 use std::path::Path;
 
-/// Returns broken links to files or headings, and pages missing in the table of contents.
+/// Returns broken links to files or headings, and pages that are missing in the table of contents.
 pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     let contents = read(root, "docs/src/SUMMARY.md")?;

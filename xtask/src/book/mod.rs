@@ -30,7 +30,7 @@ pub fn pictures(root: &Path) -> Result<(), String> {
     run(program("scree --share 0.9 --plot").arg(figures.join("scree.svg")).arg(&rows))
 }
 
-/// Runs every check of the texts, then builds the book.
+/// Runs all checks of the texts, then builds the book.
 pub fn check(root: &Path) -> Result<(), String> {
     let pages = Page::all(root)?;
     let mut problems = style::lengths(&pages);
@@ -49,8 +49,8 @@ pub fn check(root: &Path) -> Result<(), String> {
     Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())
 }
 
-/// Builds the book with mdBook, if installed. Pages of the Python interface are generated from the docstrings of the installed
-/// package in a copy of the book, so they are always up to date.
+/// Builds the book with mdBook, if that is installed. Pages about the Python interface are generated from the
+/// docstrings of the installed package, in a copy of the book, so they are always up to date.
 fn build(root: &Path) -> Result<(), String> {
     if Command::new("mdbook").arg("--version").output().is_err() {
         println!("skipped: mdbook is not installed (cargo install mdbook)");
@@ -68,7 +68,7 @@ fn build(root: &Path) -> Result<(), String> {
     run(Command::new("mdbook").arg("build").arg(&copy).arg("--dest-dir").arg(root.join("target/book")))
 }
 
-/// Writes a page for each public class, and lists the pages below the page about Python.
+/// Writes a page for each public class. Lists the pages below the page about Python.
 fn add_python_pages(root: &Path, python: &Path, pages: &Path) -> Result<(), String> {
     let output = Command::new(python).arg("docs/api_pages.py").arg(pages).current_dir(root).output();
     let output = output.map_err(|error| format!("docs/api_pages.py: {error}"))?;

@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A Markdown file.
+/// Markdown file.
 pub struct Page {
-    /// Path below the root of the repository.
+    /// Path relative to the root of the repository.
     pub name: String,
     pub path: PathBuf,
     pub text: String,
 }
 
 impl Page {
-    /// Returns the README and every page of the book, ordered by name.
+    /// Returns the README and all pages of the book, ordered by name.
     pub fn all(root: &Path) -> Result<Vec<Self>, String> {
         let folder = root.join("docs/src");
         let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -3,7 +3,7 @@
 use super::page::read;
 use std::path::Path;
 
-/// Modules whose `__all__` must occur in the reference.
+/// Modules whose `__all__` must be covered by the reference.
 const MODULES: [&str; 4] = ["__init__.py", "river.py", "plot.py", "spark/__init__.py"];
 
 /// Returns public names that are missing in the page about Python.

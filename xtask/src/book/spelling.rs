@@ -6,7 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Returns words in neither the dictionary nor `docs/words.txt`, each with its first page; none without hunspell.
+/// Returns words that are in neither the dictionary nor `docs/words.txt`, each with its first page. `None` if
+/// hunspell is not installed.
 pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
     // Names of authors and titles are not in a dictionary.
@@ -33,7 +34,7 @@ fn words(paragraph: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// Returns the words unknown to hunspell; `None` if it is not installed.
+/// Returns the words that hunspell does not know; `None` if it is not installed.
 fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
     let mut command = Command::new("hunspell");
     command.args(["-i", "utf-8", "-d", "en_US", "-l", "-p"]).arg(known);

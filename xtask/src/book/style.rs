@@ -2,11 +2,12 @@
 
 use super::page::Page;
 
-/// Maximum number of words of a page, without code and folded parts.
+/// Maximum number of words on a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
 /// Pages that may be longer.
 const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
-/// Minimum Flesch reading ease of README and tutorials; 50 to 60 is "fairly difficult", the usual range of technical texts.
+/// Minimum Flesch reading ease of the README and the tutorials. The usual range of technical texts is 50 to
+/// 60, "fairly difficult".
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
@@ -25,7 +26,7 @@ fn words(page: &Page) -> usize {
         .sum()
 }
 
-/// Returns README and tutorials with a low reading ease.
+/// Returns the README and the tutorials whose reading ease is too low.
 pub fn reading_ease(pages: &[Page]) -> Vec<String> {
     let tutorials = pages.iter().filter(|page| TUTORIALS.contains(&page.file()));
     let eases = tutorials.map(|page| (page, ease(&page.paragraphs())));
@@ -60,7 +61,7 @@ fn ease(paragraphs: &[String]) -> f64 {
     206.835 - 1.015 * words / sentences as f64 - 84.6 * syllables as f64 / words
 }
 
-/// Counts syllables: groups of vowels, without a silent e at the end.
+/// Counts the syllables of a word: groups of vowels, without a silent e at the end.
 fn count_syllables(word: &str) -> usize {
     let vowel = |c: char| "aeiouyäöü".contains(c);
     let groups = word

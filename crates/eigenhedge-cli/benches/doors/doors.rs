@@ -1,10 +1,11 @@
 //! The measured paths ("doors") from a table to a learner, and the test tables.
 
 use crate::measure::{child_seconds, thread_seconds};
+use crate::tables;
 use eigenhedge::options::Options;
 use eigenhedge::{Kind, Model, streams};
-use std::fmt::Write as _;
-use std::fs::{self, File};
+use eigenhedge_io::{Format, Layout, Source, Stream};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -17,8 +18,12 @@ pub struct Door {
 enum Way {
     /// The library, with or without the summary, and with this kind of coordinates.
     Library { account: bool, coordinates: Option<&'static str> },
-    /// The program with these arguments. Reads standard input if `table` is empty.
+    /// The reader of a table, without a learner.
+    Reader { table: &'static str },
+    /// The program, with these arguments; over standard input if the table is none of the files.
     Program { table: &'static str, arguments: &'static [&'static str] },
+    /// The monitor of the program, which has a model of its own.
+    Monitor,
 }
 
 const fn library(name: &'static str, account: bool, coordinates: Option<&'static str>) -> Door {
@@ -29,18 +34,29 @@ const fn program(name: &'static str, table: &'static str, arguments: &'static [&
     Door { name, way: Way::Program { table, arguments } }
 }
 
-/// All doors. The first is the bare learner.
+const fn reader(name: &'static str, table: &'static str) -> Door {
+    Door { name, way: Way::Reader { table } }
+}
+
+/// The bare learner first.
 pub const DOORS: &[Door] = &[
     library("bare", false, None),
     library("account", true, None),
     library("drawn", true, Some("drawn")),
     library("aligned", true, Some("aligned")),
+    reader("read npy", "npy"),
+    reader("read csv", "csv"),
+    #[cfg(feature = "parquet")]
+    reader("read parquet", "parquet"),
     program("npy", "npy", &[]),
     program("csv", "csv", &[]),
+    #[cfg(feature = "parquet")]
+    program("parquet", "parquet", &[]),
     program("pipe", "", &[]),
     program("npy --out", "npy", &["--out", "answers.csv"]),
     program("npy --report", "npy", &["--report", "page.html"]),
     program("npy --best none", "npy", &["--best", "none"]),
+    Door { name: "monitor", way: Way::Monitor },
 ];
 
 /// A learner and the size of its rows.
@@ -56,7 +72,7 @@ pub struct Case {
 impl Case {
     /// Returns all cases, without rows.
     pub fn all() -> Vec<Self> {
-        let sizes = [(16, 4, 24_000), (64, 10, 12_000), (256, 10, 6_000), (1024, 10, 3_000)];
+        let sizes = [(16, 4, 96_000), (64, 10, 36_000), (256, 10, 18_000), (1024, 10, 6_000)];
         let case = |(length, kept, rows): (usize, usize, usize), kind| Self {
             kind,
             length,
@@ -73,8 +89,10 @@ impl Case {
         self.rows /= if is_quick { 4 } else { 1 };
         self.stream = streams::signal_and_noise(self.length, self.kept, 0.14, 3).take(self.rows).collect();
         self.folder = folder.to_owned();
-        self.write_npy();
-        self.write_csv();
+        tables::write_npy(&self.file("npy"), &self.stream);
+        tables::write_csv(&self.file("csv"), &self.stream);
+        #[cfg(feature = "parquet")]
+        tables::write_parquet(&self.file("parquet"), &self.stream);
         self
     }
 
@@ -94,34 +112,13 @@ impl Case {
         self.folder.join(format!("rows.{extension}"))
     }
 
-    fn write_npy(&self) {
-        let shape = format!("({}, {})", self.rows, self.length);
-        let header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}");
-        let header = format!("{header:<117}\n");
-        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-        bytes.extend_from_slice(&(header.len() as u16).to_le_bytes());
-        bytes.extend_from_slice(header.as_bytes());
-        self.stream.iter().flatten().for_each(|x| bytes.extend_from_slice(&x.to_le_bytes()));
-        fs::write(self.file("npy"), bytes).expect("the folder can be written");
-    }
-
-    fn write_csv(&self) {
-        let mut text = (0..self.length).map(|i| format!("c{i}")).collect::<Vec<_>>().join(",") + "\n";
-        for row in &self.stream {
-            for (i, x) in row.iter().enumerate() {
-                let comma = if i == 0 { "" } else { "," };
-                let _ = write!(text, "{comma}{x:?}");
-            }
-            text.push('\n');
-        }
-        fs::write(self.file("csv"), text).expect("the folder can be written");
-    }
-
-    /// Returns the processor time per row through a door, in microseconds.
+    /// Microseconds of processor time a row through a door.
     pub fn time(&self, door: &Door) -> f64 {
         let seconds = match &door.way {
             Way::Library { account, coordinates } => self.learn(*account, *coordinates),
+            Way::Reader { table } => self.read(table),
             Way::Program { table, arguments } => self.run(table, arguments),
+            Way::Monitor => self.monitor(),
         };
         1e6 * seconds / self.rows as f64
     }
@@ -145,11 +142,25 @@ impl Case {
         thread_seconds() - start
     }
 
+    fn read(&self, table: &str) -> f64 {
+        let path = self.file(table);
+        let layout = Layout::new(Format::of_path(&path));
+        let start = thread_seconds();
+        let mut stream = Stream::open(&Source::File(path), &layout).expect("the table can be read");
+        let (mut rows, mut sum) = (0, 0.0);
+        while let Some(row) = stream.next_row().expect("rows are good") {
+            rows += 1;
+            sum += row[0];
+        }
+        std::hint::black_box(sum);
+        assert_eq!(rows, self.rows, "every row is read");
+        thread_seconds() - start
+    }
+
     fn run(&self, table: &str, arguments: &[&str]) -> f64 {
-        let before = child_seconds();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_eigenhedge"));
-        command.current_dir(&self.folder).args(["run", "--quiet", "--threads", "1", "--learner", self.learner()]);
-        command.args(["-k", &self.kept.to_string()]).args(arguments).stdout(Stdio::null());
+        let kept = self.kept.to_string();
+        let mut command = self.command(&["run", "--quiet", "--threads", "1", "--learner", self.learner(), "-k", &kept]);
+        command.args(arguments);
         match table {
             "" => {
                 let input = File::open(self.file("csv")).expect("the table is there");
@@ -157,8 +168,25 @@ impl Case {
             }
             extension => command.arg(self.file(extension)),
         };
-        let status = command.status().expect("the program runs");
-        assert!(status.success(), "the program ends well: {command:?}");
-        child_seconds() - before
+        seconds(&mut command)
     }
+
+    fn monitor(&self) -> f64 {
+        let kept = self.kept.to_string();
+        seconds(self.command(&["monitor", "--quiet", "-k", &kept, "--out", "alarms.csv"]).arg(self.file("npy")))
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_eigenhedge"));
+        command.current_dir(&self.folder).args(arguments).stdout(Stdio::null());
+        command
+    }
+}
+
+/// Seconds of processor time of a program.
+fn seconds(command: &mut Command) -> f64 {
+    let before = child_seconds();
+    let status = command.status().expect("the program runs");
+    assert!(status.success(), "the program ends well: {command:?}");
+    child_seconds() - before
 }

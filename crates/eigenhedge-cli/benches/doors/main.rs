@@ -6,6 +6,7 @@
 
 mod doors;
 mod measure;
+mod tables;
 mod verdicts;
 
 use doors::{Case, DOORS};

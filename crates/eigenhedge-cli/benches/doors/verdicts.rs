@@ -26,6 +26,11 @@ pub fn of(case: &Case, times: &[f64]) -> Vec<Verdict> {
     let answers = 2.0 + 0.2 * case.kept() as f64;
     vec![
         most("run FILE.npy over the bare learner".to_owned(), time("npy") / time("bare"), ratio),
+        most(
+            "run FILE.csv over reading and learning".to_owned(),
+            time("csv") / (time("read csv") + time("account")),
+            ratio,
+        ),
         most("--out adds, in µs a row".to_owned(), time("npy --out") - time("npy"), answers),
         most("--report over no page".to_owned(), time("npy --report") / time("npy"), 1.1),
     ]

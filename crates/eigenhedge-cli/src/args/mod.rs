@@ -77,7 +77,7 @@ pub enum Command {
     KernelRidge(KernelRidgeArgs),
     /// Denoise rows by batch kernel PCA: pre-images of their projections
     Preimage(KernelPcaArgs),
-    /// Test whether two tables have one distribution (maximum mean discrepancy)
+    /// Test whether two tables come from the same distribution (maximum mean discrepancy)
     Mmd(MmdArgs),
     /// Print completions for a shell
     Completions {
@@ -100,13 +100,13 @@ pub enum Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  eigenhedge demo                             see what the learners do; no data needed
-  eigenhedge run data.csv -k 3                keep 3 directions; print what was lost
-  eigenhedge run data.csv -k 3 --report r.html  also draw what happened, in one page for a browser
+  eigenhedge demo                             show what the learners do; needs no data
+  eigenhedge run data.csv -k 3                keep 3 directions and print the loss
+  eigenhedge run data.csv -k 3 --report r.html  also write an HTML page with charts
   eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
-  eigenhedge run - -k 3 --out -               in a pipe: one answer for each row, at once
-  eigenhedge monitor data.csv --events e.csv  which rows are unusual, since when, and which columns did it
-  eigenhedge compare data.csv -k 3            several learners and the best subspace in hindsight
+  eigenhedge run - -k 3 --out -               in a pipe: write the result of each row immediately
+  eigenhedge monitor data.csv --events e.csv  find unusual rows, when they began, and which columns caused them
+  eigenhedge compare data.csv -k 3            compare several learners and the best subspace in hindsight
 
 Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an alarm with `monitor --fail-on-alarm`.";
 
@@ -133,22 +133,22 @@ pub struct DemoArgs {
 
 // A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
 const RUN_NOTES: &str = "\
-Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; compressed ones \
-end in .gz or .zst, such as data.csv.gz. The first \
-line of csv and tsv is a header when one of the selected cells in it is not a number; lines that repeat it are passed over. In messages, lines count from 1; \
-rows and columns count from 0, as in --columns.
+Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; names of compressed \
+files end in .gz or .zst, such as data.csv.gz. The first \
+line of csv and tsv files is a header if one of its selected cells is not a number; lines that repeat the header are skipped. In messages, lines are counted from 1; \
+rows and columns are counted from 0, as in --columns.
 
-A row of the output is row,expected_loss,loss,z0,... (columns of --time and --copy-columns stand behind row): the row's number in the table from 0, the mean loss over the learner's own \
-randomness, the loss of the choice that was made, and the row's coordinates in the directions that were kept. \
-Losses are in squared units of the input. An output file appears when the run is complete, or not at all.
+The columns of the output are row,expected_loss,loss,z0,... (columns of --time and --copy-columns follow row): the number of the row in the table, counted from 0; the mean loss over the learner's \
+random draws; the loss of the choice that was drawn; and the coordinates of the row in the kept directions. \
+Losses are in squared units of the input. An output file appears only when the run is complete.
 
-Values that are wrong whatever the data end with status 2. Values that do not fit the data, such as a -k that is not \
-less than the number of columns, end with status 1.
+The exit status is 2 for option values that are always wrong, and 1 for values that do not fit the data, such as a -k that is not \
+less than the number of columns.
 
-With --snapshot, the signals INT and TERM (Ctrl-C) finish the row, save and end with status 0; --resume with the same \
-command goes on, and everything comes out as if nothing had happened. Without --snapshot they end the run as the end of \
-the table would. A second signal ends the program at once. A pipe that is resumed must send its rows again from the \
-first.
+With --snapshot, the signals INT and TERM (Ctrl-C) finish the row, save the run and end with status 0; the same command with \
+--resume continues it, and the results are those of an uninterrupted run. Without --snapshot, a signal ends the run as if \
+the table had ended. A second signal ends the program at once. To resume a pipe, send its rows again from the \
+first one.
 
 Examples:
   eigenhedge run data.csv -k 3
@@ -161,7 +161,7 @@ Examples:
   eigenhedge run january.csv.gz february.csv.gz -k 3 --time date --copy-columns id --out coordinates.csv --report r.html
   eigenhedge run data.parquet -k 3 --columns 'sensor_*' --standardize running --out coordinates.parquet
   eigenhedge run data.csv -k 3 --mixing none --center none --norm-bound 10
-  tail -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
+  tail -n +1 -f log.csv | eigenhedge run - -k 2 --no-header --on-bad-row skip --out -";
 
 /// Options of `run`.
 #[derive(Debug, Args)]
@@ -230,7 +230,7 @@ fn directions(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(k) => Ok(k),
         Err(_) if is_share => Err(format!(
-            "must be a whole number; `eigenhedge scree INPUT --share {text}` says how many keep that share"
+            "must be a whole number; `eigenhedge scree INPUT --share {text}` finds the number that keeps this share"
         )),
         Err(_) => Err("must be a whole number".to_owned()),
     }

@@ -10,23 +10,23 @@ use std::path::PathBuf;
 
 // A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
 const NOTES: &str = "\
-The first rows (--warm-up), or those of --train, are taken as normal: they are the reference. Every later row has a score: how \
-unlikely its distance from the directions that normal rows lie along (q), its place along them (t2), and its worst column are.
+The first rows (--warm-up), or the rows of --train, are assumed to be normal: they are the reference. Every later row has a score. It \
+measures how unlikely three values are: the distance of the row from the directions of normal rows (q), its position along them (t2), and its most unusual column.
 
-There are two verdicts. An alarm is a row that is unusual compared with the reference and with the last rows, or a column whose value \
-repeats for longer than its own repeats explain. A drift is a level that has left the reference; it lasts until the level returns or is \
-accepted (--accept, --rebaseline). Faults never become normal by themselves.
+There are two verdicts. An alarm is a row that is unusual compared with the reference and with the last rows, or in which a value \
+has been repeated for longer than usual in its column. In a drift, the level has left the reference; a drift lasts until the level returns or is \
+accepted (--accept, --rebaseline). A fault never becomes the reference by itself.
 
-A row of the output is row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
-of --time, --copy-columns and --group-by follow row). Cells of rows without a score, as in the warm-up, are empty. alarm is 0 or 1; limit \
-is the score that this row needed for an alarm. state is normal, alarm or drift; drift_since is the first row of a drift. change is \
-the row at which the scores changed their level, in the row at which that was found. Causes are columns, the worst first, with their \
-shares of the squared deviations.
+The columns of the output are row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
+of --time, --copy-columns and --group-by follow row). Rows without a score, such as those of the warm-up, have empty cells. alarm is 0 or 1; limit \
+is the score that the row would need for an alarm. state is normal, alarm or drift; drift_since is the first row of a drift. change is \
+the row at which the level of the scores changed; it is written in the row at which the change was detected. Causes are columns with their \
+shares of the squared deviations, largest first.
 
-With --group-by, keys with few rows are scored, from their 20th row on, by a reference of the first rows of all keys around their own \
-level, until they have enough rows of their own.
+With --group-by, the rows of a key with few rows are scored from its 20th row on, against a shared reference from the first rows of all keys, moved to the \
+level of the key. This ends when the key has enough rows of its own.
 
-With --fail-on-alarm the status is 3 if there was an alarm or a drift, and the answers are complete all the same.
+With --fail-on-alarm, the exit status is 3 if there was an alarm or a drift. The results are complete in any case.
 
 Examples:
   eigenhedge monitor sensors.csv --out scores.csv --events events.csv
@@ -35,7 +35,7 @@ Examples:
   eigenhedge monitor sensors.csv --time date --lags auto --report page.html
   eigenhedge monitor fleet.csv --group-by machine --out scores.csv
   eigenhedge monitor today.csv --start-from monitor.snap --snapshot monitor.snap --fail-on-alarm
-  tail -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
+  tail -n +1 -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
 
 /// Options of `monitor`.
 #[derive(Debug, Clone, Args)]
@@ -47,19 +47,20 @@ pub struct MonitorArgs {
     /// Number of directions to keep [default: as many as explain --share of the energy]
     #[arg(short, value_name = "K", value_parser = directions, conflicts_with = "share")]
     pub k: Option<usize>,
-    /// Share of the energy of normal rows that the directions explain
+    /// Share of the energy of normal rows that the directions must explain
     #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
     pub share: f64,
     /// adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first ROWS rows)
     #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = named::<Mode>)]
     pub mode: Mode,
-    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceed
+    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows
+    /// exceed
     #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = named::<Limit>)]
     pub limit: Limit,
-    /// Number of earlier rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
+    /// Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
     #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
     pub lags: Choose<usize>,
-    /// Also score the differences between rows; auto: if levels are strongly autocorrelated
+    /// Also score the differences between rows; auto does so if levels are strongly autocorrelated
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
     pub differences: When,
     /// Number of first rows that count as normal and have no score [default: 400, or 3 per column and lag if that is more]
@@ -84,7 +85,8 @@ pub struct MonitorArgs {
     /// When a drift becomes the new reference automatically: never, or after:ROWS
     #[arg(long, value_name = "WHEN", default_value = "never", value_parser = named::<Rebaseline>)]
     pub rebaseline: Rebaseline,
-    /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many as the warm-up had
+    /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many
+    /// rows as the warm-up had
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
     pub accept: Option<u64>,
 
@@ -148,7 +150,8 @@ pub struct MonitorArgs {
     /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
     pub time_format: Option<TimeFormat>,
-    /// Put an apostrophe before csv and tsv texts that start with =, +, - or @, which a spreadsheet would interpret as formulas
+    /// Put an apostrophe before csv and tsv cells that start with =, +, - or @, which a spreadsheet would
+    /// interpret as formulas
     #[arg(long, help_heading = "Table")]
     pub safe_cells: bool,
     /// Run one monitor per value of this column, which is copied to the results
@@ -164,7 +167,7 @@ pub struct MonitorArgs {
     pub live: LiveArgs,
 }
 
-/// A setting that can be chosen automatically.
+/// Choice between automatic, always and never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum When {
     /// Depending on the data

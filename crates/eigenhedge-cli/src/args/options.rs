@@ -8,28 +8,28 @@ use eigenhedge::registry::{REGISTRY, defaults};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// Given options of a command, by name.
+/// Options of a command that were given, by name.
 #[derive(Debug, Clone)]
 pub struct OptionArgs<C> {
     given: Vec<(&'static str, Value)>,
     command: PhantomData<C>,
 }
 
-/// A command with options from the table.
+/// Command whose options come from the option table.
 pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
     /// Returns the argument for an option; `None` if the command does not have it.
     fn argument(option: &'static OptionEntry) -> Option<Arg>;
 }
 
-/// Options of `run`: all.
+/// Options of `run`: all options.
 #[derive(Debug, Clone)]
 pub struct OfRun;
 
-/// Options of `compare`: those that have an effect with all learners.
+/// Options of `compare`: those that have an effect with every learner.
 #[derive(Debug, Clone)]
 pub struct OfCompare;
 
-/// Options of the batch methods: those of kernels.
+/// Options of the batch methods: those of the kernel.
 #[derive(Debug, Clone)]
 pub struct OfKernels;
 
@@ -56,7 +56,7 @@ impl HasOptions for OfKernels {
     }
 }
 
-/// Returns an option as typed.
+/// Returns an option as it is typed.
 pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }

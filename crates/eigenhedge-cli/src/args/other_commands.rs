@@ -8,7 +8,7 @@ use eigenhedge::Kind;
 use eigenhedge::registry::{ExpertKind, defaults};
 use std::path::PathBuf;
 
-/// Center of the rows, for commands that read all of them.
+/// Center of the rows, for commands that read all rows first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CenterArg {
     /// The mean
@@ -55,9 +55,9 @@ pub struct CompareArgs {
 }
 
 const MODEL_NOTES: &str = "\
-The model's columns are found by name, in any order and among others; by position if the table or the model has no names, \
-and then there must be as many. Columns are brought to the scale of the model; losses are squared, in units of the input \
-or, if the model was made with --standardize, in standard deviations.
+The columns of the model are found by name, in any order and among others. If the table or the model has no names, they are matched by position, \
+and their number must match. Columns are scaled as in the model. Losses are in squared units of the input \
+or, if the model was made with --standardize, in squared standard deviations.
 
 Examples:
   eigenhedge run data.csv -k 3 --standardize warmup:500 --snapshot model.snap
@@ -67,8 +67,8 @@ Examples:
 /// Options of `scree`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Online, row t is charged to the k leading directions of the rows before it; in hindsight, all rows to their best k directions. \
-Both around the mean; row 0 fixes the center and is not charged.
+The loss online is that of the k leading directions of the earlier rows; the loss in hindsight is that of the best k directions of all rows. \
+Both are measured from the mean. Row 0 sets the center, and its loss does not count.
 
 Examples:
   eigenhedge scree data.csv
@@ -117,8 +117,8 @@ pub struct TransformArgs {
 /// Options of `reconstruct`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The coordinates are those of `transform` with the same model, not those of `run --out`: each of these belongs to a subspace \
-that was left behind. Rows come out in units of the input, under the names of the model's columns.")]
+The coordinates must come from `transform` with the same model. Those of `run --out` cannot be used, because each row has its own subspace \
+there. Rows are in units of the input, with the column names of the model.")]
 pub struct ReconstructArgs {
     /// Model file
     pub model: PathBuf,
@@ -145,10 +145,10 @@ pub struct InspectArgs {
 /// Options of `merge`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The learner must be one that does not depend on the order of rows: leader, anchored or product-sets, with the same options over \
-the same columns, standardized by the same scale or not at all. The model is then that of all rows in one pass. Losses were \
-charged part by part, and add up; the best subspace in hindsight is that of all rows that were charged. Models of \
-`run --group-by` unite their keys; a key that two of them have is merged, so that keys that only one has may have any learner.
+The learner must not depend on the order of rows: leader, anchored or product-sets. Options and columns must match, and columns must be \
+standardized by the same scale or not at all. The result is the model of all rows in one pass. Losses of the parts are \
+added; the best subspace in hindsight is that of all rows whose loss counts. For models of \
+`run --group-by`, the result contains the keys of all files. Only keys that occur in several files are merged, so other keys may have any learner.
 
 Examples:
   eigenhedge run monday.csv -k 3 --learner leader --snapshot monday.snap
@@ -189,7 +189,7 @@ pub struct ExportArgs {
 pub enum Made {
     /// A subspace that changes twice (JMLR figure 3)
     ThreeSubspaces,
-    /// One subspace under noise
+    /// A fixed subspace plus noise
     Iid,
     /// A rotating subspace
     Drift,
@@ -242,7 +242,7 @@ pub struct MakeArgs {
 pub struct PairArgs {
     /// First table
     pub left: PathBuf,
-    /// Second table, with as many rows
+    /// Second table, with the same number of rows
     pub right: PathBuf,
     /// Number of pairs of directions to keep
     #[arg(short, value_name = "K")]
@@ -288,7 +288,7 @@ pub struct ExpertsArgs {
     /// Distribution that capped Hedge mixes in after each row [default: fixed-share if --alpha is given, otherwise none]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["none", "fixed-share", "past-average"]))]
     pub mixing: Option<String>,
-    /// Share that is mixed in [default: 0.001 with mixing]
+    /// Share of the distribution that is mixed in [default: 0.001 with mixing]
     #[arg(long, value_name = "F")]
     pub alpha: Option<f64>,
     /// Sampling method of capped Hedge
@@ -353,9 +353,9 @@ pub struct KernelPcaArgs {
 /// Options of `mmd`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The discrepancy is the squared distance of the means of the two tables' features. If rows of both come from one source, every way \
-to split them is equally likely: the p-value is the share of splits, this one among them, whose halves are at least as far apart. \
-The columns of the second table are found by name if both have names.
+The discrepancy is the squared distance between the mean features of the two tables. If both tables come from the same distribution, all \
+splits of the rows are equally likely. The p-value is the share of splits, including the actual one, whose parts are at least as far apart. \
+The columns of the second table are found by name if both tables have names.
 
 Examples:
   eigenhedge mmd january.csv february.csv --gamma 0.1

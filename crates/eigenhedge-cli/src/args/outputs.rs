@@ -24,12 +24,12 @@ pub struct KeepArgs {
     /// Continue from this snapshot; settings that affect the result must match
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Start with this model on a new table: columns are matched by name, its options apply, and its scale, draws and summary
-    /// continue. Given options must match the model
+    /// Start with this model on a new table: columns are matched by name, its options apply, and its scale,
+    /// draws and summary continue. Options that are given must match the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Threads for the members of `auto` and for long rows (about 30,000 numbers or more) [default: 1]. Unless it is 1,
-    /// reading and writing also use their own threads. Results do not depend on it
+    /// Threads for the members of `auto` and for long rows (about 30,000 numbers or more) [default: 1].
+    /// Unless it is 1, reading and writing also use threads of their own. Results do not depend on it
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }
@@ -38,8 +38,8 @@ pub struct KeepArgs {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Live page")]
 pub struct LiveArgs {
-    /// Show the page of --report in a browser while the stream runs, at this address of this machine [default: 127.0.0.1:8750].
-    /// The page stays at the end until the program is stopped
+    /// Show the page of --report in a browser while the stream runs, at this address of the local machine
+    /// [default: 127.0.0.1:8750]. At the end, the page stays until the program is stopped
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8750",
           value_parser = parse_address)]
     pub live: Option<LiveAddress>,

@@ -10,7 +10,7 @@ A stream is a model or a monitor, or one for each value of a column. Rows are st
 service loses nothing in a crash. The signals INT and TERM stop it within 5 seconds.
 
 An address that other machines can reach needs --token-file: a file of mode 600 with a scope (read, write or admin) and a token \
-of at least 16 characters on each line. The service speaks plain HTTP. Put a reverse proxy with TLS in front of it.
+of at least 16 characters on each line. The service uses plain HTTP. Put a reverse proxy with TLS in front of it.
 
 Examples:
   eigenhedge serve --store plant
@@ -31,11 +31,12 @@ pub struct ServeArgs {
     /// File with a scope (read, write or admin) and a token on each line; its mode must be 600
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// With --token-file: a host name of the service, such as that of a proxy; requests for other names are refused.
-    /// May be given more than once
+    /// With --token-file: a host name of the service, such as that of a proxy; requests for other names are
+    /// rejected. May be given more than once
     #[arg(long, value_name = "NAME", requires = "token_file")]
     pub host: Vec<String>,
-    /// Memory for learners and requests, such as 512M; further members of large fleets are kept on disk
+    /// Memory for learners and requests, such as 512M; members of large fleets that do not fit are kept on
+    /// disk
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<MaxMemory>,
     /// Maximum number of streams
@@ -44,7 +45,7 @@ pub struct ServeArgs {
     /// Maximum size of a request body
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_body: Option<MaxMemory>,
-    /// HOST:PORT that may receive alarms (option `webhook` of a stream). May be given more than once
+    /// HOST:PORT to which alarms may be sent (option `webhook` of a stream). May be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub webhook_host: Vec<String>,
     /// Log each request as a line of JSON on standard error

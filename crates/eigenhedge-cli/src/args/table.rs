@@ -16,8 +16,9 @@ pub struct TableArgs {
     /// Read the first line as a row, not as a header
     #[arg(long)]
     pub no_header: bool,
-    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; an integer is always a position. The word
-    /// `numeric` alone selects all columns with a number in the first rows [default: numeric]
+    /// Columns to use: names, patterns such as `sensor_*`, or positions from 0; an integer is always a
+    /// position. The word `numeric` alone selects all columns with a number in the first rows [default:
+    /// numeric]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Columns to leave out, in the same form
@@ -26,25 +27,26 @@ pub struct TableArgs {
     /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, detected from the first lines]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<u8>,
-    /// Decimal sign: `.` or `,` [default: detected from the first lines]
+    /// Decimal separator: `.` or `,` [default: detected from the first lines]
     #[arg(long, value_name = "SIGN", value_parser = decimal)]
     pub decimal: Option<u8>,
-    /// Cells that mean a missing number, in addition to empty ones and NaN, such as `-999,off` [default: NA, N/A, #N/A, n.a.,
-    /// null, none, -, --, ---, ?, ignoring case]
+    /// Cell values to treat as missing, in addition to empty cells and NaN; for example `-999,off`. Case is
+    /// ignored. [default: NA, N/A, #N/A, n.a., null, none, -, --, ---, ?]
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub na_values: Option<Vec<String>>,
-    /// Name of the array in an npz archive [default: its only one]
+    /// Name of the array in an npz archive [default: the only array]
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
     /// Number of columns of a libsvm table [default: the largest index of the file]
     #[arg(long, value_name = "N")]
     pub dim: Option<usize>,
-    /// Standardize columns to mean 0 and deviation 1: none, running (by the previous rows), or warmup:ROWS (by the first ROWS
-    /// rows, which are buffered). Losses are then in standard units [default: none]
+    /// Standardize columns to mean 0 and standard deviation 1: none, running (by the previous rows), or
+    /// warmup:ROWS (by the first ROWS rows, which are buffered). Losses are then in standard units [default:
+    /// none]
     #[arg(long, value_name = "HOW", value_parser = named::<Standardize>)]
     pub standardize: Option<Standardize>,
-    /// Handling of bad rows: infinity, too few cells, a row that the learner rejects; also a missing cell, unless another
-    /// option handles it. Use `skip` for an endless pipe
+    /// Handling of bad rows: infinity, too few cells, a row that the learner rejects; also a missing cell,
+    /// unless another option handles it. Use `skip` for an endless pipe
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
     /// Memory limit for reading the table, in bytes or with a unit: 500M, 2G. A line of text may take a sixteenth of it
@@ -53,7 +55,7 @@ pub struct TableArgs {
     pub max_memory: Option<MaxMemory>,
 }
 
-/// Columns that are not features and are copied with each row.
+/// Columns that the model does not use and that are copied with each row.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Table")]
 pub struct BesideArgs {
@@ -68,7 +70,8 @@ pub struct BesideArgs {
     /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format)]
     pub time_format: Option<TimeFormat>,
-    /// Put an apostrophe before csv and tsv texts that start with =, +, - or @, which a spreadsheet would interpret as formulas
+    /// Put an apostrophe before csv and tsv cells that start with =, +, - or @, which a spreadsheet would
+    /// interpret as formulas
     #[arg(long)]
     pub safe_cells: bool,
     /// Run one model per value of this column, which is copied to the results. The summary has a line per key, and a snapshot
@@ -107,7 +110,7 @@ fn decimal(text: &str) -> Result<u8, String> {
 }
 
 pub(super) fn time_format(text: &str) -> Result<TimeFormat, String> {
-    let rule = "must be iso, s, ms, us, ns, or signs of strftime such as %d.%m.%Y %H:%M";
+    let rule = "must be iso, s, ms, us, ns, or a strftime pattern such as %d.%m.%Y %H:%M";
     TimeFormat::from_text(text).ok_or_else(|| rule.to_owned())
 }
 

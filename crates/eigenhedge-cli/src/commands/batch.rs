@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
-    /// Texts of the copied columns of each row.
+    /// Cells of the copied columns of each row.
     kept: Vec<Vec<String>>,
     source: String,
 }
@@ -39,8 +39,8 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
     }
 }
 
-/// Reads all rows of a table. If a number will be computed for each pair of rows, `others` is the number of rows of other
-/// tables.
+/// Reads all rows of a table. If a number will be computed for each pair of rows, `others` is the number of
+/// rows in other tables.
 fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
@@ -122,7 +122,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Writes pre-images of the projections of the rows, i.e. denoised rows.
+/// Writes denoised rows: pre-images of the projections of the rows.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let mut model = fit_kernel_pca(args, &table)?;
@@ -168,7 +168,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     predict(args, &table.source, length, (&points, &targets), &asked)
 }
 
-/// Writes predictions for texts or sets; the target is another column of the table.
+/// Writes predictions for texts or sets. The target is another column of the table.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, Some(0));
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
@@ -203,7 +203,7 @@ fn predict(
     sheet.finish()
 }
 
-/// Tests whether the rows of two tables come from one distribution.
+/// Tests whether the rows of two tables come from the same distribution.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
         return Err(

@@ -16,7 +16,7 @@ use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page,
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// A learner and its losses.
+/// Learner with its losses.
 struct Contestant {
     name: String,
     run: Model,
@@ -25,7 +25,7 @@ struct Contestant {
     spent: Duration,
 }
 
-/// PCA fitted to the first rows and then frozen.
+/// PCA that is fitted to the first rows and then frozen.
 struct Frozen {
     rows: Vec<Vec<f64>>,
     wanted: usize,
@@ -34,7 +34,8 @@ struct Frozen {
     curve: Downsampler,
 }
 
-/// Rows whose losses count for all learners: those after the rows that PCA is fitted to, or all rows if there are too few.
+/// Rows whose losses count for all learners: the rows after those to which PCA is fitted, or all rows if
+/// there are too few.
 struct Charged {
     from: u64,
     rows: u64,
@@ -122,8 +123,8 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
 }
 
 impl Frozen {
-    /// Counts the loss of a row, or stores it for the fit. Returns true after the last row of the fit. `number` counts the
-    /// rows.
+    /// Counts the loss of a row, or stores the row for the fit. Returns true after the last row of the fit.
+    /// `number` counts the rows.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool> {
         if let Some(pca) = &self.pca {
             self.total += pca.loss(row)?;
@@ -146,7 +147,7 @@ impl Frozen {
 }
 
 impl Charged {
-    /// Explains which rows count.
+    /// Returns a sentence that explains which rows count.
     fn sentence(&self, frozen: &Frozen) -> String {
         let rows = if self.rows == 1 { "1 row".to_owned() } else { format!("{} rows", self.rows) };
         let from = if self.from == 0 { String::new() } else { format!(", from row {} on", self.from) };
@@ -159,7 +160,7 @@ impl Charged {
     }
 }
 
-/// Line of the table: the best fixed subspace first, then PCA, then the learners by loss.
+/// Line of the table. The best fixed subspace comes first, then PCA, then the learners in order of loss.
 struct Line<'a> {
     name: String,
     loss: f64,
@@ -222,7 +223,8 @@ fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: B
     }
 }
 
-/// Returns the largest loss that is not far from the others, so that one outlier does not hide the rest.
+/// Returns the largest loss that is not far from the others. A single outlier then does not hide the rest of
+/// the plot.
 fn top(lines: &[Line<'_>]) -> f64 {
     const FAR: f64 = 4.0;
     let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();

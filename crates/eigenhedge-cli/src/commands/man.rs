@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use std::fs;
 use std::path::Path;
 
-/// Writes one page per command.
+/// Writes a manual page for each command.
 pub fn man(folder: &Path) -> Result<()> {
     let unwritable = || format!("{} cannot be written", eigenhedge_io::printable_path(folder));
     fs::create_dir_all(folder).with_context(unwritable)?;

@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Maximum number of members of a fleet in memory.
 const MOST: usize = 1024;
-/// Keys of the resume state of the first model that apply to the merged model.
+/// Keys of the first model's resume state that also apply to the merged model.
 const SHARED: [&str; 2] = ["options", "python"];
 
 /// Merges the models and prints a summary.
@@ -71,7 +71,7 @@ fn fleets<T: FleetMember>(
     })
 }
 
-/// Returns the parts of a resume state that apply to all models. There is no table to continue.
+/// Returns the parts of a resume state that apply to all models. The position in a table is not one of them.
 fn shared(resume_state: &[u8]) -> Result<Vec<u8>> {
     let mut around: Map<String, Value> = serde_json::from_slice(resume_state).unwrap_or_default();
     around.retain(|key, _| SHARED.contains(&key.as_str()));

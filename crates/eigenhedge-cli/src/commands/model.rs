@@ -55,15 +55,15 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Returns the positions of the k coordinates in a row: columns z0, z1, … in this order, or all columns if none has such a
-/// name.
+/// Returns the positions of the k coordinates in a row. They are the columns z0, z1, … in this order, or all
+/// columns if none has such a name.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
     if stream.names().is_some_and(|names| names.iter().any(|name| name == "expected_loss")) {
         return Err(anyhow!(
-            "{source}: must hold coordinates of `transform`, got the answers of `run`: each of these belongs to a subspace \
-             that was left behind; `transform MODEL TABLE` gives coordinates for this model, and `run --reconstruct FILE` \
-             each row's projection"
+            "{source}: must contain coordinates of `transform`, got the results of `run`, whose rows have different subspaces; \
+             `transform MODEL TABLE` computes coordinates for this model, and `run --reconstruct FILE` writes the projection of \
+             each row"
         ));
     }
     let columns = stream.columns();
@@ -82,7 +82,7 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// Returns the number after `z`.
+/// Returns the number after `z` in a column name; `None` for other names.
 fn coordinate(name: &str) -> Option<usize> {
     name.strip_prefix('z')?.parse().ok()
 }

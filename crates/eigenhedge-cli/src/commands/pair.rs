@@ -79,7 +79,7 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Writes one line per direction: probability of being kept, left part, right part.
+/// Writes a line for each direction: probability of being kept, left part and right part.
 fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) -> Result<()> {
     let sides = ["left_", "right_"].into_iter().zip(columns);
     let names = sides.flat_map(|(side, names)| names.iter().map(move |name| format!("{side}{name}")));

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Environment variable with the folder of real data.
 const DATA: &str = "EIGENHEDGE_DATA";
 
-/// Lists reproductions, or runs them, writes their files and prints their claims.
+/// Lists reproductions, or runs them, writes their files and prints which claims hold.
 pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let mut out = stdout::output()?;
     let chosen: Vec<&Reproduction> = match args.name.as_str() {

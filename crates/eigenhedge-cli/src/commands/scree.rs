@@ -17,7 +17,7 @@ use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Chart, Series, svg};
 use std::fmt::Write;
 
-/// Default number of directions to try.
+/// Default for the maximum number of directions to try.
 const USUAL: usize = 20;
 
 /// Losses for every k.
@@ -92,7 +92,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// Returns the smallest k that keeps the share, with an explanation.
+/// Returns a sentence with the smallest k that keeps the share.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

@@ -18,7 +18,7 @@ pub fn serve(args: &ServeArgs) -> Result<()> {
     let signal = StopSignal::listen()?;
     let service = Service::start(settings).map_err(|reason| anyhow!(reason))?;
     // Standard error may be closed.
-    let _ = writeln!(io::stderr(), "eigenhedge: listening at http://{}/", service.address());
+    let _ = writeln!(io::stderr(), "eigenhedge: listening on http://{}/", service.address());
     while !signal.to_stop() {
         std::thread::sleep(BLINK);
     }

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between two pages.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Ratio of the pause after a page to the time for building it. Pages take at most about a tenth of the stream's time.
+/// Ratio of the pause after a page to the time for building it. Pages therefore take at most about a tenth of
+/// the time.
 const REST: u32 = 10;
 /// Maximum pause between two pages.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -25,12 +26,12 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Parses an address of this machine.
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     text.parse().map_err(|error: AddressError| match error {
-        AddressError::Form => format!("{error}; INPUT stands before --live"),
+        AddressError::Form => format!("{error}; write INPUT before --live"),
         AddressError::Open => error.to_string(),
     })
 }
 
-/// A live page of a stream.
+/// Live page of a stream.
 #[derive(Debug)]
 pub struct Live {
     server: LiveServer,
@@ -38,7 +39,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts an empty page with this title and prints its address. Returns `None` without an address.
+    /// Starts an empty page with this title and prints its URL. Returns `None` without an address.
     pub fn start(address: Option<LiveAddress>, title: &str) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let server = LiveServer::start(address, title).context("--live")?;
@@ -52,7 +53,7 @@ impl Live {
         Ok(Some(Self { server, thread: None }))
     }
 
-    /// Shows the pages of this source from now on, instead of those of the previous one.
+    /// Shows the pages of this source from now on.
     pub fn follow(&mut self, source: impl PageSource + 'static) {
         self.thread = None;
         let (feed, is_over) = (self.server.feed().clone(), Arc::new(AtomicBool::new(false)));
@@ -93,7 +94,7 @@ impl Live {
     }
 }
 
-/// The thread that builds pages. Stops when dropped.
+/// Thread that builds pages. It stops when dropped.
 #[derive(Debug)]
 struct PageThread {
     feed: Feed,

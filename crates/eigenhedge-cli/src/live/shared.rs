@@ -4,18 +4,18 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum time to wait for a look.
+/// Maximum time that a reader waits for the value.
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
-/// A value of the stream that another thread may read between two rows.
+/// Value of the stream that another thread may read between two rows.
 ///
-/// The stream holds the lock while it learns and releases it while it waits for rows. A stream that never waits would
-/// take the lock again before another thread can get it. Therefore [`Self::lock`] first lets a waiting reader have its
-/// turn.
+/// The stream holds the lock while it learns and releases it while it waits for rows. A stream that never
+/// waits would take the lock again before another thread could get it. Therefore [`Self::lock`] lets a
+/// waiting reader go first.
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     value: Mutex<T>,
-    /// True while a reader waits for its turn.
+    /// True while a reader is waiting for the value.
     is_wanted: AtomicBool,
     turn: Condvar,
     version: AtomicU64,
@@ -27,7 +27,7 @@ impl<T> Shared<T> {
         Self { value: Mutex::new(value), is_wanted, turn: Condvar::new(), version }
     }
 
-    /// Locks the value for the stream, after any waiting reader has had its turn.
+    /// Locks the value for the stream, after letting any waiting reader go first.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         let value = self.hold();
         match self.is_wanted.load(Ordering::SeqCst) {
@@ -44,7 +44,7 @@ impl<T> Shared<T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Announces that the stream has changed the value.
+    /// Records that the stream has changed the value.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
         if self.is_wanted.load(Ordering::SeqCst) {
@@ -59,8 +59,8 @@ impl<T> Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// Calls `look` from another thread, as soon as `is_there` is true for the value. Returns `None` if that takes
-    /// longer than `LONGEST_LOOK`.
+    /// Calls `look` from another thread as soon as `is_there` returns true for the value. Returns `None` if
+    /// that takes longer than `LONGEST_LOOK`.
     pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
         let _wish = Wish::of(self);
         let waited = self.turn.wait_timeout_while(self.hold(), LONGEST_LOOK, |value| !is_there(value));
@@ -76,7 +76,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Marks that a reader is waiting. The mark is removed on drop, also after a panic.
+/// Marks that a reader is waiting. The mark is removed on drop, even after a panic.
 struct Wish<'a, T>(&'a Shared<T>);
 
 impl<'a, T> Wish<'a, T> {
@@ -125,7 +125,7 @@ mod tests {
         assert_eq!(shared.version(), *shared.hold());
     }
 
-    /// The stream takes the value while it works, and puts it back before it waits.
+    /// Simulates a stream that takes the value while it works and puts it back before it waits.
     #[test]
     fn a_value_that_comes_and_goes_is_seen_when_it_is_there() {
         let (shared, is_over) = (Arc::new(Shared::new(None)), Arc::new(AtomicBool::new(false)));

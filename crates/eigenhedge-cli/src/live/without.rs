@@ -7,7 +7,7 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
-/// An address, which cannot exist.
+/// Address type without values, because this build has no live pages.
 pub type LiveAddress = Infallible;
 
 /// Returns an error that names the missing feature.
@@ -15,7 +15,7 @@ pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
     Err("needs a program with the feature `serve`: cargo install eigenhedge-cli --features serve".to_owned())
 }
 
-/// A live page, which cannot exist.
+/// Live page type without values, because this build has no live pages.
 #[derive(Debug)]
 pub struct Live(Infallible);
 

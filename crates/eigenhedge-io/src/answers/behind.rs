@@ -15,7 +15,7 @@ const NUMBERS: usize = 1 << 12;
 /// Maximum number of waiting batches.
 const LOTS: usize = 4;
 
-/// Writer of answers, either direct or with its own thread.
+/// Output that writes answers directly or in a separate thread.
 pub struct Output(Kind);
 
 enum Kind {
@@ -24,25 +24,25 @@ enum Kind {
 }
 
 struct Behind {
-    /// `None` once the thread was told to stop.
+    /// Sender of messages; `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Lot,
 }
 
-/// A batch of answers, or of rows of a table of rows.
+/// Batch of answers, or of rows of a table.
 #[derive(Default)]
 struct Lot {
-    /// For each answer: row, losses, and the ends of its coordinates and texts.
+    /// Row, losses, and the ends of the coordinates and strings of each answer.
     answers: Vec<(u64, f64, f64, usize, usize)>,
-    /// End of each row within the numbers.
+    /// End of each row in the list of numbers.
     rows: Vec<usize>,
     numbers: Vec<f64>,
     texts: Vec<String>,
 }
 
 enum Message {
-    /// The first message.
+    /// First message, with the destination.
     Begin(Box<Answers>),
     Lot(Lot),
     Sync(SyncSender<Position>),
@@ -50,13 +50,13 @@ enum Message {
 }
 
 impl Output {
-    /// Returns an output that writes each answer immediately.
+    /// Creates an output that writes each answer immediately.
     pub fn direct(answers: Answers) -> Self {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Returns an output that writes in another thread. Answers that must be flushed before the next row is read, and
-    /// answers without a target, are written immediately.
+    /// Creates an output that writes in a separate thread. Answers that must be flushed before the next row
+    /// is read, and answers without a target, are still written immediately.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);
@@ -72,7 +72,7 @@ impl Output {
         Self(Kind::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Lot::default() }))
     }
 
-    /// Writes the answer to one row ([`Answers::write`]).
+    /// Writes the answer to a row ([`Answers::write`]).
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         match &mut self.0 {
             Kind::Direct(answers) => answers.write(answer),
@@ -86,7 +86,7 @@ impl Output {
         }
     }
 
-    /// Writes one row of a table of rows ([`Answers::write_row`]).
+    /// Writes a row of a table ([`Answers::write_row`]).
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
         match &mut self.0 {
             Kind::Direct(answers) => answers.write_row(row),
@@ -140,7 +140,7 @@ impl Behind {
         if sent { Ok(()) } else { Err(self.failure()) }
     }
 
-    /// Returns the error that ended the thread.
+    /// Returns the error that stopped the thread.
     fn failure(&mut self) -> Error {
         let ended =
             || Error::at("the answers", Fault::Unwritable(io::Error::other("the thread that writes has ended")));

@@ -18,7 +18,7 @@ pub enum Form {
     Tsv,
     /// One JSON object per line.
     Jsonl,
-    /// Apache Parquet; plain records in the staging file until the end.
+    /// Apache Parquet. The staging file contains plain records until the end.
     Parquet,
 }
 
@@ -42,7 +42,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the format for the extension of the file name; CSV for an unknown extension.
+    /// Returns the format for the extension of a file name. An unknown extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         Self::from_name(Format::of_path(path).name()).unwrap_or(Self::Csv)
     }
@@ -65,7 +65,7 @@ impl Form {
         writeln!(out)
     }
 
-    /// Writes one answer. Each number is written as the shortest text that reads back as the same number.
+    /// Writes an answer. Each number is written as the shortest string that reads back as the same number.
     pub(crate) fn write(self, answer: &Answer<'_>, names: &[String], out: &mut dyn Write) -> io::Result<()> {
         let Answer { row, expected_loss, loss, coordinates, texts } = *answer;
         match self {
@@ -110,7 +110,7 @@ impl Form {
         writeln!(out, "{}", cells.join(&comma.to_string()))
     }
 
-    /// Writes one row of a table with these columns. Numbers read back bit for bit.
+    /// Writes a row of a table with these columns. Numbers read back exactly.
     pub(crate) fn row(self, names: &[String], row: &[f64], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
@@ -132,7 +132,8 @@ impl Form {
         }
     }
 
-    /// Writes one row of a table with columns of several types. A missing number is an empty cell or null.
+    /// Writes a row of a table whose columns have different types. A missing number becomes an empty cell or
+    /// null.
     pub(crate) fn cells(self, columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
@@ -170,7 +171,7 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines of a file with this many answers; `None` for formats without lines.
+    /// Returns the number of lines in a file with this many answers; `None` for formats without lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),
@@ -188,17 +189,17 @@ impl Form {
     }
 }
 
-/// Code for a missing integer in a record.
+/// Code of a missing integer in a record.
 pub(super) const NO_NUMBER: u64 = u64::MAX;
 
-/// Writes a text as a record: its length, then its bytes.
+/// Writes a string as a record: its length, then its bytes.
 fn text_record(text: &str, out: &mut dyn Write) -> io::Result<()> {
     let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(text.as_bytes())
 }
 
-/// Returns a cell in quotes if necessary.
+/// Returns the cell, in quotes if necessary.
 fn quoted_cell(text: &str, comma: char) -> Cow<'_, str> {
     let is_plain = !text.contains([comma, '"', '\n', '\r']) && text.trim() == text;
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }

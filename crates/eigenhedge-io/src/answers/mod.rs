@@ -37,14 +37,14 @@ pub enum Target {
     Nowhere,
     /// Standard output.
     Standard,
-    /// A file.
+    /// File with this path.
     File(PathBuf),
 }
 
-/// Answer to one row.
+/// Answer to a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer<'a> {
-    /// Number of the row in its table, from 0.
+    /// Number of the row in its table, counted from 0.
     pub row: u64,
     /// Expected loss over the learner's own randomness.
     pub expected_loss: f64,
@@ -52,11 +52,11 @@ pub struct Answer<'a> {
     pub loss: f64,
     /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
-    /// Texts copied from the row, one for each name of [`Answers::with_texts`].
+    /// Cells copied from the row, one for each name given to [`Answers::with_texts`].
     pub texts: &'a [String],
 }
 
-/// Appends an answer as a line of JSON, with the names of its texts.
+/// Appends an answer as a line of JSON. `names` are the names of the copied cells.
 pub fn json_answer(answer: &Answer<'_>, names: &[String], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ = Form::Jsonl.write(answer, names, out);
@@ -68,12 +68,12 @@ pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Ve
     let _ = Form::Jsonl.cells(columns, row, out);
 }
 
-/// Amount of output that is on disk.
+/// Extent of the output that is safely on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {
     /// Number of answers.
     pub rows: u64,
-    /// Bytes of the staging file; zero if there is none.
+    /// Size of the staging file in bytes; zero if there is none.
     pub bytes: u64,
 }
 
@@ -82,14 +82,14 @@ pub struct Answers {
     sink: Sink,
     form: Form,
     kept: usize,
-    /// Names of the copied texts; for a table of rows, names of all columns.
+    /// Names of the copied cells. For a table of rows, names of all columns.
     names: Vec<String>,
     is_of_rows: bool,
     /// Names and types of the columns, for a table of cells.
     cells: Columns,
     /// True to flush each answer before the next row is read.
     at_once: bool,
-    /// True to quote texts that a spreadsheet would interpret as a formula.
+    /// True to protect cells that a spreadsheet would interpret as a formula.
     is_safe: bool,
     rows: u64,
 }
@@ -101,18 +101,18 @@ pub enum CellKind {
     Whole,
     /// Numbers.
     Number,
-    /// Texts.
+    /// Strings.
     Text,
 }
 
-/// Cell of a table with columns of several types.
+/// Cell of a table whose columns have different types.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// An integer, or missing.
+    /// Integer; `None` if missing.
     Whole(Option<u64>),
-    /// A number; NaN if missing.
+    /// Number; NaN if missing.
     Number(f64),
-    /// A text.
+    /// String.
     Text(&'a str),
 }
 
@@ -122,18 +122,19 @@ type Columns = Vec<(String, CellKind)>;
 enum Sink {
     Nowhere,
     Standard(BufWriter<Stdout>),
-    /// Something that is not a regular file, such as a device, and must not be replaced by one.
+    /// Device or other special file, which must not be replaced by a regular file.
     Device(BufWriter<File>, PathBuf),
     File(Staging),
 }
 
 impl Answers {
-    /// Checks that the target is writable. Nothing is visible there yet. `kept` is the number of coordinates.
+    /// Opens a table and checks that the target is writable. Nothing is visible there until the table is
+    /// complete. `kept` is the number of coordinates.
     pub fn open(target: &Target, form: Form, kept: usize, at_once: bool) -> Result<Self, Error> {
         Self::start(target, form, kept, at_once, None)
     }
 
-    /// Continues after a position returned by [`Answers::sync`] for the same target.
+    /// Opens a table that continues after a position returned by [`Answers::sync`] for the same target.
     pub fn resume(target: &Target, form: Form, kept: usize, at_once: bool, position: &Position) -> Result<Self, Error> {
         Self::start(target, form, kept, at_once, Some(position))
     }
@@ -168,8 +169,8 @@ impl Answers {
         })
     }
 
-    /// Opens a table of rows with these column names, written by [`Self::write_row`]. Continues after a position if one is
-    /// given.
+    /// Opens a table of numeric rows with these column names, for [`Self::write_row`]. If a position is
+    /// given, continues after it.
     pub fn of_rows(
         target: &Target,
         form: Form,
@@ -184,8 +185,8 @@ impl Answers {
         Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
     }
 
-    /// Opens a table with columns of these names and types, written by [`Self::write_cells`]. Continues after a position if one
-    /// is given. Duplicate names are an error.
+    /// Opens a table with columns of these names and types, for [`Self::write_cells`]. If a position is
+    /// given, continues after it. Duplicate names are an error.
     pub fn of_cells(
         target: &Target,
         form: Form,
@@ -215,7 +216,7 @@ impl Answers {
         [("row".to_owned(), CellKind::Whole)].into_iter().chain(texts).chain(numbers(&losses)).collect()
     }
 
-    /// Adds text columns with these names after the row number.
+    /// Adds text columns with these names, after the row number.
     pub fn with_texts(self, names: Vec<String>) -> Result<Self, Error> {
         let is_coordinate = |name: &str| (0..self.kept).any(|i| name == format!("z{i}"));
         let is_taken =
@@ -226,14 +227,14 @@ impl Answers {
         }
     }
 
-    /// Sets whether CSV and TSV texts that a spreadsheet would interpret as a formula get a leading apostrophe. These are texts
-    /// that start with `=`, `+`, `-` or `@` and are not numbers.
+    /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading
+    /// apostrophe. These are cells that start with `=`, `+`, `-` or `@` and are not numbers.
     pub fn with_safe_cells(self, is_safe: bool) -> Self {
         let is_safe = is_safe && matches!(self.form, Form::Csv | Form::Tsv);
         Self { is_safe, ..self }
     }
 
-    /// Writes the answer to one row. Numbers read back bit for bit.
+    /// Writes the answer to a row. Numbers read back exactly.
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
@@ -256,7 +257,7 @@ impl Answers {
         written
     }
 
-    /// Writes one row of a table of rows.
+    /// Writes a row of a table of numeric rows.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
@@ -272,7 +273,7 @@ impl Answers {
         written
     }
 
-    /// Writes one row of a table of cells.
+    /// Writes a row of a table of cells.
     pub fn write_cells(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;
@@ -302,7 +303,7 @@ impl Answers {
         written
     }
 
-    /// Flushes the output to disk and returns its size.
+    /// Flushes the output to disk. Returns how much of it is there.
     pub fn sync(&mut self) -> Result<Position, Error> {
         self.hand_over(|out| out.flush())?;
         let bytes = match &mut self.sink {
@@ -325,7 +326,7 @@ impl Answers {
         }
     }
 
-    /// Returns true if the answers have no target.
+    /// Returns true if there is no target.
     fn is_nowhere(&self) -> bool {
         matches!(self.sink, Sink::Nowhere)
     }
@@ -340,7 +341,7 @@ impl Answers {
     }
 }
 
-/// Returns a text that no spreadsheet interprets as a formula.
+/// Returns the cell, changed if necessary so that no spreadsheet interprets it as a formula.
 fn safe_cell(text: &str) -> Cow<'_, str> {
     match text.trim_start().starts_with(['=', '+', '-', '@']) && text.trim().parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{text}")),

@@ -3,10 +3,11 @@
 
 use std::io::{self, Write};
 
-/// Magnitudes that are written without an exponent. The two formatters write exponents differently.
+/// Range of absolute values that are written without an exponent. The two formatters write exponents
+/// differently.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
-/// Writes the shortest text that reads back as the same number.
+/// Writes the shortest string that reads back as the same number.
 pub(super) fn write_number(number: f64, out: &mut dyn Write) -> io::Result<()> {
     let size = number.abs();
     if PLAIN.contains(&size) || size == 0.0 {

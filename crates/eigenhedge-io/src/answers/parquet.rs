@@ -14,8 +14,8 @@ pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Converts the records to a table. Records contain integers, numbers, and texts with their lengths, as specified by the
-/// columns.
+/// Converts records to a table. A record contains an integer, a number, or a string with its length for each
+/// column.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
     use super::form::NO_NUMBER;
@@ -27,7 +27,7 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
     use parquet::schema::types::Type;
     use std::sync::Arc;
 
-    /// A column of a row group. Missing integers have level 0.
+    /// Values of a column in a row group. Missing integers have definition level 0.
     enum Values {
         Whole(Vec<i64>, Vec<i16>),
         Number(Vec<f64>),

@@ -6,12 +6,12 @@ use eigenhedge::Verdict;
 /// Number of causes in each answer.
 pub const CAUSES: usize = 3;
 
-/// Returns the columns of the causes: a name and a share each.
+/// Returns the columns of the causes. Each cause has a column for its name and one for its share.
 pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
     (1..=CAUSES).flat_map(|i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)])
 }
 
-/// Returns the columns of the answers of a monitor, with the copied columns `kept`.
+/// Returns the columns of a monitor's answers. `kept` are the names of the copied columns.
 pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     let mut columns = vec![("row".to_owned(), CellKind::Whole)];
     columns.extend(kept.iter().map(|name| (name.clone(), CellKind::Text)));
@@ -23,7 +23,8 @@ pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     columns
 }
 
-/// Returns the cells of a verdict about a row with these copied texts, over columns with these names.
+/// Returns the cells for a verdict. `texts` are the copied cells of the row, and `names` the names of the
+/// columns.
 pub fn verdict_cells<'a>(verdict: &Verdict, texts: &'a [String], names: &'a [String]) -> Vec<Cell<'a>> {
     let mut cells = vec![Cell::Whole(Some(verdict.row))];
     cells.extend(texts.iter().map(|text| Cell::Text(text)));

@@ -18,14 +18,14 @@ use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Size of a block in bytes, unless a row is longer.
+/// Size of a block in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
-/// Location of the bytes of the array.
+/// Place of the bytes of the array.
 pub enum Origin {
     /// The whole source.
     File,
-    /// A member of an archive.
+    /// Member of an archive.
     Member(Member),
 }
 
@@ -49,7 +49,7 @@ pub struct Npy {
     data_start: u64,
     columns: Columns,
     block: Vec<u8>,
-    /// First row of the block, and its number of rows.
+    /// Index of the first row of the block, and number of rows in it.
     block_first: u64,
     block_rows: u64,
     most_block_rows: u64,
@@ -166,7 +166,7 @@ impl Npy {
     }
 }
 
-/// An array of real numbers with any number of axes.
+/// Array of real numbers with any number of axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Array {
     /// Lengths of the axes.
@@ -196,13 +196,13 @@ pub fn read_whole(input: &InputSource, format: &'static str, source: &mut dyn Re
     Ok(Array { shape: header.shape, numbers })
 }
 
-/// Appends `size` bytes. Memory grows with the bytes received, not with the stated size.
+/// Reads `size` bytes and appends them. Memory grows with the bytes received, not with the stated size.
 fn read_onto(source: &mut impl Read, size: u64, block: &mut Vec<u8>) -> io::Result<()> {
     let found = source.by_ref().take(size).read_to_end(block)?;
     if found as u64 == size { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Returns the error for bytes that cannot be read, because of the disk or a damaged archive.
+/// Creates the error for bytes that cannot be read, because of the disk or a damaged archive.
 fn broken(input: &InputSource, format: &'static str, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => {

@@ -18,11 +18,11 @@ pub struct Header {
     pub size: u64,
 }
 
-/// Maximum length of a header. That of a plain array has about a hundred characters.
+/// Maximum length of a header in bytes. The header of a plain array has about a hundred.
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
-    /// Reads the header, or returns the reason why it is invalid.
+    /// Reads the header. The inner error is the reason why the header is invalid.
     pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
         let mut start = [0; 8];
         if let Err(error) = source.read_exact(&mut start) {
@@ -97,7 +97,7 @@ fn parse(text: &str, size: u64) -> Option<Header> {
     Some(Header { element: element?, by_column: by_column?, shape: shape?, size })
 }
 
-/// Returns a text in single or double quotes, and the remainder.
+/// Returns a string that is in single or double quotes, and the rest of the text after it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
     text[1..].split_once(quote)

@@ -9,7 +9,7 @@ use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
-/// Location of a member of an archive.
+/// Place of an array in an archive.
 #[derive(Debug, Clone)]
 pub struct Member {
     start: u64,
@@ -24,7 +24,7 @@ const FORMAT: &str = "npz";
 /// Maximum compression ratio of deflate: a match of 258 bytes takes 2 bits.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// Finds the array with this name, or the only one.
+/// Finds the array with this name, or the only array if no name is given.
 pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
     let unsound = |reason: String| input.fault(Fault::Unsound { format: FORMAT, reason });
     let sound = |error: zip::result::ZipError| match error {
@@ -76,7 +76,7 @@ fn no_array(arrays: &[(usize, String)], got: String) -> Fault {
 }
 
 impl Member {
-    /// Returns the size of the array with its header, as stated in the directory.
+    /// Returns the size of the array and its header in bytes, as stated in the directory of the archive.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -91,7 +91,7 @@ impl Member {
     }
 }
 
-/// A reader that verifies a checksum.
+/// Reader that verifies a checksum at the end.
 struct Checked {
     bytes: Box<dyn Read>,
     left: u64,

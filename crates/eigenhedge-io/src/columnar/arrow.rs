@@ -25,7 +25,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// Opens a file or stream.
+/// Opens an Arrow file or stream.
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let format = layout.format.name();
     let mut start = Vec::new();
@@ -55,7 +55,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     Ok(Opened { reader: Box::new(Table::new(input, format, chosen, batches, None, None)?.filling(layout)), columns })
 }
 
-/// Sequence of messages of a file or a stream.
+/// Messages of a file or a stream, in order.
 struct Messages {
     input: InputSource,
     format: &'static str,
@@ -63,7 +63,7 @@ struct Messages {
 }
 
 enum Source {
-    /// A file, and the positions of its batches.
+    /// File, and the positions of its batches.
     File(File, std::vec::IntoIter<Place>),
     Stream(BufReader<Box<dyn Read>>),
 }
@@ -75,7 +75,7 @@ struct Place {
     body: u64,
 }
 
-/// A message: its metadata, and the bytes of the buffers it describes.
+/// Message: its metadata, and the bytes of the buffers that the metadata describes.
 struct Parts {
     metadata: Vec<u8>,
     body: Vec<u8>,
@@ -128,7 +128,7 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    /// Returns the next message and its body; `None` at the end.
+    /// Returns the next message with its body; `None` at the end.
     fn advance(&mut self) -> Result<Option<Parts>, Error> {
         let Self { input, format, source } = self;
         match source {
@@ -160,7 +160,7 @@ impl Messages {
     }
 }
 
-/// Returns the schema if its numbers have the byte order of this machine.
+/// Returns the schema, or an error if its numbers do not have the byte order of this machine.
 fn understood(input: &InputSource, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unsound(input, format, "its numbers have another order of bytes than this machine's"));
@@ -173,7 +173,7 @@ fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Returns the length of the next message; `None` at the end, with or without a marker.
+/// Returns the length of the next message. `None` at the end, with or without an end marker.
 fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     let mut length = [0; 4];
     let mut next = || match stream.read_exact(&mut length) {
@@ -206,11 +206,11 @@ fn read_bounded(
     if found as u64 == length { Ok(bytes) } else { Err(too_short()) }
 }
 
-/// Decoder of messages to batches.
+/// Decoder that converts messages to batches.
 struct Decoder {
     messages: Messages,
     schema: SchemaRef,
-    /// Positions of the selected columns; `None` for all.
+    /// Positions of the selected columns; `None` for all columns.
     projection: Option<Vec<usize>>,
 }
 
@@ -245,7 +245,7 @@ impl Iterator for Decoder {
     }
 }
 
-/// Returns an error for a batch whose buffers are inconsistent or exceed the memory limit.
+/// Returns an error if the buffers of a batch are inconsistent or exceed the memory limit.
 fn judge_buffers(
     input: &InputSource,
     format: &'static str,

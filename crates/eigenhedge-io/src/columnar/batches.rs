@@ -19,10 +19,10 @@ use arrow_schema::{DataType, Schema};
 /// Sequence of batches.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
-/// Function that reopens the batches after this many rows.
+/// Function that opens the batches again after a given number of rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
-/// Reader of a table in batches.
+/// Reader of a table that arrives in batches.
 pub struct Table {
     input: InputSource,
     format: &'static str,
@@ -34,7 +34,7 @@ pub struct Table {
     /// Positions of the copied columns in a batch.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// Rows of part of the batch in row-major order, and the number of the first.
+    /// Some rows of the batch in row-major order, and the number of the first one.
     block: Vec<f64>,
     block_first: usize,
     /// Next row within the batch.
@@ -44,7 +44,8 @@ pub struct Table {
     fills: bool,
 }
 
-/// Returns the selected columns, and their positions in file order. Columns of unsupported types are reported by name.
+/// Selects columns. Returns them and their positions in file order. Columns of unsupported types are reported
+/// by name.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -79,7 +80,7 @@ fn is_number(kind: &DataType) -> bool {
 }
 
 impl Table {
-    /// Creates a reader of these batches, which contain the projected columns.
+    /// Creates a reader of these batches, which contain only the selected columns.
     pub fn new(
         input: &InputSource,
         format: &'static str,
@@ -114,7 +115,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Enables missing cells as NaN if the layout requests it.
+    /// Makes the reader return missing cells as NaN if the layout requests it.
     pub fn filling(mut self, layout: &Layout) -> Self {
         self.fills = layout.fills();
         self
@@ -139,7 +140,7 @@ impl Table {
         }
     }
 
-    /// Transposes the next rows of the batch.
+    /// Copies the next rows of the batch to the block, in row-major order.
     fn transpose(&mut self) -> Result<(), Error> {
         let Some(batch) = &self.batch else { return Ok(()) };
         let width = self.order.len();
@@ -167,7 +168,8 @@ impl Table {
     }
 }
 
-/// Writes a numeric column into every `width`-th cell, with NaN for missing values. Returns false if the column is not numeric.
+/// Copies a numeric column to every `width`-th cell. Missing values become NaN. Returns false if the column
+/// is not numeric.
 fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
     macro_rules! as_double {
         ($type:ty, $convert:expr) => {{

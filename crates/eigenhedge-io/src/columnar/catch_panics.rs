@@ -11,7 +11,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls `decode`. Returns the reason if it panics.
+/// Calls `decode`. If it panics, returns the reason as an error.
 pub fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

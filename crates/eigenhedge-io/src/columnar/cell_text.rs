@@ -10,7 +10,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-/// Returns true if [`text_of`] supports the type.
+/// Returns true if [`text_of`] supports this type.
 pub fn can_be_text(kind: &DataType) -> bool {
     let plain = matches!(
         kind,
@@ -25,7 +25,8 @@ pub fn can_be_text(kind: &DataType) -> bool {
     plain || kind.is_integer() || kind.is_floating()
 }
 
-/// Returns the text of a cell: a string, the shortest digits of a number, or an ISO 8601 date; empty if missing.
+/// Returns a cell as a string: the text itself, the shortest digits of a number, or an ISO 8601 date. Empty
+/// if the cell is missing.
 pub fn text_of(array: &ArrayRef, row: usize) -> String {
     if row >= array.len() || array.is_null(row) {
         return String::new();
@@ -70,7 +71,7 @@ pub fn text_of(array: &ArrayRef, row: usize) -> String {
     text.unwrap_or_default()
 }
 
-/// Formats a timestamp given in units since 1970, with `in_second` units per second.
+/// Formats a timestamp. `units` is counted from 1970, with `in_second` units per second.
 fn moment(units: i64, in_second: i64) -> String {
     let nanoseconds = units.rem_euclid(in_second) * (1_000_000_000 / in_second);
     dates::text(units.div_euclid(in_second), nanoseconds as u32, true)

@@ -29,7 +29,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(input, layout.format.name(), reason)))
 }
 
-/// Wraps an error message of a library.
+/// Creates an error from the message of a library.
 fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
     // One sentence, regardless of the line breaks of the library.
     let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");

@@ -57,18 +57,18 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     Ok(Opened { reader: Box::new(table), columns })
 }
 
-/// Batches of successive row groups, each checked before it is decoded.
+/// Batches of the row groups, in order. Each row group is checked before it is decoded.
 struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
-    /// Selected columns, and their leaves.
+    /// Selected columns, and their leaves in the Parquet schema.
     schema: SchemaRef,
     leaves: Vec<usize>,
-    /// Next row group.
+    /// Index of the next row group.
     next: usize,
-    /// Number of rows to skip before the first requested one.
+    /// Number of rows to skip before the first requested row.
     to_skip: u64,
-    /// Reader of each column, and its remaining rows.
+    /// Reader of each column, and the number of remaining rows.
     readers: Vec<ColumnReader>,
     left: u64,
 }
@@ -95,7 +95,7 @@ impl RowGroups {
         batch.map(Some).map_err(|error| unsound(&self.input, FORMAT, error))
     }
 
-    /// Opens a reader for each column of a row group after `offset` of its rows.
+    /// Opens a reader for each column of a row group, starting after `offset` of its rows.
     fn open(&self, group: usize, offset: u64) -> Result<Vec<ColumnReader>, Error> {
         let broken = |error: parquet::errors::ParquetError| unsound(&self.input, FORMAT, error);
         let chunks = self.file.metadata().row_group(group).columns();
@@ -120,8 +120,8 @@ impl Iterator for RowGroups {
     }
 }
 
-/// Returns an error for a row group whose pages are inconsistent or exceed the memory limit. For each selected column, a
-/// dictionary and the largest page are in memory at a time.
+/// Returns an error if the pages of a row group are inconsistent or exceed the memory limit. At any time, the
+/// dictionary and the largest page of each selected column may be in memory.
 fn judge_pages<'a>(
     input: &InputSource,
     file: &File,
@@ -145,9 +145,9 @@ fn judge_pages<'a>(
 
 /// Returns the size of the dictionary plus the largest page of a column, in bytes.
 fn largest_page(mut file: &File, range: std::ops::Range<u64>, ratio: Ratio) -> io::Result<u64> {
-    /// Memory of a dictionary value in bytes.
+    /// Memory that a dictionary value takes, in bytes.
     const VALUE: u64 = 24;
-    /// Minimum size of a dictionary value in the page: that of a 16-bit number.
+    /// Minimum size of a dictionary value in the file, in bytes: that of a 16-bit number.
     const LEAST: u64 = 2;
     let broken = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
     let (mut at, mut largest, mut dictionary) = (range.start, 0, 0);

@@ -17,7 +17,8 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// Returns the columns with their array types. Columns without numbers or texts are included so that messages can name them.
+/// Returns the columns with their array types. Columns that contain neither numbers nor strings are included,
+/// so that messages can name them.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -34,13 +35,14 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
     Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
 }
 
-/// Returns the embedded Arrow schema, if any. Parquet has no type for durations and stores them as integers.
+/// Returns the Arrow schema embedded in the file, if there is one. Parquet has no type for durations and
+/// stores them as integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
 }
 
-/// Decodes a base64 text.
+/// Decodes a base64 string.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| {
         Some(match byte {
@@ -61,14 +63,14 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the leaf of each of these flat columns.
+/// Returns the leaf of each of these flat columns in the Parquet schema.
 pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize> {
     let mut leaf_of = vec![0; descriptor.root_schema().get_fields().len()];
     (0..descriptor.num_columns()).for_each(|leaf| leaf_of[descriptor.get_column_root_idx(leaf)] = leaf);
     columns.iter().map(|column| leaf_of[*column]).collect()
 }
 
-/// Returns the array type of a column. Integers of less than 32 bits are stored as 32 bits.
+/// Returns the array type of a column. Integers of less than 32 bits are stored in 32 bits.
 fn kind_of(column: &Type) -> DataType {
     let info = column.get_basic_info();
     let is_repeated = info.has_repetition() && info.repetition() == parquet::basic::Repetition::REPEATED;
@@ -112,7 +114,7 @@ fn kind_of(column: &Type) -> DataType {
     }
 }
 
-/// Skips this many rows.
+/// Skips this many rows. Returns the number skipped.
 pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, ParquetError> {
     match column {
         ColumnReader::BoolColumnReader(column) => column.skip_records(rows),
@@ -128,7 +130,7 @@ pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, Parque
 
 /// Reads the next rows of a column of this type.
 pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Result<ArrayRef, ParquetError> {
-    /// Builds an array of the converted values.
+    /// Builds an array from the converted values.
     macro_rules! array {
         ($array:ty, $column:expr, $convert:expr) => {{
             let (values, nulls) = values_of($column, rows, $convert)?;
@@ -166,7 +168,7 @@ pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Res
     })
 }
 
-/// Returns the converted values of the next rows, and a validity mask unless all rows have one.
+/// Returns the converted values of the next rows. Also returns a validity mask, unless all rows have a value.
 fn values_of<T: PhysicalType, V: Default>(
     column: &mut ColumnReaderImpl<T>,
     rows: usize,

@@ -1,35 +1,41 @@
 //! Cells of a text table: numbers with a decimal point or comma, markers for missing values, texts.
 
-/// Notation of the cells of a table.
+/// Notation of the cells of a text table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
     has_comma: bool,
-    /// Markers for a missing number, instead of the usual ones.
+    /// Cells that count as missing; `None` for the default list.
     signs: Option<Vec<String>>,
-    /// Numbers that mean a missing value.
+    /// Numbers that count as missing.
     codes: Vec<f64>,
 }
 
-/// Markers for a missing number, in addition to an empty cell and NaN.
+/// Cells that count as missing by default, in addition to empty cells and NaN.
 pub(crate) const MISSING: [&str; 10] = ["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."];
 
 impl CellStyle {
-    /// Creates a style with this decimal sign. Cells with one of `na_values` are missing; by default, those of [`MISSING`].
+    /// Creates a style with this decimal separator. Cells equal to one of `na_values` count as missing; the
+    /// default list is [`MISSING`].
     pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
         let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
         let signs = na_values.unwrap_or_default();
-        style.codes = signs.iter().filter_map(|sign| style.parse(sign.as_bytes())).filter(|x| !x.is_nan()).collect();
+        style.codes = signs.iter().filter_map(|sign| style.parse(sign)).filter(|x| !x.is_nan()).collect();
         style
     }
 
-    /// Parses the number in a cell, including NaN and infinity. A number that means a missing value gives NaN.
+    /// Parses a number, including NaN and infinity. A number that counts as missing gives NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
+        self.number_of_text(std::str::from_utf8(cell).ok()?)
+    }
+
+    /// Parses the number in a cell that is known to be text, as [`Self::number`] does.
+    pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell)?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
     }
 
-    fn parse(&self, cell: &[u8]) -> Option<f64> {
-        let text = std::str::from_utf8(cell.trim_ascii()).ok()?;
+    fn parse(&self, cell: &str) -> Option<f64> {
+        let text = cell.trim_ascii();
         if !self.has_comma {
             return text.parse().ok();
         }
@@ -40,7 +46,7 @@ impl CellStyle {
         }
     }
 
-    /// Returns true if a cell is empty, NaN, or one of the markers for a missing number, ignoring case.
+    /// Returns true if a cell is empty, NaN, or on the list of missing cells. Case is ignored.
     pub fn is_missing(&self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
         let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
@@ -51,13 +57,13 @@ impl CellStyle {
         cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
     }
 
-    /// Returns true if a cell is neither a number nor a marker for a missing one.
+    /// Returns true if a cell is neither a number nor missing.
     pub fn is_word(&self, cell: &[u8]) -> bool {
         !self.is_missing(cell) && !self.looks_numeric(cell)
     }
 
-    /// Returns true if a cell contains a number, possibly in another notation: with a thousands separator or the other decimal
-    /// sign.
+    /// Returns true if a cell contains a number, possibly in another notation, with a thousands separator or
+    /// the other decimal separator.
     pub fn looks_numeric(&self, cell: &[u8]) -> bool {
         match self.number(cell) {
             Some(value) => !value.is_nan(),
@@ -65,7 +71,7 @@ impl CellStyle {
         }
     }
 
-    /// Returns advice about a cell in another notation.
+    /// Returns advice about a number in another notation.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
             Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",
@@ -75,7 +81,8 @@ impl CellStyle {
     }
 }
 
-/// Returns true if the digits before the decimal sign are in groups of three: `1.234,5`, `1,234.5`, `1 234`, `1'234.5`.
+/// Returns true if the digits before the decimal separator are in groups of three: `1.234,5`, `1,234.5`, `1
+/// 234`, `1'234.5`.
 ///
 /// A single group without a decimal part, as in `1,234`, counts as a decimal number.
 pub(crate) fn has_thousands(cell: &[u8]) -> bool {
@@ -94,7 +101,7 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
 }
 
-/// Returns the only point or comma in a number such as `1,5`, `-.5` or `1,5e-3`.
+/// Returns the point or comma in a number such as `1,5`, `-.5` or `1,5e-3`, if there is exactly one.
 pub(crate) fn decimal_sign(cell: &[u8]) -> Option<u8> {
     let cell = unsigned(cell);
     let whole = digits(cell);

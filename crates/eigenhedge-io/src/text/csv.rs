@@ -33,12 +33,12 @@ pub struct Csv {
     input: InputSource,
     records: Records,
     record: ByteRecord,
-    /// True if the record is the first line and has not been delivered as a row yet.
+    /// True if the record is the first line and has not been returned as a row yet.
     held: bool,
     /// Number of cells per line.
     cells: usize,
     has_header: bool,
-    /// Header, if it contains a word. Lines that repeat it are skipped.
+    /// Header, if it contains a word. Later lines that repeat it are skipped.
     header: Option<ByteRecord>,
     /// True if a word in the first row makes its column a text column.
     judges_columns: bool,
@@ -49,7 +49,7 @@ pub struct Csv {
     /// Hint about a detected delimiter.
     delimiter_hint: String,
     rows: u64,
-    /// Lines and bytes before those counted by the reader.
+    /// Number of lines and bytes before those that the reader counts.
     lines_before: u64,
     bytes_before: u64,
 }
@@ -190,8 +190,15 @@ impl Reader for Csv {
             let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line", hint };
             return Err(Error::at(self.place(), fault));
         }
+        // The whole line is checked at once: cells are short.
+        let line = std::str::from_utf8(self.record.as_slice()).ok();
         for &column in &self.columns.selected {
-            match self.style.number(&self.record[column]) {
+            let cell = line.and_then(|line| line.get(self.record.range(column)?));
+            let number = match cell {
+                Some(cell) => self.style.number_of_text(cell),
+                None => self.style.number(&self.record[column]),
+            };
+            match number {
                 Some(value) if value.is_finite() => row.push(value),
                 _ if self.fills && self.style.is_missing(&self.record[column]) => row.push(f64::NAN),
                 _ => return Err(self.bad_cell(column)),

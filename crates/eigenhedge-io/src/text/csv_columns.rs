@@ -19,7 +19,7 @@ use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 
 const LIST: &str = " in the header";
-/// Number of missing cells that makes a column empty.
+/// Number of missing cells after which a column counts as empty.
 const EMPTY_ROWS: usize = 5;
 
 /// Properties determined from the first lines.
@@ -29,7 +29,7 @@ pub struct Settled {
     pub time_format: Option<TimeFormat>,
 }
 
-/// First lines of a table, and the notation of their cells.
+/// First lines of a table, with the notation of their cells.
 pub struct FirstLines<'a> {
     pub input: &'a InputSource,
     pub layout: &'a Layout,
@@ -39,7 +39,8 @@ pub struct FirstLines<'a> {
 }
 
 impl FirstLines<'_> {
-    /// Determines the properties. If `like` is given, the table continues one with these columns.
+    /// Determines the properties of the table. If `like` is given, the table continues one with these
+    /// columns.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
         let names: Vec<String> = self.first.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect();
         match like {
@@ -99,7 +100,7 @@ impl FirstLines<'_> {
         Ok(Settled { columns, has_header, time_format })
     }
 
-    /// Returns true if the first line is a header. `free` may be the time column.
+    /// Returns true if the first line is a header. `free` is the column that may be the time column.
     fn has_header(&self, names: &[String], free: Option<usize>) -> Result<bool, Error> {
         let layout = self.layout;
         // Every column is examined, because the text columns are not known yet.
@@ -115,7 +116,7 @@ impl FirstLines<'_> {
         Ok(layout.names_columns() || of_model || selected.iter().any(is_wordy))
     }
 
-    /// Returns the time format of some cells, as given or detected.
+    /// Returns the time format of these cells, as given or detected.
     fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),
@@ -126,7 +127,8 @@ impl FirstLines<'_> {
         }
     }
 
-    /// Returns the layout with its time column, if it is named or `free` is one, and the time format.
+    /// Returns the layout with its time column and time format. The time column is the one that the layout
+    /// names, or `free` if that contains times.
     fn with_time(
         &self,
         rows: &[ByteRecord],

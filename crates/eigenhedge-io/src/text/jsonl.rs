@@ -22,7 +22,7 @@ pub struct Jsonl {
     cells: Cells,
     /// Positions of the keys; `None` for arrays.
     keys: Option<HashMap<String, usize>>,
-    /// True if keys that the first row lacks are ignored.
+    /// True to ignore keys that the first row does not have.
     lenient: bool,
     judges_columns: bool,
     fills: bool,
@@ -31,11 +31,11 @@ pub struct Jsonl {
 /// Cells of a line.
 #[derive(Default)]
 struct Cells {
-    /// One cell per column. Columns that do not occur are missing.
+    /// One cell per column. A column that does not occur in the line is missing.
     values: Vec<Cell>,
-    /// Positions and texts of the copied columns.
+    /// Positions and cells of the copied columns.
     texts: Vec<(usize, String)>,
-    /// First error of the row as a whole.
+    /// First error that concerns the row as a whole.
     fault: Option<Fault>,
 }
 
@@ -70,7 +70,7 @@ impl Cell {
     }
 }
 
-/// Returns true if a line begins an array of rows, or an array or object that continues on the next line.
+/// Returns true if a line starts an array of rows, or an array or object that continues on the next line.
 fn is_part_of_one(line: &[u8]) -> bool {
     let mut signs = line.iter().filter(|byte| !byte.is_ascii_whitespace());
     match (signs.next(), signs.next()) {
@@ -172,13 +172,13 @@ impl LineParser for Jsonl {
 }
 
 impl Cells {
-    /// Returns the text buffer of a column if it is copied.
+    /// Returns the buffer for the text of a column, if the column is copied.
     fn text(&mut self, column: Option<usize>) -> Option<&mut String> {
         self.texts.iter_mut().find(|(kept, _)| Some(*kept) == column).map(|(_, text)| text)
     }
 }
 
-/// Parses one value that fills the line, or returns the reason of failure.
+/// Parses a value that takes up the whole line. The error is the reason of the failure.
 fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
@@ -190,7 +190,7 @@ fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<()
     })
 }
 
-/// Shape of the table, from the first row.
+/// Shape of the table, as determined from the first row.
 #[derive(Default)]
 struct First {
     names: Option<Vec<String>>,
@@ -315,7 +315,7 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// Parses a cell, and stores its text if it is copied.
+/// Parses a cell. Stores its text if the column is copied.
 struct AnyCell<'a>(Option<&'a mut String>);
 
 impl AnyCell<'_> {

@@ -16,7 +16,7 @@ pub struct Libsvm {
     columns: Columns,
     /// All cells of a row.
     dense: Vec<f64>,
-    /// Indices set by the last row.
+    /// Indices of the cells that the last row set.
     set: Vec<usize>,
     fills: bool,
 }
@@ -94,7 +94,8 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
     }
 }
 
-/// Returns the largest index of a file. Invalid lines are reported when they are read as rows.
+/// Returns the largest index in a file. Invalid lines are ignored here; they are reported when they are read
+/// as rows.
 fn largest_index(input: &InputSource) -> Result<usize, Error> {
     let mut lines = LineReader::open(input)?;
     let mut largest = 0;

@@ -5,25 +5,25 @@ use std::io::{self, Read};
 /// Reader that converts `\r\n` and `\r` to `\n` and terminates the last line.
 pub struct Lines<R> {
     inner: R,
-    /// Last byte delivered, after conversion.
+    /// Last byte returned, after conversion.
     last: u8,
-    /// True if the last byte read was `\r`. A `\n` that follows belongs to it.
+    /// True if the last byte read was `\r`. A following `\n` belongs to the same line end.
     after_return: bool,
-    /// True if no `\r` has been read, so that the bytes delivered equal the bytes read.
+    /// True if no `\r` has been read, so that the returned bytes equal those read.
     exact: bool,
-    /// Last byte delivered that is not a line end.
+    /// Last byte returned that is not a line end.
     last_inside: u8,
-    /// Number of bytes delivered, and whether the source has ended.
+    /// Number of bytes returned, and true if the source has ended.
     given: u64,
     is_over: bool,
-    /// Number of bytes that may be delivered before [`Lines::allow`] is called again.
+    /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
-    /// Delimiter of cells. Each cell counts as [`CELL`] more bytes once a line is [`LONG`].
+    /// Delimiter of cells. In a line longer than [`LONG`], each cell counts as [`CELL`] more bytes.
     delimiter: Option<u8>,
     since_allowed: u64,
 }
 
-/// Length in bytes from which a line is long, and extra bytes per cell.
+/// Length of a long line in bytes, and additional bytes per cell of such a line.
 const LONG: u64 = 1 << 20;
 const CELL: u64 = 8;
 
@@ -44,27 +44,27 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Sets the delimiter, so that the memory of cells is counted too.
+    /// Sets the delimiter, so that the memory for cells is also counted.
     pub fn of_cells(self, delimiter: u8) -> Self {
         Self { delimiter: Some(delimiter), ..self }
     }
 
-    /// Returns true if the number of bytes delivered equals that of the source.
+    /// Returns true if the number of bytes returned equals the number of bytes read.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// Returns true if this position is the end of the source and is not preceded by a quote.
+    /// Returns true if this position is the end of the source and the byte before it is not a quote.
     pub fn ends_openly(&self, position: u64) -> bool {
         self.is_over && position == self.given && self.last_inside != b'"'
     }
 
-    /// Allows this many further bytes. Reading more is an error of the kind `FileTooLarge`.
+    /// Allows this many more bytes. Reading more is an error of kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
         (self.left, self.since_allowed) = (bytes, 0);
     }
 
-    /// Converts the bytes in place. Returns the number of bytes left.
+    /// Converts the bytes in place. Returns the number of bytes that remain.
     fn change(&mut self, bytes: &mut [u8]) -> usize {
         if !self.after_return && !bytes.contains(&b'\r') {
             return bytes.len();

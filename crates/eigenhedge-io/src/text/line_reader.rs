@@ -10,7 +10,7 @@ pub struct LineReader {
     input: InputSource,
     source: BufReader<Box<dyn Read>>,
     line: Vec<u8>,
-    /// True if the line has been inspected but not delivered as a row.
+    /// True if the line has been inspected but not returned as a row yet.
     held: bool,
     rows: u64,
     lines: u64,
@@ -24,7 +24,7 @@ impl LineReader {
         Ok(Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
     }
 
-    /// Delivers the inspected first line again.
+    /// Returns the inspected first line again as the next line.
     pub fn hold(&mut self) {
         self.held = true;
     }
@@ -57,7 +57,7 @@ impl LineReader {
         }
     }
 
-    /// Returns the line read last, without surrounding white space.
+    /// Returns the last line, without surrounding white space.
     pub fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
@@ -67,21 +67,21 @@ impl LineReader {
         self.rows
     }
 
-    /// Returns the place of the line read last.
+    /// Returns the place of the last line.
     pub fn place(&self) -> RowPlace {
         self.input.line(self.lines)
     }
 }
 
-/// A format in which a row is a line.
+/// Parser of a format in which each row is a line.
 pub trait LineParser {
-    /// Parses the selected cells of the line read last into the empty `row`.
+    /// Parses the selected cells of the last line into `row`, which must be empty.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
-    /// Appends the texts of the copied columns of the line parsed last.
+    /// Appends the cells of the copied columns of the last parsed line.
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
 
-/// Reader of a table in such a format.
+/// Reader of a table in which each row is a line.
 pub struct LineTable<P> {
     pub lines: LineReader,
     pub parser: P,

@@ -21,7 +21,7 @@ fn number(cell: &[u8]) -> Option<f64> {
     cells::CellStyle::default().number(cell)
 }
 
-/// Returns true if a cell is empty, NaN, or one of the markers for a missing number, ignoring case.
+/// Returns true if a cell is empty, NaN, or on the default list of missing cells. Case is ignored.
 fn is_missing(cell: &[u8]) -> bool {
     cells::CellStyle::default().is_missing(cell)
 }

@@ -12,19 +12,19 @@ use std::io::{self, Read};
 
 /// Maximum number of lines inspected.
 pub(crate) const LINES: usize = 200;
-/// Maximum number of bytes inspected, unless two lines take more.
+/// Maximum number of bytes inspected, unless the first two lines are longer.
 const BYTES: usize = 1 << 18;
-/// Maximum number of bytes inspected for two lines.
+/// Maximum number of bytes inspected to find two lines.
 const MOST_BYTES: usize = 1 << 23;
 /// Number of bytes per read.
 const PIECE: usize = 1 << 16;
 
-/// A source whose first bytes have been inspected. Reading starts with these.
+/// Source whose first bytes have been inspected. Reading still starts with these bytes.
 pub struct Peeked {
     head: Vec<u8>,
     given: usize,
     inner: Box<dyn Read>,
-    /// True if the head is the whole source.
+    /// True if the inspected bytes are the whole source.
     is_whole: bool,
 }
 
@@ -97,7 +97,8 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns true if the first line contains no word with any delimiter, so that it is a row and not a header.
+/// Returns true if the first line contains no word, whatever the delimiter. It is then a row and not a
+/// header.
 fn is_row(head: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();

@@ -11,16 +11,16 @@ use crate::format::Format;
 use crate::layout::Layout;
 use csv::ByteRecord;
 
-/// Candidate delimiters other than the comma.
+/// Delimiters that are tried in addition to the comma.
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
-/// Share of the lines that must have the same number of cells.
+/// Minimum share of lines that have the same number of cells.
 const AGREEING: f64 = 0.9;
 
-/// The first lines of a table, split into cells.
+/// First lines of a table, split into cells.
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
-    /// The first line, and those after it.
+    /// First line and the lines after it.
     pub lines: Vec<ByteRecord>,
 }
 
@@ -63,14 +63,14 @@ fn delimiter(head: &[u8]) -> u8 {
     b','
 }
 
-/// Returns true if nearly all lines have the same number of cells as the first, and more than one.
+/// Returns true if the first line has more than one cell and nearly all lines have the same number.
 fn agree(lines: &[ByteRecord]) -> bool {
     let width = lines.first().map_or(0, ByteRecord::len);
     let same = lines.iter().filter(|line| line.len() == width).count();
     width > 1 && same as f64 >= AGREEING * lines.len() as f64
 }
 
-/// Returns the share of the cells that are numbers or missing.
+/// Returns the share of cells that are numbers or missing.
 fn numbers(lines: &[ByteRecord]) -> f64 {
     let style = CellStyle::default();
     let cells: usize = lines.iter().map(ByteRecord::len).sum();
@@ -78,7 +78,7 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     plain as f64 / cells.max(1) as f64
 }
 
-/// Returns the more frequent decimal sign.
+/// Returns the more frequent decimal separator.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
     let (mut points, mut commas) = (0, 0);
     for cell in lines.iter().flatten() {

@@ -11,11 +11,12 @@ use eigenhedge::{Instance, Kind, Random, Spec};
 use eigenhedge_report::{Chart, Series};
 
 const LENGTH: usize = 20;
-/// Half height of the cone.
+/// Half of the height of the cone.
 const HEIGHT: f64 = 0.6;
-/// Standard deviation of the noise in every coordinate; the paper does not give it.
+/// Standard deviation of the noise in every coordinate. The paper does not state it.
 const NOISE: f64 = 0.03;
-/// Number of kept directions: six products of three coordinates with one equation span five directions.
+/// Number of kept directions. The six products of three coordinates satisfy one equation, so they span five
+/// directions.
 const KEPT: usize = 5;
 const KERNEL: VectorKernel = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
 
@@ -72,7 +73,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table, points], charts: charts(&rows, &best, &tuned, bound, &regret), text, claims })
 }
 
-/// Generates points of the cone with noise, scaled so that features have norm at most 1.
+/// Generates noisy points of the cone, scaled so that the norms of their features are at most 1.
 fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut point = || {

@@ -8,7 +8,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::{Matrix, Mixing, Random, streams, trial};
 use eigenhedge_report::{Chart, Mark, Series, Tint};
 
-/// Share of the new subspace from which the learner counts as switched.
+/// A learner counts as switched once it keeps this share of the new subspace.
 const TURNED: f64 = 0.9;
 /// Number of rows shown before the change.
 const BEFORE: usize = 20;
@@ -26,7 +26,8 @@ struct Transition {
 }
 
 impl Transition {
-    /// Returns the number of rows after the change until the new subspace is kept; the length of a segment if it never is.
+    /// Returns the number of rows after the change until the learner has switched, or the length of a segment
+    /// if it never does.
     fn rows(&self) -> f64 {
         self.new[BEFORE..].iter().position(|share| *share >= TURNED).unwrap_or(SEGMENT) as f64
     }
@@ -99,13 +100,13 @@ fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transit
     Ok(seen)
 }
 
-/// Returns the mean squared length of the unit vectors of a subspace that is kept.
+/// Returns the mean share of the unit vectors of a subspace that is kept, as a squared length.
 fn kept(learner: &impl Observed, subspace: &Matrix) -> Result<f64, LabError> {
     let shares = (0..subspace.columns()).map(|j| learner.kept_of(subspace.column(j)));
     Ok(shares.sum::<Result<f64, _>>()? / subspace.columns() as f64)
 }
 
-/// Returns the mean squared length of the unit vectors of one subspace that lies in another.
+/// Returns the mean share of the unit vectors of one subspace that lies in another, as a squared length.
 fn overlap(one: &Matrix, other: &Matrix) -> f64 {
     let mut coordinates = Vec::new();
     let mut square = |j: usize| {
@@ -125,7 +126,7 @@ fn shares(named: &[(&str, &Transition)]) -> Chart {
     chart
 }
 
-/// Plots unit circles of planes in the first two coordinates.
+/// Plots the unit circles of planes, projected on the first two coordinates.
 fn ellipses(title: &str, seen: &Transition) -> Chart {
     let mut chart = Chart::new(title, "coordinate 1", "coordinate 2");
     for (step, (plane, moment)) in seen.planes.iter().zip(MOMENTS).enumerate() {

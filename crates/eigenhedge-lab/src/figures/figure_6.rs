@@ -8,16 +8,16 @@ use eigenhedge::{Instance, Mixing, Random, streams};
 use eigenhedge_report::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
-/// Segments with a new person after another one.
+/// Segments in which a new person follows another one.
 const NEW: [usize; 2] = [1, 3];
-/// Segments with a recurring person.
+/// Segments in which a person returns.
 const AGAIN: [usize; 3] = [2, 4, 5];
 const SEGMENT: usize = 200;
 const PERSONS: usize = 3;
 const FACES_KEPT: usize = 5;
 const NAMES: [&str; 3] = ["past average", "fixed share", "no mixing"];
 
-/// Rows, number of kept directions, and a description of the rows.
+/// Rows, number of directions to keep, and a description of the rows.
 struct Source {
     rows: Vec<Vec<f64>>,
     kept: usize,
@@ -49,7 +49,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     })
 }
 
-/// Returns faces if available, otherwise a recurring synthetic stream.
+/// Returns the face images if they are available, and otherwise a synthetic stream whose subspaces recur.
 fn source(setting: &Setting) -> Result<Source, LabError> {
     let Some(folder) = setting.data.as_ref().filter(|folder| faces::present(folder)) else {
         let stream = streams::recurring(100, 2, &PATTERN, SEGMENT, setting.seed);
@@ -70,7 +70,7 @@ fn source(setting: &Setting) -> Result<Source, LabError> {
     Ok(Source { rows, kept: FACES_KEPT, what, name: "faces", faces: true })
 }
 
-/// Returns the loss of each row for the best subspace of its segment.
+/// Returns the loss of each row with respect to the best subspace of its segment.
 fn best_of_segments(source: &Source) -> Result<Vec<f64>, LabError> {
     let mut losses = Vec::new();
     for segment in source.rows.chunks(SEGMENT) {

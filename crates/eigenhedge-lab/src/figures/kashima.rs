@@ -9,11 +9,11 @@ use eigenhedge::{Matrix, NormBound, Random, trial};
 use eigenhedge_report::{Chart, Series};
 
 const COMPONENTS: usize = 2;
-/// Maximum final angle between a vector and its component, in degrees.
+/// Maximum angle between a vector and its component at the end, in degrees.
 const NEAR: f64 = 3.0;
-/// Number of points, which are presented repeatedly in random order.
+/// Number of points. They are presented repeatedly, in random order.
 const POINTS: usize = 100;
-/// Number of trials between measurements of angles: one pass over the points.
+/// Number of trials between two measurements of the angles: one pass over the points.
 const CHECK: usize = POINTS;
 
 /// Returns the learners with their names in the registry.
@@ -26,12 +26,12 @@ fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     ]
 }
 
-/// A set of points, and the batch components of its features.
+/// Set of points, with the batch components of their features.
 struct Task {
     name: &'static str,
     kernel: VectorKernel,
     points: Vec<Vec<f64>>,
-    /// Features of the points in the coordinates of all batch components, one row per point.
+    /// Features of the points in coordinates of all batch components, one row per point.
     features: Vec<Vec<f64>>,
     bound: f64,
     rate: Rate,
@@ -48,7 +48,8 @@ impl Task {
         Ok(Self { name, kernel, points, features, bound, rate })
     }
 
-    /// Returns the angles in degrees between weight vectors and batch components, for each check and component.
+    /// Returns the angles between weight vectors and batch components in degrees, for each measurement and
+    /// component.
     fn angles(&self, params: Params, trials: usize, seed: u64) -> Result<Vec<Vec<f64>>, LabError> {
         let weights = FeatureWeights::new(Vectors::new(self.kernel.clone(), self.points[0].len())?)?;
         let mut learner = Hebbian::new(params, weights)?;
@@ -69,7 +70,8 @@ impl Task {
         Ok(angles)
     }
 
-    /// Returns the angle of a weight vector, a combination of the points drawn so far, each an atom.
+    /// Returns the angle between a weight vector and its component. The vector is a combination of the points
+    /// drawn so far, each of which is an atom.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {
@@ -119,7 +121,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(outcome)
 }
 
-/// Claims that every vector ends near its component, and much nearer than at the start.
+/// Returns the claims that every vector ends near its component, and much nearer than it started.
 fn claims(name: &str, angles: &[Vec<f64>]) -> [Claim; 2] {
     let largest = |angles: &[f64]| angles.iter().copied().fold(0.0, f64::max);
     let (first, end) = (largest(&angles[0]), largest(&angles[angles.len() - 1]));

@@ -11,7 +11,7 @@ const RING: usize = 120;
 const RADIUS: f64 = 2.0;
 const GAMMA: f64 = 0.5;
 const KEPT: usize = 2;
-/// Number of grid points along each axis, for contour lines.
+/// Number of grid points along each axis, for the contour lines.
 const GRID: usize = 80;
 const LEVELS: usize = 5;
 
@@ -105,7 +105,7 @@ fn separated(scores: &Matrix, column: usize) -> f64 {
     scores.iter().map(|threshold| share(*threshold)).fold(0.0, f64::max)
 }
 
-/// Returns the largest difference of entries. Columns may differ in sign.
+/// Returns the largest difference between entries. The signs of columns may differ.
 fn distance(one: &Matrix, other: &Matrix) -> f64 {
     let apart = |j: usize, sign: f64| {
         one.column(j).iter().zip(other.column(j)).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max)
@@ -119,7 +119,7 @@ fn levels(scores: &[f64]) -> Vec<f64> {
     (1..=LEVELS).map(|i| low + (high - low) * i as f64 / (LEVELS + 1) as f64).collect()
 }
 
-/// Returns the points where the first coordinate crosses a level on the lines of a grid.
+/// Returns the points on the lines of a grid where the first coordinate crosses a level.
 fn contour(kernel: &mut KernelPca<Vectors>, level: f64) -> Result<Vec<(f64, f64)>, LabError> {
     let reach = 1.4 * RADIUS;
     let place = |i: usize| reach * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0);
@@ -147,7 +147,7 @@ fn contour(kernel: &mut KernelPca<Vectors>, level: f64) -> Result<Vec<(f64, f64)
     Ok(crossings)
 }
 
-/// Adds the two classes as points.
+/// Adds the two classes to a chart, as points.
 fn classes<T>(chart: Chart, items: &[T], place: impl Fn(&T) -> (f64, f64)) -> Chart {
     let of = |items: &[T]| items.iter().map(&place).unzip::<f64, f64, Vec<f64>, Vec<f64>>();
     let ((disc_x, disc_y), (ring_x, ring_y)) = (of(&items[..DISC]), of(&items[DISC..]));

@@ -9,11 +9,11 @@ use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
 use eigenhedge_report::{Chart, Series};
 
-/// Number of experts, or of columns.
+/// Number of experts or columns.
 const N: usize = 10;
-/// Number of directions kept where a single number is shown.
+/// Number of directions kept in plots that show a single number.
 const KEPT: usize = 6;
-/// Required share of the ratio `n/(n-k)`.
+/// Minimum share of the ratio `n/(n-k)` that the claim requires.
 const ENOUGH: f64 = 0.95;
 
 /// Cumulative losses after each row.
@@ -75,12 +75,12 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![by_kept, by_row], charts, text, claims })
 }
 
-/// Returns `n/(n-k)`.
+/// Returns the ratio `n/(n-k)`.
 fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }
 
-/// Returns the loss of the best k of n, given the loss of dropping each.
+/// Returns the loss of the best k of n. `losses` contains the loss of dropping each.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));
@@ -88,7 +88,7 @@ fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     totals[..N - kept].iter().sum()
 }
 
-/// Returns the tuned rate for this best loss, and its bound.
+/// Returns the rate tuned to this best loss, and the bound for it.
 fn tuned(best: f64, kept: usize) -> (f64, f64) {
     let divergence = divergence(kept, Multiplicity::Finite(N as u64)).unwrap_or(f64::NAN);
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))
@@ -125,7 +125,7 @@ fn judge(what: &str, learner: &str, kept: usize, totals: &Totals) -> Vec<Claim> 
     ]
 }
 
-/// Runs capped Hedge against an adversary that always charges the expert most likely dropped.
+/// Runs capped Hedge against an adversary that always charges the expert most likely to be dropped.
 fn adversary(count: usize) -> Result<Claim, LabError> {
     // All experts are charged equally in the end, so the best loss is known in advance.
     let (eta, _) = tuned((count * (N - KEPT)) as f64 / N as f64, KEPT);

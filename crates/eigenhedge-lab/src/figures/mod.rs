@@ -19,12 +19,12 @@ const KEPT: usize = 2;
 /// Mixing share.
 const ALPHA: f64 = 1e-3;
 
-/// Returns a learner with rate 1 for rows of norm at most 1.
+/// Returns the parameters of a learner with rate 1, for rows of norm at most 1.
 fn spec(kind: Kind, kept: usize) -> Spec {
     Spec { norm_bound: NormBound::Given(1.0), ..Spec::bare(kind, kept) }
 }
 
-/// Returns tracking with rate 1 and this mixing.
+/// Returns the parameters of tracking with rate 1 and this mixing rule.
 fn tracking(mixing: Mixing, kept: usize) -> Spec {
     Spec { mixing, ..spec(Kind::Tracking, kept) }
 }

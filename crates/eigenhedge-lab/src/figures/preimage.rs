@@ -12,7 +12,7 @@ const NOISE: f64 = 0.2;
 const REACH: f64 = 3.0;
 const KEPT: usize = 6;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.7 };
-/// Number of points of the curve for distances.
+/// Number of points on the curve from which distances are computed.
 const FINE: usize = 2001;
 
 fn curve(x: f64) -> f64 {
@@ -110,7 +110,7 @@ struct Means {
     found: Vec<f64>,
     plain_distance: f64,
     found_distance: f64,
-    /// Distance for the pre-image started at the center of the larger cluster.
+    /// Distance of the pre-image that starts at the center of the larger cluster.
     off_center: f64,
 }
 

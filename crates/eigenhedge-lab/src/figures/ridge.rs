@@ -10,10 +10,10 @@ use eigenhedge_report::{Chart, Series, Tint};
 const POINTS: usize = 40;
 const NOISE: f64 = 0.2;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.5 };
-/// Half the length of the plotted interval. The points leave a gap in the middle and at both ends.
+/// Half of the length of the plotted interval. There are no points in the middle and at both ends.
 const REACH: f64 = 6.0;
 const GRID: usize = 241;
-/// Number of random functions of the span that the solution is compared with.
+/// Number of random functions in the span with which the solution is compared.
 const RIVALS: usize = 200;
 
 fn truth(x: f64) -> f64 {
@@ -61,7 +61,7 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     Ok(Outcome { tables: vec![table], charts: vec![chart], text, claims })
 }
 
-/// Generates points in two intervals, and noisy values of the curve.
+/// Generates points in two intervals, with noisy values of the curve.
 fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
     let mut place =
         || if random.uniform() < 0.6 { -4.5 + 4.0 * random.uniform() } else { 1.5 + 3.0 * random.uniform() };
@@ -70,7 +70,7 @@ fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
     (points, targets)
 }
 
-/// Claims that no nearby function of the span has a smaller objective.
+/// Returns the claim that no nearby function in the span has a smaller objective.
 fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -> Claim {
     let solution = ridge.coefficients().column(0);
     let mut rival = || process.objective(&solution.iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>());
@@ -79,7 +79,8 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Claims that the fit is closer to the curve than the targets, and has less variance near points than far from them.
+/// Returns the claims that the fit is closer to the curve than the targets are, and that its variance is
+/// smaller near points than far from them.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for (x, y) in points.iter().zip(targets) {
@@ -94,7 +95,7 @@ fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -
     ])
 }
 
-/// Independent implementation of the Gaussian process: K = U Λ Uᵀ.
+/// Independent implementation of the Gaussian process, with `K = U Λ Uᵀ`.
 struct Process {
     points: Vec<Vec<f64>>,
     targets: Vec<f64>,

@@ -3,35 +3,36 @@
 use super::occurrence::{Occurrence, Times};
 use super::record::Records;
 use super::track::Track;
-use eigenhedge::{Error, Monitor, MonitorTotals, Verdict};
+use eigenhedge::{DriftReport, Error, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of recent rows of a key whose times are kept, because a change begins before it is found.
+/// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before
+/// it is detected.
 const REMEMBERED: usize = 128;
-/// Number of such rows of all keys together, and their minimum for each key.
+/// Maximum number of such rows over all keys, and minimum number per key.
 const REMEMBERED_IN_ALL: usize = 1 << 17;
 const LEAST_REMEMBERED: usize = 8;
 /// Maximum number of events and changes kept for the summary.
 const LISTED: usize = 1000;
 
-/// Everything that a table showed to its monitors.
+/// Record of everything that the monitors reported about a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    /// Rows of this table processed so far.
+    /// Number of rows of this table processed so far.
     pub rows: u64,
-    /// Number of rows with imputed missing cells.
+    /// Number of rows whose missing cells were filled in.
     pub filled_rows: u64,
-    /// Totals of this table over all monitors.
+    /// Totals for this table over all monitors.
     pub totals: MonitorTotals,
-    /// The first events, drifts and changes that are complete.
+    /// First events, drifts and changes that are complete.
     pub listed: Vec<Occurrence>,
-    /// One entry per key, by position.
+    /// State of the monitor of each key, by position.
     pub tracks: Vec<Track>,
-    /// Data of charts, if a page was requested.
+    /// Data for charts, if a page was requested.
     pub(super) records: Option<Records>,
 }
 
-/// A row with its number, and with its time as text and in seconds since 1970.
+/// Row with its number and its time.
 #[derive(Debug, Clone, Copy)]
 pub struct RowAt<'a> {
     /// Number of the row in its table.
@@ -47,21 +48,21 @@ pub struct RowAt<'a> {
 /// Result of a row.
 #[derive(Debug)]
 pub struct Seen {
-    /// Answer of the monitor.
+    /// Verdict of the monitor.
     pub verdict: Verdict,
     /// True for the first alarm of an event.
     pub begins_event: bool,
-    /// Events, drifts and changes that became known with this row.
+    /// Events, drifts and changes that this row revealed.
     pub found: Vec<Occurrence>,
 }
 
 impl Journal {
-    /// Creates the journal of a table that has had no row, for monitors with these keys.
+    /// Creates a journal without rows, for monitors with these keys.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
         Self { tracks: keys.into_iter().map(Track::new).collect(), ..Self::default() }
     }
 
-    /// Adds a monitor with all of its rows, before the first row of this journal.
+    /// Adds a monitor, with the totals of all its rows. Must be called before the first row of this journal.
     pub fn with_monitor(mut self, key: &str, monitor: &Monitor) -> Self {
         let track = Track::of(key, monitor);
         self.rows += track.totals.rows;
@@ -70,7 +71,7 @@ impl Journal {
         self
     }
 
-    /// Returns the part of the journal about one key, without charts.
+    /// Returns the part of the journal that concerns one key, without charts.
     pub fn of_key(&self, key: &str) -> Self {
         let tracks: Vec<Track> = self.tracks.iter().filter(|track| track.key == key).cloned().collect();
         let mut totals = MonitorTotals::default();
@@ -79,19 +80,20 @@ impl Journal {
         Self { rows: totals.rows, filled_rows: 0, totals, listed, tracks, records: None }
     }
 
-    /// Also records what charts show of rows with `width` cells: of one monitor, or in less detail of one for each key.
+    /// Starts recording data for charts of rows with `width` cells. With `by_key`, each key has less detail
+    /// than a single monitor.
     pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
         self.records = Some(Records::new(width, by_key));
         self
     }
 
-    /// Stops recording for charts.
+    /// Stops recording data for charts.
     pub fn without_charts(mut self) -> Self {
         self.records = None;
         self
     }
 
-    /// Returns true if the journal has data of charts for rows of `width` cells.
+    /// Returns true if the journal has chart data for rows of `width` cells.
     pub fn has_charts(&self, width: usize) -> bool {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
@@ -101,8 +103,9 @@ impl Journal {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
 
-    /// Steps the monitor with a row and records the result. `place` is the position of the key; a new key comes after all
-    /// others. If `accepts`, the last rows become the reference, if there are enough of them.
+    /// Steps the monitor with a row and records the result. `place` is the position of the key; a new key
+    /// comes after all others. If `accepts` is true and there are enough rows, the last rows become the
+    /// reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -114,7 +117,7 @@ impl Journal {
         if !has_begun {
             monitor.begin_table();
         }
-        let before = monitor.totals();
+        let (before, carried) = (monitor.totals(), monitor.open_drift().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
         if accepts {
             // Too few rows since the drift began; retry at the next row.
@@ -123,13 +126,33 @@ impl Journal {
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
+        // Rows of another table have other numbers.
+        let track = &mut self.tracks[place];
+        track.carried = track.carried.or(carried.map(|report| (report.since, row.number)));
+        verdict.drift_since = verdict.drift_since.map(|since| track.row_here(since));
+        let carried = carried.filter(|report| report.since == monitor.open_drift().map_or(u64::MAX, |open| open.since));
         let record = self.records.as_mut().and_then(|records| records.of(place));
         record.into_iter().for_each(|record| record.enter(&verdict, row.seconds, row.cells, monitor));
         self.count(place, &before, row, monitor);
         let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
-        let found = self.find(place, &verdict, row, names);
+        let mut found = self.find(place, &verdict, row, names);
+        if let Some(report) = carried {
+            found.insert(0, self.carry_over(place, &report, names));
+        }
         found.iter().for_each(|occurrence| self.list(occurrence));
         Ok(Seen { verdict, begins_event, found })
+    }
+
+    /// Counts a drift that began before this table, and returns its entry, from the first row of the table on.
+    fn carry_over(&mut self, place: usize, report: &DriftReport, names: &[String]) -> Occurrence {
+        let track = &mut self.tracks[place];
+        track.in_table.drifts += 1;
+        self.totals.drifts += 1;
+        let row = track.row_here(report.since);
+        track.drift = track.times(row, row);
+        let mut here = *report;
+        (here.since, here.reported) = (row, row);
+        Occurrence::of_drift("drift", &here, row, &track.key, track.times(row, row), names)
     }
 
     /// Adds a row to the totals.
@@ -145,7 +168,7 @@ impl Journal {
         track.update(monitor);
     }
 
-    /// Returns what became known with a row.
+    /// Returns the events, drifts and changes that a row revealed.
     fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> Vec<Occurrence> {
         let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
         let track = &mut self.tracks[place];
@@ -163,14 +186,18 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
-        let key = &track.key;
+        let key = track.key.clone();
+        let key = key.as_str();
         if let Some(report) = &verdict.drift {
             let times = track.times(report.since, report.reported);
+            track.drift = times.clone();
             found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
         }
         if let Some(report) = &verdict.returned {
-            let times = track.times(report.since, verdict.row);
-            found.push(Occurrence::of_drift("returned", report, verdict.row, key, times, names));
+            let mut here = *report;
+            here.since = track.row_here(report.since);
+            let times = track.times_of_drift(here.since, verdict.row);
+            found.push(Occurrence::of_drift("returned", &here, verdict.row, key, times, names));
         }
         if verdict.accepted {
             found.push(Occurrence::of_acceptance(verdict.row, key, track.times(verdict.row, verdict.row)));
@@ -181,7 +208,7 @@ impl Journal {
         found
     }
 
-    /// Records that the last rows of the monitor of a key became its reference before row `next`.
+    /// Records that the last rows of the monitor of a key became its reference, before row `next`.
     pub fn accepted(&mut self, place: usize, monitor: &Monitor, next: u64) {
         let Some(track) = self.tracks.get_mut(place) else { return };
         let before = track.totals;
@@ -193,7 +220,7 @@ impl Journal {
         self.list(&entry);
     }
 
-    /// Ends the current event of a monitor at the end of the table.
+    /// Ends the ongoing event of a monitor at the end of the table.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
         let before = monitor.totals();
         let event = monitor.close_event();
@@ -213,13 +240,13 @@ impl Journal {
         }
     }
 
-    /// Returns the list with the current events.
+    /// Returns the list, including the ongoing events.
     pub(super) fn listed_now(&self, names: &[String]) -> Vec<Occurrence> {
         let open = self.tracks.iter().filter_map(|track| track.open_occurrence(names));
         self.listed.iter().cloned().chain(open).collect()
     }
 
-    /// Returns true if the event is the current one of its key.
+    /// Returns true if the event is the ongoing one of its key.
     pub(super) fn is_open(&self, one: &Occurrence) -> bool {
         let is_of = |track: &Track| track.key == one.key && track.open.is_some_and(|event| event.start == one.start);
         self.tracks.iter().any(is_of)
@@ -254,7 +281,8 @@ mod tests {
         }
     }
 
-    /// Rows with a fault for all keys from row 1200 on, entered into a journal that is saved and read after `cut` rows.
+    /// Feeds rows to a journal, with a fault for all keys from row 1200 on. If `cut` is given, the journal is
+    /// saved and read again after that many rows.
     fn recorded(cut: Option<usize>) -> (Fleet<Monitor>, Journal) {
         let monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
         let mut fleet = Fleet::of_monitors(monitor).unwrap();
@@ -265,9 +293,7 @@ mod tests {
             let (key, time) = (KEYS[t % 3], format!("minute {t}"));
             let row = RowAt { number: t as u64, cells: &cells, time: &time, seconds: Some(60.0 * t as f64) };
             let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
-            fleet
-                .with_pool(key, &cells, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names(), false)))
-                .unwrap();
+            fleet.with_pool(key, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names(), false))).unwrap();
             if cut == Some(t) {
                 journal = from_text(&to_text(&journal)).unwrap();
             }

@@ -4,7 +4,7 @@ use eigenhedge::{Cause, Change, DriftReport, Event};
 use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
 use serde::{Deserialize, Serialize};
 
-/// Times of the first and the last row, as written in the table, and the first time in seconds since 1970.
+/// Times of the first and last row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// Time of the first row.
@@ -15,17 +15,17 @@ pub struct Times {
     pub seconds: Option<f64>,
 }
 
-/// An event, drift or change, with column names and times.
+/// Event, drift, change or new reference, with column names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or `returned` for a drift, `accepted` for
-    /// a new reference.
+    /// Kind of entry: `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or
+    /// `returned` for a drift, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor; empty without `--group-by`.
     pub key: String,
-    /// First and last row. For a change: its first row and the row at which it was reported.
+    /// First row. For a change, the first row of the new level.
     pub start: u64,
-    /// Last row.
+    /// Last row. For a change, the row at which it was reported.
     pub end: u64,
     /// Time of the first row, as written in the table.
     pub start_time: String,
@@ -35,11 +35,11 @@ pub struct Occurrence {
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Score at the peak of an event, strength of a change; 0 for a drift.
+    /// Score at the peak of an event, or strength of a change; 0 for a drift.
     pub strength: f64,
     /// Number of rows with an alarm.
     pub alarms: u64,
-    /// Columns with their shares of the squared deviation.
+    /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
@@ -66,7 +66,7 @@ impl Occurrence {
         }
     }
 
-    /// Creates the entry of a drift: when it is reported (`drift`) or when it ends at row `end` (`returned`).
+    /// Creates the entry of a drift: `drift` when it is reported, or `returned` when it ends at row `end`.
     pub fn of_drift(kind: &str, report: &DriftReport, end: u64, key: &str, times: Times, names: &[String]) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -83,7 +83,7 @@ impl Occurrence {
         }
     }
 
-    /// Creates the entry of a new reference accepted after a row.
+    /// Creates the entry of a new reference that was accepted after a row.
     pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
         Self {
             kind: "accepted".to_owned(),
@@ -122,7 +122,7 @@ impl Occurrence {
         self.kind == "rise" || self.kind == "fall"
     }
 
-    /// Returns true for a drift's report, its end, or a new reference.
+    /// Returns true for the report of a drift, its end, or a new reference.
     pub fn is_drift(&self) -> bool {
         ["drift", "returned", "accepted"].contains(&self.kind.as_str())
     }

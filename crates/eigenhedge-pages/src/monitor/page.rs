@@ -1,36 +1,34 @@
 //! HTML pages of one monitor and of a fleet of monitors.
 
+use super::headline::{causes, fleet_headline, headline};
 use super::occurrence::Occurrence;
 use super::record::Records;
 use super::track::Track;
 use super::{Facts, Journal, summary};
 use crate::{counted, file_name};
-use eigenhedge_io::{CAUSES, printable};
+use eigenhedge_io::printable;
 use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
-
-/// Minimum share of an unusual column, relative to the largest share.
-const FAIR_SHARE: f64 = 1.0 / 3.0;
 
 /// Lines of a fleet that are shown while the stream goes on.
 const LINES: usize = 300;
 
-/// The keys whose charts are made.
+/// Selection of the keys whose charts are drawn.
 pub enum Inside<'a> {
-    /// All that have a record.
+    /// All keys that have a record.
     All,
-    /// Those that somebody has open: the first [`LINES`] keys are listed.
+    /// Only the keys that are open in a browser. The first [`LINES`] keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
-/// A journal with the facts about its table and the list of events, the current ones included.
+/// Journal, with facts about its table and the list of events, including the ongoing ones.
 struct Story<'a> {
     journal: &'a Journal,
     facts: &'a Facts,
     listed: Vec<Occurrence>,
 }
 
-/// Returns the page of a journal with charts.
+/// Returns the page for a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let story = Story { journal, facts, listed: journal.listed_now(&facts.columns) };
     let empty = Records::new(facts.columns.len(), facts.by.is_some());
@@ -42,7 +40,7 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
 }
 
 impl Story<'_> {
-    /// Returns the page of one monitor.
+    /// Returns the report of a single monitor.
     fn one(&self, records: &Records) -> MonitorReport {
         let (journal, facts) = (self.journal, self.facts);
         let listed: Vec<&Occurrence> = self.listed.iter().collect();
@@ -52,14 +50,14 @@ impl Story<'_> {
         MonitorReport {
             title: file_name(&facts.source).to_owned(),
             subtitle: format!("eigenhedge monitor: {}", counted(journal.rows, "row")),
-            summary: vec![track.map_or(String::new(), |track| self.headline(track, &listed)), self.rows()],
+            summary: vec![track.map_or(String::new(), |track| headline(journal, facts, track, &listed)), self.rows()],
             tiles: self.tiles(),
             facts: summary::entries(&text),
             ..record.unwrap_or_default()
         }
     }
 
-    /// Returns the page of a fleet of monitors.
+    /// Returns the report of a fleet of monitors.
     fn fleet(&self, records: &Records, column: &str, inside: &Inside<'_>) -> FleetReport {
         let (journal, facts) = (self.journal, self.facts);
         let of_key = |key: &str| self.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
@@ -67,7 +65,7 @@ impl Story<'_> {
         let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
         order.sort_by_key(|i| {
             let track = &journal.tracks[*i];
-            std::cmp::Reverse((track.drift_since.is_some(), track.in_table.alarms))
+            std::cmp::Reverse((track.drift_since.is_some(), track.open.is_some(), track.in_table.alarms))
         });
         if let Inside::Open(_) = inside {
             order.truncate(LINES);
@@ -96,7 +94,7 @@ impl Story<'_> {
                 Inside::Open(open) if !open.contains(&place) => MonitorReport::default(),
                 _ => record.report(&facts.columns, facts.time.as_deref(), &listed, false),
             };
-            let title = format!("{}: {}", printable(&track.key), self.headline(track, &listed));
+            let title = format!("{}: {}", printable(&track.key), headline(journal, facts, track, &listed));
             Some((place, MonitorReport { title, ..report }))
         });
         let (unlisted, without) =
@@ -106,78 +104,17 @@ impl Story<'_> {
         FleetReport {
             title: file_name(&facts.source).to_owned(),
             subtitle: format!("eigenhedge monitor: {} by {column}", counted(journal.rows, "row")),
-            summary: vec![self.fleet_headline(), self.rows()],
+            summary: vec![fleet_headline(journal, facts), self.rows()],
             tiles: self.tiles(),
             overview: Overview {
                 title: "Keys, those in drift and those with the most alarms first".into(),
                 noun: column.to_owned(),
                 lines: order.iter().map(line).collect(),
                 caption: format!(
-                    "A name leads to its charts. The small picture is the score; red points are alarms.{left_out}{unlisted}"
+                    "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
                 ),
             },
             keys: charts.collect(),
-        }
-    }
-
-    /// Returns a sentence about the states of all keys.
-    fn fleet_headline(&self) -> String {
-        let tracks = &self.journal.tracks;
-        let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count();
-        let (drifting, keys) = (count(&|track| track.drift_since.is_some()), tracks.len());
-        let with_alarms = count(&|track| track.in_table.alarms > 0);
-        let when = if self.facts.running.is_some() { "now" } else { "at the end" };
-        match drifting {
-            0 => format!("None of {keys} is in drift {when}; {with_alarms} had alarms."),
-            drifting => format!("{drifting} of {keys} are in drift {when}; {with_alarms} had alarms."),
-        }
-    }
-
-    /// Returns a sentence about the state, at the end of the table or now.
-    fn headline(&self, track: &Track, listed: &[&Occurrence]) -> String {
-        let columns = self.facts.columns.len();
-        if self.facts.running.is_some() && track.in_table.rows == 0 {
-            return "No rows yet.".to_owned();
-        }
-        if let Some(warm_up) = self.facts.running.filter(|_| !track.is_ready) {
-            return format!("Learning what is normal: {} of {warm_up} rows.", track.in_table.rows);
-        }
-        if !track.is_ready {
-            return format!("{} were too few for a reference.", counted(track.in_table.rows, "row"));
-        }
-        let drift = listed.iter().rev().find(|one| one.kind == "drift" && Some(one.start) == track.drift_since);
-        if let (Some(since), drift) = (track.drift_since, drift) {
-            let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
-            let named = drift.map_or(0, |one| unusual_columns(&one.causes));
-            let first = drift
-                .and_then(|one| one.causes.first())
-                .map_or(String::new(), |(name, _)| format!("; first {}", printable(name)));
-            return match named {
-                0 => format!("Unusual since {when}."),
-                named => {
-                    // Only the first `CAUSES` columns are named.
-                    let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
-                    format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
-                }
-            };
-        }
-        let events = listed.iter().filter(|one| !one.is_change() && !one.is_drift());
-        match events.max_by_key(|one| one.end) {
-            None => format!("Nothing unusual in {}.", counted(track.in_table.scored, "row")),
-            Some(last) => {
-                let of = if last.causes.is_empty() { String::new() } else { format!(" ({})", causes(last)) };
-                let (alarms, events) =
-                    (counted(track.in_table.alarms, "alarm"), counted(track.in_table.events, "event"));
-                let (events, state) = match self.facts.running {
-                    None => (events, "Normal at the end."),
-                    // An event is counted when it is over.
-                    Some(_) if self.journal.is_open(last) => {
-                        (counted(track.in_table.events + 1, "event"), "Alarm now.")
-                    }
-                    Some(_) => (events, "Normal now."),
-                };
-                format!("{state} {alarms} in {events}; the last at {}{of}.", moment(last))
-            }
         }
     }
     /// Explains how rows are numbered.
@@ -204,48 +141,18 @@ impl Story<'_> {
         vec![
             tile(totals.scored, "rows with a score", ""),
             alarms,
-            tile(totals.drifts, "drifts", "drift"),
+            tile(totals.drifts, if totals.drifts == 1 { "drift" } else { "drifts" }, "drift"),
             tile(totals.changes, "changes of the level of the score", ""),
         ]
     }
 }
 
-/// Returns the state of a monitor.
+/// Returns the state of a monitor after its last row.
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",
         Track { drift_since: Some(_), .. } => "drift",
-        Track { in_table, .. } if in_table.alarms > 0 => "alarms",
+        Track { open: Some(_), .. } => "alarm",
         _ => "normal",
-    }
-}
-
-/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
-fn unusual_columns(causes: &[(String, f64)]) -> usize {
-    let largest = causes.first().map_or(0.0, |(_, share)| *share);
-    causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
-}
-
-fn moment(one: &Occurrence) -> String {
-    match one.start_time.as_str() {
-        "" => format!("row {}", one.start),
-        time => printable(time),
-    }
-}
-
-fn causes(one: &Occurrence) -> String {
-    one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unusual_columns;
-
-    #[test]
-    fn columns_with_a_small_share_are_not_called_unusual() {
-        let causes = |shares: &[f64]| shares.iter().map(|share| (String::new(), *share)).collect::<Vec<_>>();
-        assert_eq!(unusual_columns(&causes(&[0.8, 0.15, 0.05])), 1);
-        assert_eq!(unusual_columns(&causes(&[0.5, 0.4, 0.1])), 2);
-        assert_eq!(unusual_columns(&causes(&[])), 0);
     }
 }

@@ -10,14 +10,15 @@ use eigenhedge_report::number::grouped;
 use eigenhedge_report::{Curve, Downsampler, Keep, Moment, MonitorReport, Table, Watched};
 use serde::{Deserialize, Serialize};
 
-/// Number of points of a curve.
+/// Maximum number of points of a curve.
 const POINTS: usize = 750;
 /// Number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Maximum number of events and changes that are marked, and that are listed.
+/// Maximum number of events and changes that are marked in charts, and that are listed.
 const MARKED: usize = 12;
 const LISTED: usize = 25;
-/// Numbers recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift, time.
+/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm,
+/// drift and time.
 const NUMBERS: usize = 9;
 const ALARM: usize = 6;
 const DRIFT: usize = 7;
@@ -26,8 +27,10 @@ const DRIFT: usize = 7;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     rows: Downsampler,
-    /// Score, then contributions relative to the limit of Q, then values.
+    /// Score, contributions relative to the limit of Q, and values of the columns.
     cells: Downsampler,
+    /// Values of the columns.
+    signals: Downsampler,
     /// False if the times are not in order; the axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
@@ -36,7 +39,7 @@ pub(super) struct Record {
     buffer: Vec<f64>,
 }
 
-/// Maximum number of columns whose values are recorded. For wider rows, no values are recorded.
+/// Maximum number of columns whose values are recorded. If a row has more columns, no values are recorded.
 const SIGNALS: usize = 1000;
 
 /// Returns the number of columns whose values are recorded.
@@ -44,7 +47,7 @@ fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Maximum number of keys with their own charts, and the number of points and heat-map rows of each.
+/// Maximum number of keys with charts of their own, and the numbers of points and heat-map rows for each.
 const KEYS: usize = 200;
 const KEY_POINTS: usize = 200;
 const KEY_CELLS: usize = 60;
@@ -63,7 +66,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, creating it if needed; `None` for more than `KEYS` keys.
+    /// Returns the record of the key at this position, and creates it if necessary. `None` for more than
+    /// `KEYS` keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -77,7 +81,7 @@ impl Records {
         self.records.get(place)
     }
 
-    /// Returns true if the records are for rows of `width` columns.
+    /// Returns true if the records are for rows with `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         let mut new = Self::new(self.width, self.by_key);
         let is_like = |record: &Record| new.of(0).is_some_and(|new| record.is_like(new));
@@ -90,7 +94,8 @@ impl Record {
     fn new(width: usize, points: usize, cells: usize) -> Self {
         Self {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
-            cells: Downsampler::new(Keep::Largest, cells, 1 + width + signals(width)),
+            cells: Downsampler::new(Keep::Largest, cells, 1 + width),
+            signals: Downsampler::new(Keep::First, points, signals(width)),
             is_in_order: true,
             last_time: f64::NEG_INFINITY,
             buffer: Vec::new(),
@@ -98,7 +103,7 @@ impl Record {
     }
 
     fn is_like(&self, other: &Self) -> bool {
-        self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells)
+        self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells) && self.signals.is_like(&other.signals)
     }
 
     /// Records the last row that the monitor processed.
@@ -109,23 +114,25 @@ impl Record {
         let flag = |is: bool| f64::from(u8::from(is));
         let (alarm, drift) = (flag(alarm), flag(drift_since.is_some()));
         self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
-        let shares = monitor.column_contributions(verdict).iter().map(|share| share / q_limit);
-        let values = raw.iter().copied().take(signals(raw.len()));
+        // A row of the warm-up has neither a score nor contributions; missing numbers become NaN.
+        let shares = monitor.column_contributions(verdict).iter().filter(|_| !score.is_nan());
         self.buffer.clear();
-        self.buffer.extend(std::iter::once(score).chain(shares).chain(values));
+        self.buffer.extend(std::iter::once(score).chain(shares.map(|share| share / q_limit)));
         self.cells.push(row, &self.buffer);
+        self.signals.push(row, &raw[..signals(raw.len())]);
         if let Some(time) = time {
             self.is_in_order &= time >= self.last_time;
             self.last_time = time;
         }
     }
 
-    /// Returns the score of each interval and true where it is an alarm.
+    /// Returns the score of each interval, and true if it is an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
     }
 
-    /// Builds the charts of a monitor. `columns` are its columns, `listed` its events. `all` adds Q, T² and contributions.
+    /// Builds the charts of a monitor. `columns` are the names of its columns, and `listed` its events. If
+    /// `all` is true, Q, T² and contributions are included.
     pub fn report(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> MonitorReport {
         let curve = |index: usize| self.rows.curve(index).1;
         let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
@@ -156,10 +163,11 @@ impl Record {
             moments: strongest(listed, MARKED).into_iter().map(moment).collect(),
             cell_rows: self.cells.curve(0).0,
             contributions: if all { contributions.collect() } else { Vec::new() },
+            signal_rows: self.signals.curve(0).0,
             signals: match columns.len() <= SIGNALS {
                 true => worst_columns(columns, listed, if all { 4 } else { 2 })
                     .into_iter()
-                    .map(|j| (columns[j].clone(), cells(1 + columns.len() + j)))
+                    .map(|j| (columns[j].clone(), self.signals.curve(j).1))
                     .collect(),
                 false => Vec::new(),
             },
@@ -170,7 +178,7 @@ impl Record {
     }
 }
 
-/// Returns the columns with the largest total share in the events, at most `most`.
+/// Returns at most `most` columns: those with the largest total share in the events.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut shares = vec![0.0; columns.len()];
     for (name, share) in listed.iter().flat_map(|one| &one.causes) {
@@ -180,19 +188,21 @@ fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec
     }
     let mut order: Vec<usize> = (0..columns.len()).filter(|j| shares[*j] > 0.0).collect();
     order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    let drift = listed.iter().rev().find(|one| one.is_drift()).filter(|one| one.kind == "drift");
+    let of_drift = |j: &usize| drift.and_then(|one| one.causes.iter().position(|(name, _)| *name == columns[*j]));
+    order.sort_by_key(|j| of_drift(j).unwrap_or(usize::MAX));
     order.truncate(most);
     order
 }
 
-const SCORE: &str = "How unusual each row is compared with the reference. The asked share of rows like the reference pass the \
-                     dashed limit. An alarm is also unusual compared with the last rows. A drift is a level that has left the \
-                     reference. Where many rows share a pixel, the one with the largest score is shown. Vertical lines are \
-                     events, with the column that caused them, drifts and changes.";
-const STATISTIC: &str =
-    "Normal rows pass the limit as often as alarms were asked for. Alarms come from the score alone.";
+const SCORE: &str = "How unusual each row is compared with the reference. The dashed line is the limit of the reference: about the \
+                     asked share of rows like it lie above. An alarm stands out from the reference and from the last rows, so it \
+                     may lie below the line. Drift: the level has left the reference. Where many rows share a pixel, the one \
+                     with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
+const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
-/// Returns at most `most` entries ordered by row: the strongest events and changes and the first drifts. Changes and drifts
-/// take at most a third each.
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the last
+/// drifts. Changes and drifts take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
         let mut all: Vec<&'a Occurrence> =
@@ -202,8 +212,8 @@ fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> 
         all
     };
     let changes = of(true, most / 3);
-    let mut drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
-    drifts.truncate(most / 3);
+    let drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
+    let drifts = drifts[drifts.len().saturating_sub(most / 3)..].to_vec();
     let mut all = of(false, most - changes.len() - drifts.len());
     all.extend(changes);
     all.extend(drifts);
@@ -224,7 +234,7 @@ fn moment(one: &Occurrence) -> Moment {
     Moment { row: row as f64, time, label }
 }
 
-/// Builds the table of the strongest events, drifts and changes with their causes.
+/// Builds the table of the strongest events, drifts and changes, with their causes.
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));
@@ -243,7 +253,10 @@ fn table(listed: &[&Occurrence]) -> Table {
         title: "Events, drifts and changes, in the order of their rows".into(),
         columns: columns.map(str::to_owned).to_vec(),
         rows: strongest(listed, LISTED).into_iter().map(line).collect(),
-        caption: STRENGTH.into(),
+        caption: match listed.len().saturating_sub(LISTED) {
+            0 => STRENGTH.into(),
+            more => format!("{STRENGTH} {more} weaker entries are left out."),
+        },
         ..Table::default()
     }
 }

@@ -1,5 +1,6 @@
 //! Summary of a monitor as text and as JSON.
 
+use super::headline::{fleet_headline, headline};
 use super::occurrence::Occurrence;
 use super::track::Track;
 use super::{Facts, Journal};
@@ -10,13 +11,13 @@ use eigenhedge_io::printable;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Width of the line names.
+/// Width of the column of line names, in characters.
 const NAMES: usize = 11;
-/// Maximum number of events shown; the strongest are shown.
+/// Maximum number of events shown. The strongest are shown.
 const SHOWN: usize = 12;
-/// Maximum number of keys shown; those with the most alarms are shown.
+/// Maximum number of keys shown. Those with the most alarms are shown.
 const SHOWN_KEYS: usize = 20;
-/// Ratio of the alarm rate to the requested rate above which advice is shown.
+/// Advice is shown if the alarm rate exceeds this multiple of the requested rate.
 const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
@@ -42,6 +43,14 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
         filled => format!("; {} with missing cells filled in", counted(filled, "row")),
     };
     line("read", format!("{} of {}{over}{filled}", counted(*rows, "row"), counted(width, "number")));
+    let names = &facts.columns;
+    let now = journal.listed_now(names);
+    let state = match (&facts.by, tracks.first()) {
+        (Some(_), _) => fleet_headline(journal, facts),
+        (None, Some(track)) => headline(journal, facts, track, &now.iter().collect::<Vec<_>>()),
+        (None, None) => String::new(),
+    };
+    line("state", state);
     let Some(first) = tracks.iter().find(|track| track.is_ready) else { return text };
     let warm_up = first.totals.warm_up;
     let normal = match &facts.reference {
@@ -87,7 +96,7 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     text
 }
 
-/// Adds lines about drifts that continue at the end of the table.
+/// Adds lines about drifts that are still going on at the end of the table.
 fn going_on(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let open: Vec<(&String, u64)> =
         tracks.iter().filter_map(|track| track.drift_since.map(|since| (&track.key, since))).collect();
@@ -105,7 +114,7 @@ fn going_on(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the number of monitors, and how many of them have their own reference.
+/// Describes the number of monitors, and how many of them have a reference of their own.
 fn by_key(tracks: &[Track], in_memory: usize) -> String {
     let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count() as u64;
     let (short, pooled) = (count(&|track| !track.is_ready), count(&|track| track.is_borrowed));
@@ -122,7 +131,7 @@ fn by_key(tracks: &[Track], in_memory: usize) -> String {
     text
 }
 
-/// Adds lines for the strongest events or changes, ordered by row.
+/// Adds lines about the strongest events or changes, in the order of rows.
 fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: &mut impl FnMut(&str, String)) {
     let mut shown: Vec<&Occurrence> = all.collect();
     let more = shown.len().saturating_sub(SHOWN);
@@ -153,7 +162,7 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
     }
 }
 
-/// Adds lines for the keys with the most alarms.
+/// Adds lines about the keys with the most alarms.
 fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let mut worst: Vec<&Track> = tracks.iter().collect();
     worst.sort_by_key(|track| std::cmp::Reverse(track.in_table.alarms));
@@ -163,14 +172,14 @@ fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the names and values of the lines of a summary that have a name.
+/// Returns the names and values of all named lines of a summary.
 pub(super) fn entries(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().map(|line| line.split_at(line.len().min(NAMES)));
     let named = lines.map(|(name, value)| (name.trim().to_owned(), value.to_owned()));
     named.filter(|(name, _)| !name.is_empty()).collect()
 }
 
-/// Returns the summary as a JSON object, for a table of which the reader skipped some rows.
+/// Returns the summary as a JSON object. `skipped` is the number of rows that the reader skipped.
 pub fn json(journal: &Journal, skipped: u64) -> Value {
     let MonitorTotals { passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted, .. } =
         journal.totals;

@@ -5,55 +5,59 @@ use eigenhedge::{Event, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// State of one monitor after its last row.
+/// State of a monitor after its last row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Track {
     /// Key of the monitor; empty if there is only one.
     pub key: String,
     /// True once the monitor has received a row of this table.
     pub has_begun: bool,
-    /// Totals since the monitor's first row.
+    /// Totals since the first row of the monitor.
     pub totals: MonitorTotals,
-    /// Totals of this table.
+    /// Totals for this table.
     pub in_table: MonitorTotals,
     /// True once the monitor has a reference.
     pub is_ready: bool,
-    /// Number of rows that wait for the end of the warm-up.
+    /// Number of warm-up rows received so far.
     pub waiting_rows: u64,
-    /// True if it is the reference of all keys.
+    /// True if the reference is the one shared by all keys.
     pub is_borrowed: bool,
     /// Number of directions of the reference.
     pub directions: Option<usize>,
-    /// Number of earlier rows appended to each row.
+    /// Number of previous rows appended to each row.
     pub lags: usize,
-    /// True if differences between rows are watched too.
+    /// True if the differences between rows are scored too.
     pub has_differences: bool,
     /// Limit of the score.
     pub limit: Option<f64>,
-    /// First row of the current drift.
+    /// First row of the ongoing drift.
     pub drift_since: Option<u64>,
-    /// Current event.
+    /// Ongoing event.
     pub open: Option<Event>,
+    /// Row of the table before in which the current drift began, and the first row of this table.
+    pub(super) carried: Option<(u64, u64)>,
+    /// Times of the report of the last drift.
+    pub(super) drift: Times,
     /// Times of the last rows, as text and in seconds.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
-    /// Times of the current event.
+    /// Times of the ongoing event.
     pub(super) event: Times,
 }
 
 impl Track {
-    /// Creates the state of a monitor that has had no row of this table.
+    /// Creates the state of a monitor that has received no row of this table.
     pub fn new(key: &str) -> Self {
         Self { key: key.to_owned(), ..Self::default() }
     }
 
-    /// Returns the state of a monitor outside any table.
+    /// Creates the state of a monitor that is not used with a table.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
         let mut track = Self { has_begun: monitor.totals().rows > 0, in_table: monitor.totals(), ..Self::new(key) };
         track.update(monitor);
         track
     }
 
-    /// Copies the present state of the monitor.
+    /// Copies the current state of the monitor.
     pub(super) fn update(&mut self, monitor: &Monitor) {
         self.totals = monitor.totals();
         self.is_ready = monitor.is_ready();
@@ -63,8 +67,23 @@ impl Track {
         self.lags = monitor.lags();
         self.has_differences = monitor.has_differences();
         self.limit = monitor.limit();
-        self.drift_since = monitor.open_drift().map(|report| report.since);
+        self.drift_since = monitor.open_drift().map(|report| self.row_here(report.since));
         self.open = monitor.open_event().copied();
+    }
+
+    /// Returns the row of this table at which a drift began: the first one, if it began before.
+    pub(super) fn row_here(&self, since: u64) -> u64 {
+        match self.carried {
+            Some((before, first)) if before == since => first,
+            _ => since,
+        }
+    }
+
+    /// Returns the times of the first row and the end of a drift. The first time is that of its report, if that is no longer
+    /// among the last rows.
+    pub(super) fn times_of_drift(&self, since: u64, end: u64) -> Times {
+        let times = self.times(since, end);
+        if times.start.is_empty() { Times { end: times.end, ..self.drift.clone() } } else { times }
     }
 
     /// Returns the current event as an entry of the list.
@@ -72,7 +91,7 @@ impl Track {
         self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names))
     }
 
-    /// Remembers the time of a row, at most `most` of them.
+    /// Stores the time of a row. At most `most` times are stored.
     pub(super) fn remember(&mut self, row: u64, time: &str, seconds: Option<f64>, most: usize) {
         self.recent.push_back((row, time.to_owned(), seconds));
         while self.recent.len() > most {
@@ -80,7 +99,7 @@ impl Track {
         }
     }
 
-    /// Returns the times of two rows, as far as they are remembered.
+    /// Returns the times of two rows, as far as they are stored.
     pub(super) fn times(&self, first: u64, last: u64) -> Times {
         let time = |row: u64| self.recent.iter().find(|(number, ..)| *number == row);
         let text = |row: u64| time(row).map_or(String::new(), |(_, text, _)| text.clone());

@@ -5,41 +5,51 @@ use eigenhedge::{Member, Summary};
 use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
 
-/// Keys in the order of the page, without those that depend on the clock.
+/// Keys of the summary and their meanings, in the order of the page. Keys that depend on the clock are left
+/// out.
 const MEANINGS: &[(&str, &str)] = &[
-    ("rows", "rows that were read and learned"),
-    ("skipped_rows", "rows that were passed over: bad ones, and those that miss cells if they are skipped"),
-    ("dim", "numbers in a row"),
-    ("feature_dim", "dimension of the space that rows or their features lie in"),
-    ("k", "directions kept at each row"),
-    ("learner", "who learned"),
-    ("eta", "learning rate, when it is a fixed one"),
-    ("uncharged_rows", "rows that taught and were charged to nobody, such as a first one that fixes the center"),
-    ("first_row_loss", "expected loss of the first row, which fixes the center and is part of no total"),
+    ("rows", "number of rows that were read and learned"),
+    ("skipped_rows", "number of skipped rows: bad rows, and rows with missing cells if these are skipped"),
+    ("dim", "number of columns"),
+    ("feature_dim", "dimension of the space of the rows or their features"),
+    ("k", "number of directions kept"),
+    ("learner", "learning algorithm"),
+    ("eta", "learning rate, if it is fixed"),
+    (
+        "uncharged_rows",
+        "number of rows that were learned but whose loss does not count, such as a first row that sets the center",
+    ),
+    ("first_row_loss", "expected loss of the first row, which sets the center; not included in any total"),
     ("expected_loss", "total loss, averaged over the learner's own draws"),
     ("loss", "total loss of the choices that were drawn"),
     ("kept_energy", "total squared length of the coordinates that were kept"),
     ("best_loss", "total loss of the best fixed subspace, chosen with all rows known"),
-    ("regret", "expected loss less that of the best"),
-    ("bound", "what theory promises the expected loss not to exceed"),
-    ("bound_holds", "whether it did not"),
-    ("bound_reason", "the theorem, or why there is none"),
-    ("shifting_bound.bound", "the same beside a comparator that changes its subspace from segment to segment"),
-    ("shifting_bound.segments", "the segments that make this bound least"),
-    ("shifting_bound.best_loss", "what the best subspaces of these segments lose"),
-    ("shifting_bound.holds", "whether the expected loss is within this bound"),
-    ("certificate.price", "added to the theorem's constant by mixing, caps and merges"),
-    ("certificate.hedge_term", "added to the best member's loss by the portfolio, at most; negative if it lost less"),
-    ("certificate.budget_error", "norms of features that a budget gave up"),
-    ("certificate.healed_rows", "rows before which directions were orthonormalised"),
-    ("certificate.clipped_rows", "rows learned from a shorter copy, the most of any member"),
-    ("certificate.filled_rows", "rows learned with missing cells filled in, and charged for the others"),
-    ("certificate.missing_cells", "cells filled in"),
-    ("rank_mean", "explicit directions in use, on average"),
-    ("rank_max", "explicit directions in use, at most"),
+    ("regret", "expected loss minus the best loss"),
+    ("bound", "upper bound on the expected loss, from a theorem"),
+    ("bound_holds", "true if the expected loss is within the bound"),
+    ("bound_reason", "the theorem, or the reason why there is no bound"),
+    ("shifting_bound.bound", "bound against a comparator that changes its subspace from segment to segment"),
+    ("shifting_bound.segments", "number of segments for which this bound is smallest"),
+    ("shifting_bound.best_loss", "loss of the best subspaces of these segments"),
+    ("shifting_bound.holds", "true if the expected loss is within this bound"),
+    ("certificate.price", "cost of mixing, rank caps and merges, included in the constant of the theorem"),
+    (
+        "certificate.hedge_term",
+        "largest possible excess of the loss over that of the best member; negative if the portfolio lost less",
+    ),
+    ("certificate.budget_error", "total norm of the features that the budget discarded"),
+    ("certificate.healed_rows", "number of rows before which the directions were orthonormalized again"),
+    ("certificate.clipped_rows", "number of rows that were shortened before learning; the maximum over the members"),
+    (
+        "certificate.filled_rows",
+        "number of rows learned with missing cells filled in; their loss covers only the observed cells",
+    ),
+    ("certificate.missing_cells", "number of cells filled in"),
+    ("rank_mean", "mean number of explicit directions"),
+    ("rank_max", "largest number of explicit directions"),
 ];
 
-/// Returns the lines of the summary: rounded, and with the digits of the JSON summary.
+/// Returns the lines of the summary, each with a rounded value and with all digits of the JSON summary.
 pub fn facts(summary: &Summary) -> Vec<Fact> {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
@@ -54,7 +64,7 @@ pub fn facts(summary: &Summary) -> Vec<Fact> {
     MEANINGS.iter().filter_map(line).collect()
 }
 
-/// Returns the table of the members of a portfolio.
+/// Returns the table of the members of a portfolio; `None` if there are none.
 pub fn members(members: &[Member]) -> Option<Table> {
     let number = |value: f64| (readable(value), json!(value).to_string());
     let cells = |member: &Member| (member.name.clone(), number(member.weight), number(member.expected_loss));

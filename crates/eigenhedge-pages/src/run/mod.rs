@@ -24,20 +24,21 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of points of a curve.
 const POINTS: usize = 750;
-/// Maximum number of points of one of many curves.
+/// Maximum number of points of a curve if there are many curves.
 const FEWER_POINTS: usize = 400;
-/// Number of plotted probabilities of being kept.
+/// Maximum number of directions whose probability of being kept is plotted.
 const PROBABILITIES: usize = 10;
 /// Maximum number of rows at which the best subspace in hindsight is computed.
 const CHECKPOINTS: usize = 64;
-/// Minimum number of rows between checkpoints, because the comparator processes rows in blocks.
+/// Minimum number of rows between checkpoints. The comparator processes rows in blocks of this size.
 const CLOSEST: u64 = 64;
 /// Maximum number of recorded sets of directions during the run.
 const LOOKS: usize = 40;
-/// Maximum number of values in recorded directions. For larger ones, only those at the end are shown.
+/// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the
+/// run.
 const NUMBERS: usize = 2048;
 
-/// Recorder of a run.
+/// Recorder of a run, for its page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
     totals: Downsampler,
@@ -48,28 +49,28 @@ pub struct Recorder {
     weights: Option<Downsampler>,
     largest: TopK,
     checkpoints: Vec<Checkpoint>,
-    /// Recorded directions most likely kept.
+    /// Recorded directions that were most likely to be kept.
     looks: Vec<Look>,
-    /// Number of rows between recorded directions; `None` if there are none during the run.
+    /// Number of rows between recorded directions; `None` if none are recorded during the run.
     look_stride: Option<u64>,
     /// Number of rows between checkpoints; `None` if there are none during the run.
     stride: Option<u64>,
-    /// Best subspace in hindsight during the run.
+    /// Leading directions, from which the best subspace in hindsight is computed during the run.
     leading: LeadingDirections,
     /// Time of each row, in seconds since 1970.
     times: Option<Downsampler>,
-    /// False once a row was earlier than the previous one; the axis then shows rows.
+    /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
     /// Time of the previous row.
     last_time: f64,
 }
 
-/// State of the run after some row.
+/// State of the run after a given row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Checkpoint {
     /// Number of the row in its table.
     row: u64,
-    /// Number of rows charged.
+    /// Number of rows whose loss counts so far.
     rows: u64,
     expected_loss: f64,
     low: f64,
@@ -77,12 +78,12 @@ struct Checkpoint {
     bound: Option<f64>,
 }
 
-/// Directions most likely kept after some row, concatenated.
+/// Directions that were most likely to be kept after a given row, concatenated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
     /// Number of the row in its table.
     row: u64,
-    /// Number of rows charged.
+    /// Number of rows whose loss counts so far.
     rows: u64,
     numbers: Vec<f32>,
 }
@@ -110,8 +111,8 @@ impl Recorder {
         }
     }
 
-    /// Records a row. `number` is its number in the table, and `moment` its time and time text. A first row that only sets the
-    /// center is not plotted, because its position is arbitrary.
+    /// Records a row. `number` is its number in the table, and `moment` its time in seconds and as a string.
+    /// A first row that only sets the center is not plotted, because its position is arbitrary.
     pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Model) {
         let totals = run.totals();
         if totals.charged() == 0 {
@@ -142,7 +143,7 @@ impl Recorder {
         }
     }
 
-    /// Returns true if the row with this number is plotted by its coordinates.
+    /// Returns true if the coordinates of the row with this number are plotted.
     pub fn wants_coordinates(&self, number: u64) -> bool {
         self.plane.would_keep(number)
     }
@@ -167,7 +168,8 @@ impl Recorder {
         });
     }
 
-    /// Records the directions, computed by a copy of the learner. Every second record is removed when there are too many.
+    /// Records the directions, computed by a copy of the learner. If there are too many records, every second
+    /// one is removed.
     fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
@@ -182,7 +184,7 @@ impl Recorder {
         }
     }
 
-    /// Removes every second checkpoint when there are too many.
+    /// Removes every second checkpoint if there are too many.
     fn thin_checkpoints(&mut self) {
         if self.checkpoints.len() >= CHECKPOINTS
             && let Some(stride) = &mut self.stride
@@ -196,12 +198,12 @@ impl Recorder {
         }
     }
 
-    /// Returns the summary so far, at the cost of a few products; the best loss is a bracket.
+    /// Returns the summary so far, in which the best loss is an interval. It costs a few matrix products.
     pub fn interim_summary(&mut self, run: &Model) -> Summary {
         run.approximate_summary(&mut self.leading)
     }
 
-    /// Records the values after the last row. Recording ends here.
+    /// Records the values after the last row, and ends the recording.
     pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());
         self.check(number, summary);
@@ -218,17 +220,17 @@ impl Recorder {
         (0..).zip(members).filter_map(|(i, member)| Some(Curve::of(&member.name, weights?, i))).collect()
     }
 
-    /// Serializes the record as text, for a snapshot.
+    /// Serializes the record as a string, for a snapshot.
     pub fn to_text(&self) -> String {
         to_text(self)
     }
 
-    /// Reads the output of [`Self::to_text`], if it fits the run.
+    /// Reads a record written by [`Self::to_text`]. `None` if it does not fit the run.
     pub fn from_text(text: &str, run: &Model) -> Option<Self> {
         from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
-    /// Returns true if a recorder of this run can have this state.
+    /// Returns true if this state is possible for a recorder of the run.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {

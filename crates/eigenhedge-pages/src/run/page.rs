@@ -7,19 +7,19 @@ use eigenhedge::{Model, Standardize, Summary};
 use eigenhedge_report::number::{grouped, significant};
 use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
-/// Page data that the model does not know.
+/// Content of the page that the model does not know.
 pub struct Heading<'a> {
     /// Name of the table.
     pub source: &'a str,
     /// Names of the columns.
     pub columns: &'a [String],
-    /// True if columns, and therefore losses, are standardized.
+    /// True if columns are standardized. Losses are then in standard units.
     pub standardized: bool,
     /// Summary in sentences.
     pub account: Vec<String>,
 }
 
-/// Creates the page of a run with this summary.
+/// Creates the page of a finished run with this summary.
 pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Summary) -> RunReport {
     let name = run.spec().learner.entry().name;
     let cuts = summary.partitions.last().into_iter().flat_map(|partition| &partition.cuts);
@@ -52,8 +52,8 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Su
     }
 }
 
-/// Creates the page of a run that goes on, after the row of this number. The best loss in hindsight is a bracket. `None`
-/// before the first charged row.
+/// Creates the page of an ongoing run after the row with this number. The best loss in hindsight is an
+/// interval. `None` before the first row whose loss counts.
 pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<RunReport> {
     if run.totals().charged() == 0 {
         return None;
@@ -66,7 +66,7 @@ pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &
     Some(page(Heading { source, columns, standardized, account }, &recorder, run, &summary))
 }
 
-/// Returns the share of the energy that random directions lose.
+/// Returns the share of the energy that random directions would lose.
 fn chance(run: &Model) -> f64 {
     match run.spec().space(run.length()) {
         Multiplicity::Finite(dimension) => 1.0 - (run.spec().kept as f64 / dimension as f64).min(1.0),
@@ -94,7 +94,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
         tiles.push(tile(percent(kept), format!("of the energy kept by the {directions} chosen before each row"), kept));
         let without = chance(run) * energy;
         if without > 0.0 {
-            tiles.push(tile(percent(lost / without), "of what is lost without learning".into(), lost / without));
+            tiles.push(tile(percent(lost / without), "of the loss without learning".into(), lost / without));
         }
     }
     if let Some(best) = summary.best_loss.map(|best| best.high()).filter(|best| *best > 0.0) {
@@ -104,8 +104,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     }
     match (summary.bound, summary.bound_holds) {
         (Some(bound), Some(holds)) if bound > 0.0 => {
-            let label =
-                if holds { "of what the guarantee allows to be lost" } else { "of the bound: IT DOES NOT HOLD" };
+            let label = if holds { "of the loss that the bound allows" } else { "of the bound: IT DOES NOT HOLD" };
             tiles.push(tile(percent(lost / bound), label.into(), lost / bound));
         }
         _ => tiles.push(Tile { value: "no bound".into(), label: summary.bound_reason.clone(), ..Tile::default() }),
@@ -118,43 +117,46 @@ fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
     if summary.bound_holds == Some(false) {
-        notes.push("The bound DOES NOT HOLD: more was lost than theory allows.".into());
+        notes.push("The bound DOES NOT HOLD: the loss is larger than the theorem allows.".into());
     }
     let largest: f64 = recorder.largest.entries().iter().map(|entry| entry.value).sum();
     let (count, charged) = (recorder.largest.entries().len() as u64, recorder.charged());
     if summary.loss > 0.0 && charged >= 100 * count && largest > 0.25 * summary.loss {
         let share = percent((largest / summary.loss).min(1.0));
         notes.push(format!(
-            "{count} rows make up {share} of all that was lost: see \u{201c}Which rows stand out\u{201d}."
+            "{count} rows account for {share} of the total loss: see \u{201c}Which rows stand out\u{201d}."
         ));
     }
     if recorder.times.is_some() && !recorder.is_in_order {
-        notes.push("Times go back somewhere, so that pictures are over the numbers of rows.".into());
+        notes.push("The times are not in order, so the charts show row numbers.".into());
     }
     if summary.skipped_rows > 0 {
         notes.push(format!("{} passed over.", rows(summary.skipped_rows)));
     }
     let certificate = &summary.certificate;
     if certificate.clipped_rows > 0 {
-        notes.push(format!("{} learned from a shorter copy, and charged in full.", rows(certificate.clipped_rows)));
+        notes.push(format!("{} shortened before learning; the loss counts in full.", rows(certificate.clipped_rows)));
     }
     if certificate.filled_rows > 0 {
         let cells = grouped(certificate.missing_cells);
         notes.push(format!("{} learned with missing cells filled in: {cells} cells.", rows(certificate.filled_rows)));
     }
     if certificate.budget_error > 0.0 {
-        notes.push(format!("The budget gave up {} of the norms of features.", readable(certificate.budget_error)));
+        notes.push(format!(
+            "The budget discarded features with a total norm of {}.",
+            readable(certificate.budget_error)
+        ));
     }
     notes
 }
 
 impl Recorder {
-    /// Returns the number of rows charged up to the last checkpoint.
+    /// Returns the number of rows whose loss counts, up to the last checkpoint.
     fn charged(&self) -> u64 {
         self.checkpoints.last().map_or(0, |checkpoint| checkpoint.rows)
     }
 
-    /// Returns the loss of random directions.
+    /// Returns the cumulative loss of random directions.
     fn no_learning(&self, run: &Model) -> Curve {
         let mut curve = Curve::of("no learning", &self.totals, 1);
         curve.values.iter_mut().for_each(|energy| *energy *= chance(run));
@@ -162,24 +164,26 @@ impl Recorder {
     }
 }
 
-/// Maximum number of segments of a curve.
+/// Maximum number of segments into which a curve is divided.
 const STRETCHES: usize = 150;
 
-/// Returns the curve at some of its rows, the ends of segments.
+/// Reduces a curve to the ends of its segments.
 fn thinned(curve: Curve) -> Curve {
     let step = curve.rows.len().div_ceil(STRETCHES).max(1);
     let some = |values: Vec<f64>| values.into_iter().step_by(step).collect();
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increases of a curve between consecutive rows, divided by `over` of the two rows.
+/// Returns the increase of a curve between consecutive rows. Each increase is divided by `over`, a function
+/// of the two rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);
     Curve { name: name.into(), rows: curve.rows[1.min(curve.rows.len())..].to_vec(), values: pairs.map(gain).collect() }
 }
 
-/// Returns the loss per row in segments of rows: of the learner, of the best fixed directions, and without learning.
+/// Returns curves of the loss per row in segments of rows: of the learner, of the best fixed directions, and
+/// of random directions.
 fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let rows = |from: f64, to: f64| to - from;
     let learner = gains(run.spec().learner.entry().name, &thinned(recorder.totals("")), rows);
@@ -190,7 +194,8 @@ fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     [Some(learner), best, Some(without)].into_iter().flatten().collect()
 }
 
-/// Returns shares of the energy in percent: in segments of rows, cumulative, of the best fixed directions, and of random ones.
+/// Returns curves of the share of the energy in percent: in segments of rows, cumulative, for the best fixed
+/// directions, and for random ones.
 fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let (lost, energy) = (recorder.totals(""), Curve::of("", &recorder.totals, 1));
     let share = |lost: f64| 100.0 * (1.0 - lost).clamp(0.0, 1.0);
@@ -214,7 +219,7 @@ fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     ]
 }
 
-/// Returns the directions at the end and during the run; `None` for kernels.
+/// Returns the directions during and at the end of the run; `None` for kernels.
 fn directions(heading: &Heading<'_>, recorder: &Recorder, run: &Model) -> Option<Directions> {
     let kept = run.spec().kept;
     let embedding = run.learner().clone().embedding(kept);
@@ -238,7 +243,7 @@ fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> 
     Curve { name: name.into(), rows, values }
 }
 
-/// Returns true if the width of the brackets is invisible in a plot.
+/// Returns true if the intervals are so narrow that their width is invisible in a plot.
 fn is_exact(checkpoints: &[Checkpoint]) -> bool {
     const PIXEL: f64 = 2e-3;
     checkpoints.iter().all(|checkpoint| checkpoint.high - checkpoint.low <= PIXEL * checkpoint.high)
@@ -275,7 +280,7 @@ fn regret(checkpoints: &[Checkpoint]) -> Vec<Curve> {
     ]
 }
 
-/// Returns the probabilities of all directions that were ever explicit, highest first.
+/// Returns the probabilities of all directions that were ever explicit, in descending order.
 fn kept(recorder: &Recorder) -> Vec<Curve> {
     let curves = (0..PROBABILITIES).map(|i| Curve::of(format!("direction {}", i + 1), &recorder.kept, i));
     curves.filter(|curve| curve.values.iter().any(|value| value.is_finite())).collect()

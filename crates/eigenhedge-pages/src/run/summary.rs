@@ -8,10 +8,10 @@ use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
 use std::fmt::Write;
 
-/// Width of the line names.
+/// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 
-/// Formats the summary as a few lines. If the rows were standardized, the losses are too.
+/// Formats the summary as a few lines. If the rows are standardized, the losses are in standard units.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -53,6 +53,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         (Some(best), Some(regret)) => {
             let method = if best.exact().is_none() { ", from a sketch" } else { "" };
             line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
+            partition(summary, &mut line);
             line("regret", format!("{} (expected less best)", within(regret)));
         }
         _ if summary.certificate.filled_rows > 0 => line("best", "unknown: cells of the rows are missing".into()),
@@ -61,19 +62,13 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         }
         _ => line("best", "unknown: there were more rows than can be remembered".into()),
     }
-    if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
-        let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
-        let segments = counted(partition.cuts.len() as u64 + 1, "segment");
-        let loss = readable(partition.loss);
-        line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
-    }
     line("bound", bound(summary));
     if let Some(shifting) = summary.shifting_bound.as_ref().filter(|shifting| shifting.segments > 1) {
         let (segments, bound) = (shifting.segments, readable(shifting.bound));
         let verdict = verdict(shifting.holds);
         line(
             "",
-            format!("{bound} beside a subspace for each of {segments} segments ({}): {verdict}", shifting.theorem),
+            format!("{bound} against a subspace for each of {segments} segments ({}): {verdict}", shifting.theorem),
         );
     }
     if let Some(member) = summary.best_member() {
@@ -110,7 +105,17 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the lines as sentences for a page, without values that depend on the clock.
+/// Adds the loss of the best subspaces for several segments.
+fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
+    if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
+        let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
+        let segments = counted(partition.cuts.len() as u64 + 1, "segment");
+        let loss = readable(partition.loss);
+        line("", format!("{loss} by the best subspaces for {segments}, cut before rows {}", cuts.join(", ")));
+    }
+}
+
+/// Returns the lines as sentences for a page. Values that depend on the clock are left out.
 pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
@@ -123,7 +128,7 @@ pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<Stri
     sentences
 }
 
-/// Describes the bound, and whether it holds.
+/// Describes the bound and states whether it holds.
 fn bound(summary: &Summary) -> String {
     let Some(bound) = summary.bound.filter(|_| summary.bound_holds.is_some()) else {
         return format!("none: {}", summary.bound_reason);
@@ -139,7 +144,7 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Formats a number, or the ends of a bracket.
+/// Formats a number, or both bounds of an interval.
 fn within(best: Best) -> String {
     match best {
         Best::Exact(value) => readable(value),

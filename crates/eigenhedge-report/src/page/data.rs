@@ -5,17 +5,17 @@ use crate::chart::{Chart, Kind, Series};
 use crate::palette::{self, Colour, look};
 use serde::Serialize;
 
-/// Number of digits of a value. More are invisible, and pages should be small.
+/// Number of significant digits of a value. More digits would be invisible and make pages larger.
 const DIGITS: usize = 7;
 
-/// Input of the script.
+/// Input of the script of a page.
 #[derive(Serialize)]
 pub struct Data<'a> {
     colours: [[&'static str; 2]; 4],
     charts: Vec<ChartData<'a>>,
 }
 
-/// One chart.
+/// Data of a chart.
 #[derive(Serialize)]
 pub struct ChartData<'a> {
     title: &'a str,
@@ -33,7 +33,7 @@ pub struct ChartData<'a> {
     focus_y: Option<(f64, f64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     focus_plain: Option<(f64, f64)>,
-    /// True if some points are outside the focus.
+    /// True if the page offers a switch to the whole range, because some points are outside the focus.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     range_switch: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,7 @@ struct OtherX<'a> {
 struct SeriesData<'a> {
     name: &'a str,
     kind: &'static str,
-    /// Color on light and on dark backgrounds.
+    /// Colors on light and on dark backgrounds.
     colour: [&'static str; 2],
     dash: &'static [u8],
     x: Horizontal,
@@ -69,7 +69,7 @@ struct SeriesData<'a> {
 #[derive(Serialize, PartialEq)]
 #[serde(untagged)]
 enum Horizontal {
-    /// The values of an earlier series.
+    /// Reference to the equal values of an earlier series.
     Same(usize),
     Values(Vec<f64>),
 }
@@ -79,7 +79,7 @@ pub fn data<'a>(charts: impl Iterator<Item = &'a Chart>) -> Data<'a> {
     Data { colours: colours(), charts: self::charts(charts) }
 }
 
-/// Returns the colours of background, text, faint text and grid, for light and dark screens.
+/// Returns the colors of background, text, faint text and grid, for light and dark screens.
 pub fn colours() -> [[&'static str; 2]; 4] {
     let pair = |colour: Colour| [colour.light, colour.dark];
     [palette::PAPER, palette::INK, palette::FAINT, palette::GRID].map(pair)

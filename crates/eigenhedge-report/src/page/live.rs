@@ -14,15 +14,15 @@ use crate::escape::markup;
 use serde_json::{json, to_value};
 use std::collections::BTreeMap;
 
-/// Content security policy of a live page. It allows style attributes of elements (shades of cells), but no inline
-/// scripts.
+/// Content security policy of a live page. It allows style attributes (for the shades of cells), but no
+/// inline scripts.
 pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';style-src-attr 'unsafe-inline';img-src data:;\
                           connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
-/// A part of a live page.
+/// Part of a live page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
-    /// Name of the part, unique in the page.
+    /// Name of the part, unique on the page.
     pub key: String,
     /// Section that contains the part. Empty if there is none.
     pub within: String,
@@ -30,7 +30,7 @@ pub struct Part {
     pub json: String,
 }
 
-/// A file that the shell loads.
+/// File that the shell loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
     /// File name, relative to the folder of assets.
@@ -52,7 +52,8 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// Returns the page without parts. They come from the URL `feed`. Assets are in the URL `folder`, which ends in `/`.
+/// Returns the page without its parts. The page loads its parts from the URL `feed` and its assets from the
+/// URL `folder`, which ends in `/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
     // Serializing strings does not fail.
@@ -99,7 +100,7 @@ impl Page {
     }
 }
 
-/// Returns a section without its charts, and its charts as a separate part if it has any.
+/// Returns a section without its charts. If it has charts, they follow as a separate part.
 fn section_parts(key: String, section: &Section) -> Vec<Part> {
     let (place, title) = (markup(&section.place), markup(&section.title));
     let shell = format!("<details><summary>{title}</summary>\n<div id=\"{place}\" data-within></div></details>");
@@ -120,7 +121,7 @@ fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
     Part { key, within, json: json!({ "html": html.trim(), "charts": charts }).to_string() }
 }
 
-/// Returns a name for a block that does not depend on its data.
+/// Returns a name for a block. The name does not depend on the data of the block.
 fn key(block: &Block) -> String {
     let (kind, title) = match block {
         Block::Chart(chart) => ("chart", chart.title.as_str()),
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(inside["charts"].as_array().unwrap().len(), 1);
     }
 
-    /// The scripts expect one element per part.
+    /// Checks that each part is one element, as the scripts expect.
     #[test]
     fn each_part_is_one_element_whatever_the_names() {
         for name in HOSTILE {

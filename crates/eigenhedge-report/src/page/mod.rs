@@ -32,7 +32,7 @@ const HELP: &str =
     "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
 const STYLE: &str = include_str!("style.css");
 
-/// An HTML page.
+/// HTML page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
     /// Heading, and title of the window.
@@ -41,7 +41,7 @@ pub struct Page {
     pub subtitle: String,
     /// Findings, one sentence or short paragraph each.
     pub summary: Vec<String>,
-    /// Further content, in order.
+    /// Content below the findings, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -60,28 +60,28 @@ pub enum Block {
     Steps(Steps),
     /// Key numbers in large type.
     Tiles(Vec<Tile>),
-    /// A heading with paragraphs.
+    /// Heading with paragraphs.
     Text(String, Vec<String>),
     /// Collapsed content.
     Folded(Folded),
-    /// A table with one line and a sparkline per item.
+    /// Table with one line per item, each with a sparkline.
     Overview(Overview),
-    /// Collapsible blocks with an anchor.
+    /// Section that can be collapsed, with an anchor.
     Section(Section),
 }
 
-/// Collapsible blocks with an anchor.
+/// Section that can be collapsed, with an anchor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
     /// Anchor, unique in the page.
     pub place: String,
     /// Visible title.
     pub title: String,
-    /// Collapsed content.
+    /// Content, which is collapsed at first.
     pub blocks: Vec<Block>,
 }
 
-/// A number in large type.
+/// Number in large type.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tile {
     /// Rounded number.
@@ -90,11 +90,11 @@ pub struct Tile {
     pub label: String,
     /// Number with all digits, shown on hover; may be empty.
     pub exact: String,
-    /// `alarm` or `drift` for a number in that color; may be empty.
+    /// Color of the number: `alarm`, `drift`, or empty.
     pub tone: String,
 }
 
-/// Collapsible text and tables.
+/// Text and tables that are collapsed at first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Folded {
     /// Visible title.
@@ -190,8 +190,8 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// Returns a block as HTML, with static pictures of its charts if `with_pictures`. `count` is the number of charts so
-/// far.
+/// Returns a block as HTML. If `with_pictures` is true, it includes static pictures of its charts. `count` is
+/// the number of charts so far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {
         Block::Table(table) => table.html(),
@@ -234,7 +234,7 @@ fn tile(tile: &Tile) -> String {
     format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }
 
-/// Returns the attribute that shows a text on hover; empty for an empty text.
+/// Returns an attribute that shows this text on hover; empty for an empty text.
 fn pointed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
 }

@@ -26,7 +26,7 @@ pub struct Overview {
 pub struct OverviewLine {
     /// Name of the item.
     pub name: String,
-    /// Anchor that the name links to; empty for none.
+    /// Anchor to which the name links; empty for none.
     pub place: String,
     /// State of the item; `normal`, `alarm` and `drift` have colors.
     pub state: String,
@@ -40,7 +40,7 @@ pub struct OverviewLine {
     pub causes: String,
     /// Values of the sparkline.
     pub values: Vec<f64>,
-    /// True for the values that are alarms.
+    /// For each value, true if it is an alarm.
     pub is_alarm: Vec<bool>,
 }
 
@@ -80,7 +80,8 @@ impl OverviewLine {
         )
     }
 
-    /// Draws the values as a line on a logarithmic scale, with alarms as points; empty for fewer than two values.
+    /// Draws the values as a line on a logarithmic scale, with alarms as points. Returns an empty string for
+    /// fewer than two values.
     fn picture(&self) -> String {
         let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
         let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();

@@ -3,7 +3,7 @@
 use super::{heading, pointed};
 use crate::escape::markup;
 
-/// A table of texts. Columns in which most cells are numbers are aligned right.
+/// Table of strings. Columns in which most cells are numbers are aligned to the right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// Heading.
@@ -12,9 +12,9 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// Texts shown on hover, by cell; empty for none.
+    /// Text shown on hover for each cell; empty for none.
     pub exact: Vec<Vec<String>>,
-    /// Shade of cells from -1 to 1, by cell, with one color per sign; NaN or empty for none.
+    /// Shade of each cell, from -1 to 1, with one color for each sign; NaN or empty for none.
     pub shades: Vec<Vec<f64>>,
     /// Sentence below the table; may be empty.
     pub caption: String,

@@ -8,11 +8,12 @@ use crate::number::grouped;
 use crate::page::Block;
 use crate::palette::TIMES;
 
-/// Maximum number of lines of a heat map.
+/// Maximum number of lines in a heat map.
 const LINES: usize = 16;
-/// Ratio of a loss to the usual one from which the axis of losses per row is logarithmic.
+/// The axis of losses per row is logarithmic if the largest exceeds this multiple of
+/// the median of the first curve.
 const FAR: f64 = 40.0;
-/// Minimum mean weight of a plotted member.
+/// Minimum mean weight of a member that is plotted.
 const WORTH: f64 = 0.002;
 
 impl Curve {
@@ -42,7 +43,7 @@ impl RunReport {
         blocks.into_iter().filter(has_data).map(|block| self.over_time(block)).collect()
     }
 
-    /// Returns the charts among the plots.
+    /// Returns only the charts among the plots.
     pub fn charts(&self) -> Vec<Chart> {
         self.pictures()
             .into_iter()
@@ -50,7 +51,7 @@ impl RunReport {
             .collect()
     }
 
-    /// Replaces rows by times on the horizontal axis, if they are known.
+    /// Replaces row numbers on the horizontal axis by times, if times are known.
     fn over_time(&self, mut block: Block) -> Block {
         let Some(times) = self.times.as_ref().filter(|times| times.rows.len() > 1) else { return block };
         match &mut block {
@@ -93,7 +94,7 @@ impl RunReport {
             2 => BESIDE_RANDOM,
             _ => BESIDE_BEST,
         };
-        chart.caption = format!("What a row lost on average in each stretch of rows, in {}. {others}", self.unit);
+        chart.caption = format!("Mean loss per row in each segment of rows, in {}. {others}", self.unit);
         for (i, curve) in self.loss_per_row.iter().enumerate() {
             chart.series.push(curve.series(if i == 0 { Kind::Line } else { Kind::Dashed }));
         }
@@ -106,11 +107,11 @@ impl RunReport {
         chart
     }
 
-    /// Plots cumulative losses with the bound. The bound may be far above the losses, so the axis is logarithmic, and a linear
-    /// one leaves it out.
+    /// Plots cumulative losses with the bound. The axis is logarithmic, because the bound may be far above
+    /// the losses. On a linear axis, the bound is left out.
     fn total_loss(&self) -> Chart {
         let mut chart = self.over_rows("In all, and the guarantee", "total loss", "");
-        chart.caption = format!("What was lost up to each row, in {}. {TOTAL}", self.unit);
+        chart.caption = format!("Cumulative loss, in {}. {TOTAL}", self.unit);
         chart.series.extend(self.learner.iter().map(|curve| curve.series(Kind::Line)));
         chart.series.extend(self.best_series());
         chart.series.extend(self.no_learning.iter().map(|curve| curve.series(Kind::Dashed)));
@@ -138,7 +139,7 @@ impl RunReport {
 
     fn row_losses(&self) -> Chart {
         let mut chart = self.over_rows("Which rows stand out", "loss of the row", "");
-        chart.caption = format!("What each row lost, in {}. {LOSSES}", self.unit);
+        chart.caption = format!("Loss of each row, in {}. {LOSSES}", self.unit);
         chart.series.extend(self.losses.iter().map(|curve| curve.series(Kind::Points)));
         chart.focus_y = without_outliers(values(&chart)).map(|(_, high)| (0.0, high));
         chart.scale_switch = true;
@@ -150,7 +151,7 @@ impl RunReport {
         chart
     }
 
-    /// Plots rows in the plane, with one series for each fifth of the rows.
+    /// Plots the first two coordinates of rows, with one series for each fifth of the rows.
     fn plane(&self) -> Chart {
         let mut chart = Chart::new("Rows in the first two coordinates", "first coordinate", "second coordinate");
         chart.caption = "Each point is a row; colours go from early to late.".into();
@@ -183,7 +184,8 @@ impl RunReport {
     }
 }
 
-/// Plots curves between 0 and 1 as a heat map: those with a notable value, in their own order.
+/// Plots curves between 0 and 1 as a heat map. Only curves with a notable value are shown; they keep their
+/// order.
 fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
     let known = |curve: &Curve| curve.values.iter().copied().filter(|value| value.is_finite()).sum::<f64>();
@@ -195,8 +197,8 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let left_out = curves.len() - order.len();
     let others = match left_out {
         0 => String::new(),
-        1 => " One that never had more than a little is left out.".into(),
-        count => format!(" {count} that never had more than a little are left out."),
+        1 => " One with only small values is left out.".into(),
+        count => format!(" {count} with only small values are left out."),
     };
     // A common suffix of all names does not distinguish them.
     let ending = |curve: &Curve| curve.name.rfind(", ").map(|at| curve.name[at..].to_owned());
@@ -214,7 +216,7 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     }
 }
 
-/// Returns the median of the known values of a curve.
+/// Returns the median of a curve, ignoring NaN.
 fn usual(curve: &Curve) -> f64 {
     let mut known: Vec<f64> = curve.values.iter().copied().filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
@@ -229,15 +231,17 @@ fn values(chart: &Chart) -> impl Iterator<Item = f64> {
 /// Label of the axis of plots over rows.
 const ROW: &str = "row";
 
-const SHARE: &str = "Of the sum of squares of the rows, the part that lies in the directions chosen before each row was seen. The \
-                     dashed lines are for comparison: the best fixed directions are chosen with all rows up to there known.";
-const BESIDE_BEST: &str = "Beside it what the best fixed directions lose more, when they may be chosen anew with all rows up to \
-                           there known, and what directions chosen at random lose, which never learn.";
-const BESIDE_RANDOM: &str = "Beside it what directions chosen at random lose, which never learn.";
-const TOTAL: &str = "The bound is what theory allows the learner to lose at most, whatever the rows are.";
-const REGRET: &str = "Loss beyond that of the best fixed directions, divided by the number of rows. Below zero the learner was \
-                      better: it followed changes that no fixed directions can.";
-const KEPT: &str = "The learner draws its directions; this is the chance of each to be drawn, from the surest.";
+const SHARE: &str = "The share of the sum of squares that lies in the directions chosen before each row was seen. The dashed \
+                     lines are for comparison: the best fixed directions are chosen with all rows up to that point known.";
+const BESIDE_BEST: &str = "For comparison: the increase of the loss of the best fixed directions, chosen with all rows up to that \
+                           point known, and the loss of random directions, which do not learn.";
+const BESIDE_RANDOM: &str = "For comparison: the loss of random directions, which do not learn.";
+const TOTAL: &str = "The bound is the largest loss that the theorem allows for any rows.";
+const REGRET: &str = "Loss beyond that of the best fixed directions, divided by the number of rows. Below zero, the learner \
+                      was better, because it followed changes that fixed directions cannot follow.";
+const KEPT: &str =
+    "The learner draws its directions at random. Each line is the probability of a direction, highest first.";
 const MEMBERS: &str =
-    "Several learners run side by side, and those that lose less get more weight; the weights add up to one.";
-const LOSSES: &str = "Where many rows share a pixel, the largest is shown; the ten largest have their numbers.";
+    "Several learners run in parallel. Those with smaller losses get more weight. The weights add up to one.";
+const LOSSES: &str =
+    "If many rows share a pixel, the largest is shown. The ten largest are labeled with their row numbers.";

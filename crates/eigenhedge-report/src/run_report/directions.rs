@@ -8,26 +8,27 @@ use crate::page::Table;
 const COLUMNS: usize = 30;
 /// Maximum number of directions shown.
 const SHOWN: usize = 10;
-/// Number of columns named per direction.
+/// Number of columns named for each direction.
 const NAMED: usize = 4;
-/// Smallest loading that is named.
+/// Minimum absolute value of a loading that is named.
 const SMALL: f64 = 0.1;
-/// Share of a column in the directions from which it gets a line.
+/// Minimum share of a column in the directions for a line in the table.
 const LEAST: f64 = 0.005;
-/// Share of a column from which it is shown in a heat map; less has no shade.
+/// Minimum share of a column for a line in the heat map. Smaller shares would have no shade.
 const SHADE: f64 = 0.07;
 /// Explanation of the shares of the directions.
-const ENERGY: &str = "The directions at the end of the run, the surest first. Of the energy of all rows, around their mean, a \
+const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
-/// Number of columns that are always shown.
+/// Number of columns that are shown whatever their shares.
 const FEWEST: usize = 12;
 
-/// Kept directions over named columns.
+/// Kept directions, expressed in named columns.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Directions {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Directions at the end: unit vectors over the columns, most likely kept first.
+    /// Directions at the end of the run: unit vectors over the columns, in descending order of their
+    /// probability of being kept.
     pub vectors: Vec<Vec<f64>>,
     /// Share of the energy of all rows along each direction; may be empty.
     pub shares: Vec<f64>,
@@ -35,7 +36,7 @@ pub struct Directions {
     pub looks: Vec<Look>,
 }
 
-/// Directions after some row.
+/// Directions after a given row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Look {
     /// Number of the row.
@@ -45,7 +46,7 @@ pub struct Look {
 }
 
 impl Directions {
-    /// Returns the loadings of the main columns, and a table with one line per direction.
+    /// Returns the table of loadings of the main columns, and a table with one line per direction.
     pub(super) fn tables(&self) -> Vec<Table> {
         if self.vectors.is_empty() || self.columns.is_empty() {
             return vec![];
@@ -61,7 +62,7 @@ impl Directions {
             let worth = order.iter().filter(|j| vector[**j].abs() >= SMALL).take(NAMED);
             let mut named: Vec<String> = worth.map(|j| format!("{} ({})", self.name(*j), signed(vector[*j]))).collect();
             if named.is_empty() {
-                named.push("many columns, each a little".into());
+                named.push("many columns with small loadings".into());
             }
             let share = has_shares.then(|| format!("{:.1} %", 100.0 * self.shares[i]));
             [Some((i + 1).to_string()), share, Some(named.join(", "))].into_iter().flatten().collect()
@@ -126,12 +127,11 @@ impl Directions {
         }
     }
 
-    /// Plots the overlap of the directions during the run with those at the end, and with the previous ones.
+    /// Plots the overlap of the directions during the run with those at the end and with the previous ones.
     pub(super) fn turns(&self, x_label: &str) -> Chart {
         let mut chart = Chart::new("How much they turned", x_label, "in common");
         chart.caption =
-            "1: the same directions, 0: none in common. A dip of the second line is a moment at which they turned."
-                .into();
+            "1: the same directions; 0: nothing in common. The second line dips when the directions change.".into();
         chart.focus_y = Some((0.0, 1.0));
         let rows: Vec<f64> = self.looks.iter().map(|look| look.row).collect();
         let last: Vec<f64> = self.looks.iter().map(|look| in_common(&look.vectors, &self.vectors)).collect();
@@ -141,14 +141,14 @@ impl Directions {
         chart.with(Series::line("with those a while before", rows.get(1..).unwrap_or_default(), &before))
     }
 
-    /// Returns the name of a column, with a prefix if it is a number.
+    /// Returns the name of a column. If the name is a number, it gets a prefix.
     fn name(&self, column: usize) -> String {
         let name = &self.columns[column];
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// Returns the columns with the largest values, in their own order. Beyond a minimum number, only columns with at least
-    /// `least`.
+    /// Returns the columns with the largest values, in their original order. Beyond a minimum number of
+    /// columns, only columns with a value of at least `least` are included.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -159,12 +159,12 @@ impl Directions {
     }
 }
 
-/// Returns the share of a column within orthonormal vectors.
+/// Returns the share of a column that lies in the span of orthonormal vectors.
 fn within(vectors: &[Vec<f64>], column: usize) -> f64 {
     vectors.iter().filter_map(|vector| vector.get(column)).map(|x| x * x).sum::<f64>().min(1.0)
 }
 
-/// Returns the mean squared cosine between two sets of orthonormal vectors.
+/// Returns the mean squared cosine between the spans of two sets of orthonormal vectors.
 fn in_common(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     let inner = |u: &[f64], v: &[f64]| u.iter().zip(v).map(|(x, y)| x * y).sum::<f64>();
     let sum: f64 = a.iter().flat_map(|u| b.iter().map(move |v| inner(u, v).powi(2))).sum();

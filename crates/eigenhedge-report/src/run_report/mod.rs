@@ -16,7 +16,7 @@ use crate::svg;
 use crate::svg::panel::Panel;
 use crate::top_k::Entry;
 
-/// A value over the rows.
+/// Curve over the rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curve {
     /// Name in the legend.
@@ -27,27 +27,27 @@ pub struct Curve {
     pub values: Vec<f64>,
 }
 
-/// Best subspace in hindsight, as far as it is known.
+/// Loss of the best subspace in hindsight, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Best {
     /// Loss up to each row.
     Curve(Curve),
     /// Loss at a few rows.
     Points(Curve),
-    /// Bracket of the loss.
+    /// Interval that contains the loss.
     Bracket {
         /// Name in the legend.
         name: String,
         /// Row numbers.
         rows: Vec<f64>,
-        /// Lower ends.
+        /// Lower bounds.
         low: Vec<f64>,
-        /// Upper ends.
+        /// Upper bounds.
         high: Vec<f64>,
     },
 }
 
-/// A row in its first two coordinates.
+/// Row, given by its first two coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
     /// Number of the row.
@@ -71,7 +71,7 @@ pub struct Fact {
     pub explanation: String,
 }
 
-/// Data of the page of a run.
+/// Content of the page of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunReport {
     /// Heading.
@@ -84,9 +84,9 @@ pub struct RunReport {
     pub tiles: Vec<Tile>,
     /// Unit of the losses, in words.
     pub unit: String,
-    /// Share of the energy kept, in percent; that of the learner first.
+    /// Share of the energy that is kept, in percent. The curve of the learner comes first.
     pub kept_share: Vec<Curve>,
-    /// Loss per row in segments of rows; that of the learner first, then the comparators.
+    /// Loss per row in segments of rows. The curve of the learner comes first, then those of the comparators.
     pub loss_per_row: Vec<Curve>,
     /// Total expected loss.
     pub learner: Option<Curve>,
@@ -96,7 +96,7 @@ pub struct RunReport {
     pub no_learning: Option<Curve>,
     /// Bound on the loss.
     pub bound: Option<Curve>,
-    /// Regret per row: one curve, or the ends of a bracket.
+    /// Regret per row: one curve, or the two bounds of an interval.
     pub regret_per_row: Vec<Curve>,
     /// Kept directions.
     pub directions: Option<Directions>,
@@ -104,13 +104,13 @@ pub struct RunReport {
     pub kept: Vec<Curve>,
     /// Weight of each member of a portfolio.
     pub weights: Vec<Curve>,
-    /// Loss of single rows, downsampled so that large ones remain.
+    /// Loss of single rows, downsampled so that large losses remain.
     pub losses: Option<Curve>,
-    /// The rows with the largest losses, largest first.
+    /// Rows with the largest losses, in descending order.
     pub largest: Vec<Entry>,
     /// Rows in the first two coordinates.
     pub rows: Vec<Placed>,
-    /// Rows at which segments start.
+    /// Marks at the rows where segments start.
     pub marks: Vec<Mark>,
     /// Summary in sentences.
     pub account: Vec<String>,
@@ -118,7 +118,8 @@ pub struct RunReport {
     pub ledger: Vec<Fact>,
     /// Members of a portfolio.
     pub members: Option<Table>,
-    /// Times of some of the rows, in seconds since 1970, nondecreasing: the axis of the charts, if known.
+    /// Times of some rows in seconds since 1970, in nondecreasing order. If they are known, they are the
+    /// horizontal axis.
     pub times: Option<Curve>,
 }
 
@@ -129,7 +130,7 @@ impl Curve {
         Self { name: name.into(), rows, values }
     }
 
-    /// Returns the value at a row by linear interpolation. Rows must increase.
+    /// Returns the value at a row by linear interpolation. The row numbers of the curve must increase.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =
@@ -142,7 +143,7 @@ impl Curve {
 }
 
 impl Placed {
-    /// Returns the rows of a recorder, by its first two curves.
+    /// Returns the rows of a recorder. Its first two curves are the coordinates.
     pub fn of(curves: &Downsampler) -> Vec<Self> {
         let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
         curves.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()

@@ -13,14 +13,14 @@ const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
 const LONGEST: f64 = 170.0;
 
-/// Marks with the positions of their labels.
+/// Marks, with the positions of their labels.
 pub struct Marks<'a> {
     /// Number of lines of labels above the plotting area.
     pub lines: usize,
     placed: Vec<(&'a Mark, Option<(usize, String)>)>,
 }
 
-/// Assigns each label the first line with room.
+/// Assigns each label to the first line that has room for it.
 pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
     let mut placed = Vec::new();
@@ -40,7 +40,7 @@ pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     Marks { lines, placed }
 }
 
-/// Returns the middle of a label: at its mark, or as near as the plotting area allows.
+/// Returns the center of a label: at its mark, or as near to it as the plotting area allows.
 fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
     let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
     x.max(frame.left + half).min(frame.left + frame.width - half)
@@ -70,14 +70,14 @@ impl Marks<'_> {
     }
 }
 
-/// Rectangle of a text: left, top, right, bottom.
+/// Rectangle of a text: left, top, right and bottom edge.
 type Area = [f64; 4];
 
 fn overlap(a: &Area, b: &Area) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
-/// Draws rings around named positions, and their names.
+/// Draws a ring around each named position, and its name.
 pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
@@ -109,7 +109,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     format!("<path class=\"ink-stroke\" stroke=\"{}\" fill=\"none\" d=\"{rings}\"/>{names}", INK.light)
 }
 
-/// Returns the nearest free rectangle for a text around a point, inside the plotting area.
+/// Returns the free rectangle nearest to a point that can hold a label and lies inside the plotting area.
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &Frame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];

@@ -27,13 +27,13 @@ const WIDTH: f64 = 720.0;
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
-/// Draws one chart as a complete SVG file.
+/// Draws a chart as a complete SVG file.
 pub fn chart(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, true);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
 }
 
-/// Draws charts in a grid as one complete SVG file. Zero columns count as one.
+/// Draws several charts in a grid as one complete SVG file. Zero columns count as one.
 pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
     let panels = charts.iter().map(|chart| (chart.title.as_str(), Panel::draw(chart, CELL, true)));
     grid_of(title, &panels.collect::<Vec<_>>(), columns)
@@ -74,13 +74,14 @@ pub(crate) fn grid_of(title: &str, panels: &[(&str, Panel)], columns: usize) -> 
     document(title, &description, (width, top.max(40.0)), &body, true)
 }
 
-/// Draws one chart for a page that has the style sheet and shows the title itself.
+/// Draws a chart for a page that provides the style sheet and shows the title itself.
 pub(crate) fn inline(chart: &Chart) -> String {
     let panel = Panel::draw(chart, WIDTH, false);
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
 }
 
-/// Wraps elements in a complete picture of this size. `alone` is true if no page provides the style sheet.
+/// Wraps SVG elements in a complete picture of this size. `alone` is true if no page provides the style
+/// sheet.
 pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
     let height = number(height.ceil());
     let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };

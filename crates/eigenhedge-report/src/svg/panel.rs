@@ -13,10 +13,10 @@ use crate::text_layout;
 pub const TITLE_SIZE: f64 = 15.0;
 pub const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
-/// Height of the plotting area as a share of the width of the picture.
+/// Height of the plotting area, as a share of the width of the picture.
 const ASPECT: f64 = 0.46;
 
-/// A drawn chart.
+/// Chart that has been drawn.
 pub struct Panel {
     /// SVG elements.
     pub body: String,
@@ -42,7 +42,7 @@ impl Frame {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
-    /// Returns the position of a point, also beyond the axes.
+    /// Returns the position of a point, even if it lies beyond the axes.
     pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
@@ -87,7 +87,7 @@ impl Panel {
     }
 }
 
-/// Clips the elements at the plotting area if some of the data is outside.
+/// Clips the elements to the plotting area if some of the data is outside it.
 fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
     if chart.left_out().is_none() {
         return body;
@@ -98,7 +98,7 @@ fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
     )
 }
 
-/// Chooses ticks whose labels fit, and the margins for them.
+/// Chooses ticks whose labels fit, and margins for the labels.
 fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> Frame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);

@@ -8,7 +8,7 @@ use crate::palette::{Look, look};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-/// Number of points above which they are drawn smaller.
+/// Number of points above which each point is drawn smaller.
 const MANY: usize = 300;
 
 pub fn draw(chart: &Chart, frame: &Frame) -> String {
@@ -24,7 +24,7 @@ pub fn draw(chart: &Chart, frame: &Frame) -> String {
     body
 }
 
-/// Splits positions at gaps.
+/// Splits a sequence of positions at its gaps.
 fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
     let mut pieces = vec![vec![]];
     for place in placed {
@@ -111,7 +111,7 @@ fn points(series: &Series, look: &Look, frame: &Frame) -> String {
     filled(look, 0.8, &shapes)
 }
 
-/// Draws triangles at the edge of the plotting area for points beyond it.
+/// Draws triangles at the edge of the plotting area for points that lie outside it.
 pub fn edges(chart: &Chart, frame: &Frame) -> String {
     let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
     let mut body = String::new();

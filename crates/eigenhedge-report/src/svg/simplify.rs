@@ -3,10 +3,10 @@
 //! First, only the first, lowest, highest and last point in each half-pixel column are kept. Then the Ramer–Douglas–Peucker
 //! algorithm removes points within a quarter of a pixel of the rest.
 
-/// Maximum distance from the original line in pixels.
+/// Maximum distance between the simplified and the original line, in pixels.
 const TOLERANCE: f64 = 0.25;
 
-/// Returns the line with fewer points. Both ends are kept.
+/// Simplifies a line by removing points. Both ends are kept.
 pub fn simplify(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let line = one_per_column(line);
     let Some(end) = line.len().checked_sub(1) else { return line };

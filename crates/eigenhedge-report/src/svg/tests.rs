@@ -50,7 +50,7 @@ fn chart() -> impl Strategy<Value = Chart> {
     })
 }
 
-/// Returns the left, top, right and bottom of a horizontal text.
+/// Returns the left, top, right and bottom edge of a horizontal text.
 fn area(node: &Node) -> [f64; 4] {
     let attribute = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
     let (x, y, size) = (attribute("x"), attribute("y"), attribute("font-size"));

@@ -4,22 +4,22 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::str::FromStr;
 
-/// The default port of live pages and of the service.
+/// Default port of live pages and of the service.
 pub const PORT: u16 = 8750;
 
-/// An address and a port of this machine.
+/// Address and port of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListenAddress(SocketAddr);
 
-/// Reason why an address was refused.
+/// Reason why an address is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// The text is not an address.
+    /// The string is not an address.
     #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]
     Form,
     /// Other machines could reach the address.
     #[error(
-        "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page asks for no password; from another \
+        "must be an address of this machine alone, such as 127.0.0.1:{PORT}, because the page does not ask for a password; from another \
          machine, use `ssh -L {PORT}:127.0.0.1:{PORT} HOST`, or a reverse proxy that asks for one"
     )]
     Open,
@@ -31,9 +31,9 @@ impl ListenAddress {
         self.0
     }
 
-    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`; `localhost` is accepted as an address.
+    /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. The address may be `localhost`.
     ///
-    /// The result may be reachable from other machines. The caller must then require a token.
+    /// Other machines may be able to reach the result. The caller must then require a token.
     pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');

@@ -17,29 +17,30 @@ use tokio::sync::watch;
 pub const WATCHERS: usize = 64;
 /// Maximum number of open sections per browser.
 pub const OPEN: usize = 16;
-/// Maximum length of a section's name, in bytes.
+/// Maximum length of the name of a section, in bytes.
 const NAME: usize = 64;
 
-/// A state of a page.
+/// State of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
     /// Title of the browser window.
     pub title: String,
-    /// `running`, `waiting` or `ended`. Sets the colour of the status light at the top.
+    /// Status: `running`, `waiting` or `ended`. It determines the color of the status light at the top.
     pub state: String,
     /// Status text, shown next to the light.
     pub note: String,
-    /// The parts, in display order.
+    /// Parts of the page, in display order.
     pub parts: Vec<Part>,
 }
 
-/// The newest state of a page. Clones share one feed.
+/// Newest state of a page. Clones share one feed.
 #[derive(Debug, Clone)]
 pub struct Feed(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Prefix of event ids, from the start time. It differs from that of an earlier program at the same address.
+    /// Prefix of event ids, derived from the start time. It differs from that of an earlier program at the
+    /// same address.
     run: String,
     states: watch::Sender<(u64, Arc<PageState>)>,
     interest: Mutex<Interest>,
@@ -50,18 +51,18 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Interest {
     watchers: usize,
-    /// Open sections, with the number of browsers that have them open.
+    /// Open sections, and the number of browsers in which each is open.
     open: BTreeMap<String, usize>,
     /// Increases whenever a browser connects.
     version: u64,
 }
 
-/// The connected browsers' requests to the program.
+/// Requests of the connected browsers to the program.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     /// True if a browser is connected.
     pub is_watched: bool,
-    /// Sections that are open in some browser.
+    /// Sections that are open in at least one browser.
     pub open: BTreeSet<String>,
     /// Increases whenever a browser connects. A new browser needs a page even if nothing has changed.
     pub version: u64,
@@ -90,7 +91,8 @@ impl Feed {
         self.interest().wanted()
     }
 
-    /// Waits until a browser connects after version `seen`, or until `time` has passed. Returns the current requests.
+    /// Waits until a browser connects after version `seen`, or until `time` has passed. Returns the current
+    /// requests.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = self.interest();
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
@@ -103,8 +105,8 @@ impl Feed {
         self.0.changed.notify_all();
     }
 
-    /// Subscribes one browser. Skips the newest state if its id is `last_seen`. Returns `None` if [`WATCHERS`] browsers
-    /// are connected already.
+    /// Subscribes a browser. `last_seen` is the id of the last event that it received. If that is the newest
+    /// state, the state is not sent again. Returns `None` if [`WATCHERS`] browsers are already connected.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = self.interest();
@@ -140,13 +142,13 @@ impl Interest {
     }
 }
 
-/// Sequence of states for one browser.
+/// Sequence of states for a browser.
 #[derive(Debug)]
 pub struct Subscription {
     feed: Feed,
     states: watch::Receiver<(u64, Arc<PageState>)>,
     open: BTreeSet<String>,
-    /// State that was sent last.
+    /// Last state that was sent.
     sent: Option<Arc<PageState>>,
 }
 
@@ -174,7 +176,7 @@ impl Source for Subscription {
 }
 
 impl Subscription {
-    /// Returns the state as JSON, with only the parts that this browser does not have.
+    /// Returns the state as JSON. It contains only the parts that this browser does not have.
     fn message(&self, state: &PageState) -> String {
         let before: BTreeMap<&str, &str> = match &self.sent {
             Some(sent) => sent.parts.iter().map(|part| (part.key.as_str(), part.json.as_str())).collect(),

@@ -11,13 +11,13 @@ use eigenhedge_report::page::live::POLICY;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// Host names that the server accepts: those of this machine, and added ones.
+/// Host names that the server accepts: those of this machine, and additional ones.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     names: Arc<[String]>,
 }
 
-/// Reason why a request is refused.
+/// Reason why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The `Host` header is missing or names another host.
@@ -29,12 +29,12 @@ pub enum Refusal {
 }
 
 impl Guard {
-    /// Accepts these host names too.
+    /// Creates a guard that also accepts these host names.
     pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
         Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
     }
 
-    /// Refuses requests for a foreign host and requests from pages of other sites.
+    /// Rejects requests for other hosts, and requests from pages of other sites.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         if headers.get_all(header::HOST).iter().count() != 1 || !text(header::HOST).is_some_and(|host| self.knows(host))
@@ -54,7 +54,8 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, an address of this machine or an added name, with or without a port.
+    /// Returns true for `localhost`, an address of this machine or an additional name, with or without a
+    /// port.
     fn knows(&self, host: &str) -> bool {
         let name = match host.strip_prefix('[') {
             Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),

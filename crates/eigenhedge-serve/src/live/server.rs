@@ -15,12 +15,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// URL path of the page's events.
+/// URL path of the events of the page.
 const FEED: &str = "/live/feed";
-/// Time for open connections to close at shutdown.
+/// Time that open connections have to close at shutdown.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Server of one page. Stops when dropped.
+/// Server of a single page. It stops when dropped.
 #[derive(Debug)]
 pub struct LiveServer {
     address: SocketAddr,
@@ -35,8 +35,8 @@ pub enum StartError {
     /// Another program uses the address.
     #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
     Busy(ListenAddress),
-    /// The operating system refuses the address.
-    #[error("{0} cannot be listened at")]
+    /// The operating system rejects the address.
+    #[error("cannot listen on {0}")]
     Refused(ListenAddress, #[source] io::Error),
     /// The thread cannot be started.
     #[error("the thread of the page cannot be started")]
@@ -57,7 +57,7 @@ struct Context {
 }
 
 impl LiveServer {
-    /// Starts listening on the address. The page shows `title` until the first state is published.
+    /// Starts listening on the address. The title is shown until the first state is published.
     pub fn start(address: ListenAddress, title: &str) -> Result<Self, StartError> {
         let refused = |error: io::Error| match error.kind() {
             io::ErrorKind::AddrInUse => StartError::Busy(address),

@@ -17,7 +17,7 @@ impl ShutdownSwitch {
         (Self(sender), Shutdown(receiver))
     }
 
-    /// Sends the signal. Dropping the switch sends it too.
+    /// Sends the signal. Dropping the switch also sends it.
     pub fn pull(&self) {
         self.0.send_replace(true);
     }
@@ -30,7 +30,7 @@ impl Shutdown {
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
     }
 
-    /// Returns true once the signal was sent.
+    /// Returns true once the signal has been sent.
     pub fn is_pulled(&self) -> bool {
         *self.0.borrow() || self.0.has_changed().is_err()
     }

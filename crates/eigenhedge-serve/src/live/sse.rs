@@ -18,10 +18,10 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Time after which a browser reconnects.
 pub const RETRY: Duration = Duration::from_millis(500);
 
-/// A server-sent event.
+/// Server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Id of the event, without line breaks. A client sends it back as `Last-Event-ID`.
+    /// Id of the event, without line breaks. The client sends it back as `Last-Event-ID`.
     pub id: String,
     /// Type of the event, without line breaks.
     pub name: &'static str,
@@ -29,13 +29,13 @@ pub struct Event {
     pub data: String,
 }
 
-/// A sequence of events for one client.
+/// Sequence of events for a client.
 pub trait Source: Send + 'static {
     /// Waits for the next event. Returns `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;
 }
 
-/// Responds with the events, until the source or the program ends.
+/// Responds with the events until the source or the program ends.
 pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     let events = stream::unfold((source, shutdown, true), |(mut source, mut shutdown, is_first)| async move {
         if is_first {

@@ -17,18 +17,19 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
-/// Divisor of the memory limit that gives the size of the store's cache, and the bounds of that size.
+/// The cache of the store gets one part in this many of the memory limit.
 const CACHE_SHARE: u64 = 16;
+/// Minimum and maximum size of the cache, in bytes.
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Divisor of the memory limit that gives the memory for waiting requests.
+/// Waiting requests get one part in this many of the memory limit.
 const REQUEST_SHARE: u64 = 8;
 
-/// The streams of a service.
+/// Streams of a service.
 pub struct Core {
     pub settings: Settings,
     pub shared: Arc<Shared>,
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
-    /// Id of the next stream. Locked while a stream is created or deleted.
+    /// Id of the next stream. It is locked while a stream is created or deleted.
     changing: Mutex<u64>,
     /// Memory for requests, in kilobytes.
     pub request_memory: Arc<Semaphore>,
@@ -74,7 +75,7 @@ impl Core {
         self.share_memory(&streams);
     }
 
-    /// Divides the memory for fleet members evenly among the fleets.
+    /// Divides the memory for fleet members equally among the fleets.
     fn share_memory(&self, streams: &BTreeMap<String, Arc<Handle>>) {
         let fleets = streams.values().filter(|handle| handle.options.by.is_some()).count() as u64;
         share_memory(&self.shared.places, self.settings.max_memory, fleets);
@@ -92,7 +93,8 @@ impl Core {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a stream, or returns an existing one with equal options. The flag is true for a new stream.
+    /// Creates a stream, or returns the existing one if its options are equal. The flag is true for a new
+    /// stream.
     pub async fn create(&self, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -155,7 +157,8 @@ impl Core {
         self.all().iter().all(|handle| handle.is_loaded())
     }
 
-    /// Writes snapshots of all streams, within the given time. Streams without one are restored from the log.
+    /// Writes snapshots of all streams within the given time. A stream without a snapshot can be restored
+    /// from the log.
     pub async fn save_all(&self, time: Duration) {
         let all = self.all();
         let saved = async {
@@ -166,7 +169,7 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Stops the threads. Call it when no request is left.
+    /// Stops the threads. Call it when no requests are left.
     pub fn close(self: Arc<Self>) {
         self.shared.pool.end();
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -8,23 +8,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
 
-/// Maximum number of events that a slow listener may lag.
+/// Maximum number of events by which a slow listener may lag.
 const BEHIND: usize = 256;
 /// Maximum number of past points that a new listener receives.
 const POINTS: usize = 512;
-/// Maximum number of values in a sparkline, one per request.
+/// Maximum number of values in a sparkline. There is one per request.
 const VALUES: usize = 64;
 /// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An event of a stream.
+/// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Id of the notice. `None` for a point, because points are not sent again.
+    /// Id of the notice. `None` for a point, because points are not sent again after a reconnect.
     pub id: Option<u64>,
-    /// `notice` or `point`.
+    /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
-    /// The event as JSON.
+    /// Event as JSON.
     pub data: Arc<str>,
 }
 
@@ -35,7 +35,7 @@ impl FeedEvent {
     }
 }
 
-/// Sends events to all listeners. It never waits: a slow listener misses events.
+/// Feed that sends events to all listeners. It never waits, so a slow listener misses events.
 pub struct Feed {
     state: Mutex<State>,
 }
@@ -49,7 +49,7 @@ struct State {
     /// True if a monitor is in drift.
     in_drift: bool,
     next_point: Instant,
-    /// Sums since the last point.
+    /// Number of rows since the last point.
     rows: u64,
     loss: f64,
     alarms: u64,
@@ -78,14 +78,14 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The notices of a stream that was read from its store.
+    /// Restores the notices of a stream that was loaded from the store.
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
         state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
         state.in_drift = engine.is_drifting();
     }
 
-    /// Sends the notices after `before`, and a point if one is due.
+    /// Sends the notices after number `before`, and a point if one is due.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         if engine.notices().count > before {
@@ -122,8 +122,8 @@ impl Feed {
         }
     }
 
-    /// Returns the remembered events after a notice, and a receiver of later ones. Returns `None` once the stream has
-    /// ended.
+    /// Returns the past events after a notice, and a receiver of later events. Returns `None` once the stream
+    /// has ended.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let state = self.lock();
         let receiver = state.sender.as_ref()?.subscribe();
@@ -142,7 +142,7 @@ impl Feed {
         state.values.iter().rev().take(most).rev().copied().collect()
     }
 
-    /// Returns `drift` while a reported drift lasts, otherwise `normal`.
+    /// Returns `drift` while a reported drift is going on, and otherwise `normal`.
     pub fn state(&self) -> String {
         let state = self.lock();
         if state.in_drift { "drift" } else { "normal" }.to_owned()

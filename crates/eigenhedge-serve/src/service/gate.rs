@@ -10,7 +10,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use std::time::Instant;
 
-/// Name of the cookie that holds a browser's token.
+/// Name of the cookie that contains the token of a browser.
 pub const COOKIE: &str = "eigenhedge";
 
 /// Checks a request, runs it, and counts the response.
@@ -42,10 +42,10 @@ fn check(app: &App, method: &Method, path: &str, headers: &HeaderMap) -> Result<
     }
 }
 
-/// Refuses requests from pages of other sites, and requests for a host name that is not the service's.
+/// Rejects requests from pages of other sites, and requests for a host name that is not that of the service.
 ///
-/// A service with tokens and no list of host names accepts any name, because a page of another site does not know a
-/// token.
+/// A service with tokens but without a list of host names accepts any name, because a page of another site
+/// does not know a token.
 fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let refused = |refusal: Refusal| Problem::new(StatusCode::FORBIDDEN, refusal.to_string());
     let settings = &app.core.settings;
@@ -57,7 +57,7 @@ fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     if origin.is_some() && origin != text(header::HOST) { Err(refused(Refusal::Origin)) } else { Ok(()) }
 }
 
-/// Returns the scope that a request needs. Pages need none, because their data are protected.
+/// Returns the scope that a request needs. Pages need none, because their data is protected.
 pub fn scope(method: &Method, path: &str) -> Option<Scope> {
     let end = path.rsplit('/').next().unwrap_or("");
     match (method, path) {
@@ -72,7 +72,7 @@ pub fn scope(method: &Method, path: &str) -> Option<Scope> {
     }
 }
 
-/// Returns `Ok` if the request's token has the scope.
+/// Returns `Ok` if the token of the request has the scope.
 fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Problem> {
     let found = token_of(headers).and_then(|token| tokens.scope(token));
     match found {
@@ -82,7 +82,10 @@ fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Prob
         }
         Some(scope) if scope < wanted => {
             let (found, wanted) = (scope.name(), wanted.name());
-            Err(Problem::new(StatusCode::FORBIDDEN, format!("the token allows to {found}, and this needs {wanted}")))
+            Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                format!("the token has the scope {found}, but this request needs {wanted}"),
+            ))
         }
         Some(_) => Ok(()),
     }

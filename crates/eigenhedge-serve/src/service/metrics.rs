@@ -88,7 +88,7 @@ fn streams(core: &Core, out: &mut Text) {
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
 }
 
-/// Builder of the text. Stream names need no escaping.
+/// Builder of the metrics text. Stream names need no escaping.
 struct Text(String);
 
 impl Text {
@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-/// Returns the resident memory of the process in bytes, where the system reports it.
+/// Returns the resident memory of the process in bytes; `None` if the system does not report it.
 pub fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

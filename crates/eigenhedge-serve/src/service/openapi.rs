@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// An operation: path, method, summary, and statuses other than the common ones.
+/// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
 /// All operations.
@@ -12,22 +12,27 @@ const OPERATIONS: &[Operation] = &[
     (
         "/v1/streams/{name}",
         "put",
-        "Makes a stream with the options of the body; 200 if it exists with these.",
+        "Creates a stream with the options in the body. The status is 200 if it already exists with these options.",
         &[200, 201, 409, 422, 507],
     ),
-    ("/v1/streams/{name}", "delete", "Deletes a stream and all it has learned.", &[204, 404, 507]),
+    ("/v1/streams/{name}", "delete", "Deletes a stream and everything it has learned.", &[204, 404, 507]),
     (
         "/v1/streams/{name}/rows",
         "post",
-        "Learns rows and answers each with a line of JSON. An Idempotency-Key makes a repeated request harmless.",
+        "Learns rows and returns a line of JSON for each. With an Idempotency-Key, a request can be repeated safely.",
         &[200, 404, 409, 413, 415, 422, 507],
     ),
-    ("/v1/streams/{name}/score", "post", "Answers rows without learning from them.", &[200, 404, 409, 413, 415, 422]),
-    ("/v1/streams/{name}/summary", "get", "Sums up the stream; `key` picks one key.", &[200, 404]),
+    ("/v1/streams/{name}/score", "post", "Scores rows without learning from them.", &[200, 404, 409, 413, 415, 422]),
+    (
+        "/v1/streams/{name}/summary",
+        "get",
+        "Returns the summary of the stream, or of one key (parameter `key`).",
+        &[200, 404],
+    ),
     (
         "/v1/streams/{name}/model",
         "get",
-        "Gives the model as a file of the command line and of Python.",
+        "Returns the model as a file that the command line and Python can read.",
         &[200, 404, 409],
     ),
     (
@@ -45,21 +50,21 @@ const OPERATIONS: &[Operation] = &[
     (
         "/v1/streams/{name}/events",
         "get",
-        "Sends notices and points as server-sent events; Last-Event-ID resumes.",
+        "Sends notices and points as server-sent events. Last-Event-ID resumes after an event.",
         &[200, 404],
     ),
     ("/v1/streams/{name}/page", "get", "Sends the parts of the page of a stream as server-sent events.", &[200, 404]),
     ("/v1/page", "get", "Sends the parts of the page of all streams as server-sent events.", &[200]),
-    ("/v1/backup", "get", "Gives a copy of the store while it runs.", &[200, 507]),
-    ("/metrics", "get", "Gives numbers in Prometheus' text form.", &[200]),
-    ("/health", "get", "Answers while the service runs.", &[200]),
-    ("/ready", "get", "Answers once all streams are read from the store.", &[200]),
-    ("/openapi.json", "get", "Gives this description.", &[200]),
+    ("/v1/backup", "get", "Returns a copy of the store. The service keeps running.", &[200, 507]),
+    ("/metrics", "get", "Returns metrics in the Prometheus text format.", &[200]),
+    ("/health", "get", "Returns 200 while the service is running.", &[200]),
+    ("/ready", "get", "Returns 200 once all streams are loaded from the store.", &[200]),
+    ("/openapi.json", "get", "Returns this description.", &[200]),
     ("/", "get", "Shows all streams.", &[200]),
     ("/streams/{name}", "get", "Shows the page of a stream.", &[200]),
-    ("/login", "post", "Keeps the token of the body in a cookie, for pages.", &[204]),
-    ("/service/service.js", "get", "A script of the pages.", &[200]),
-    ("/service/service.css", "get", "A style sheet of the pages.", &[200]),
+    ("/login", "post", "Stores the token in the body in a cookie, for the pages.", &[204]),
+    ("/service/service.js", "get", "Returns the script of the pages.", &[200]),
+    ("/service/service.css", "get", "Returns the style sheet of the pages.", &[200]),
 ];
 
 /// Statuses that every operation can return.
@@ -67,19 +72,19 @@ const COMMON: [u16; 5] = [400, 401, 403, 429, 503];
 
 fn meaning(status: u16) -> &'static str {
     match status {
-        200 => "Done.",
-        201 => "Made.",
-        204 => "Done; there is nothing to say.",
-        400 => "Malformed, or the body came too slowly.",
-        401 => "No token, or a wrong one.",
-        403 => "The token has another scope, or another name or origin asks.",
+        200 => "Success.",
+        201 => "Created.",
+        204 => "Success, without a body.",
+        400 => "The request is malformed, or its body arrived too slowly.",
+        401 => "The token is missing or wrong.",
+        403 => "The token does not have the required scope, or the host name or origin is not allowed.",
         404 => "There is no such stream.",
-        409 => "Contradicts what is there.",
-        413 => "Too large.",
-        415 => "Another content type, or a compressed body.",
-        422 => "Makes no sense: the sentence of the command line, with row and column.",
-        429 => "Too much at once; Retry-After says when to try again.",
-        503 => "Stopping, or being read from the store.",
+        409 => "The request conflicts with the current state.",
+        413 => "The request is too large.",
+        415 => "The content type is not supported, or the body is compressed.",
+        422 => "The options or rows are invalid. The message is that of the command line, with row and column.",
+        429 => "Too many requests. Retry-After states when to try again.",
+        503 => "The service is stopping or is still loading the stream.",
         507 => "The disk of the store is full; nothing was learned.",
         _ => "",
     }

@@ -11,29 +11,29 @@ use std::str::FromStr;
 /// Learner of a stream.
 #[derive(Debug, Clone)]
 pub enum Learner {
-    /// A model, or one per key.
+    /// Model, or one per key.
     Model(Box<Setup>),
-    /// A monitor, or one per key.
+    /// Monitor, or one per key.
     Monitor(Box<MonitorOptions>),
 }
 
-/// The options of a stream, checked as far as possible without rows.
+/// Options of a stream, checked as far as possible without rows.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// The options as given, with underscores in the names.
+    /// Options as given, with underscores in the names.
     pub given: Map<String, Value>,
-    /// The learner.
+    /// Learner and its options.
     pub learner: Learner,
-    /// Column of the keys.
+    /// Name of the key column.
     pub by: Option<String>,
-    /// Scaling of a model's columns.
+    /// Method of scaling the columns of a model.
     pub standardize: Standardize,
-    /// Address that receives alarms.
+    /// URL to which alarms are sent.
     pub webhook: Option<String>,
     layout: Layout,
 }
 
-/// Options of both kinds: the learner's kind and the layout of tables.
+/// Options for models and monitors: the kind of learner and the layout of tables.
 const OF_TABLE: [&str; 12] = [
     "kind",
     "by",
@@ -48,7 +48,7 @@ const OF_TABLE: [&str; 12] = [
     "na_values",
     "on_bad_row",
 ];
-/// Further options that are not in the library's option table.
+/// Options of models that are not in the option table of the library.
 const OF_MODEL: [&str; 2] = ["standardize", "webhook"];
 const OF_MONITOR: [&str; 13] = [
     "standardize",
@@ -107,7 +107,8 @@ impl StreamOptions {
         Ok(Self { given, learner, by, standardize, webhook, layout })
     }
 
-    /// Returns the layout of a request in this format. Once the stream has columns, the layout selects these.
+    /// Returns the layout for a request in this format. Once the columns of the stream are known, the layout
+    /// selects them.
     pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
         let is_text = matches!(format, Format::Csv | Format::Tsv);
         let plain = self.layout.clone();
@@ -130,7 +131,7 @@ impl StreamOptions {
         }
     }
 
-    /// Returns the row shape of a model that was uploaded before the first row.
+    /// Returns the shape of rows for a model that was uploaded before the first row.
     pub fn shape(&self, names: Option<Vec<String>>, width: usize) -> Shape {
         let beside = self.layout.time.iter().chain(&self.layout.keep);
         Shape {
@@ -152,16 +153,16 @@ impl StreamOptions {
     }
 }
 
-/// Returns the problem of an invalid value.
+/// Creates the problem for an invalid value.
 fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
-/// Options by name.
+/// Option values by name.
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
-    /// Returns a string, number or boolean as it would be typed.
+    /// Returns a string, number or boolean as a user would type it.
     fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
@@ -189,14 +190,14 @@ impl Fields<'_> {
         text.parse().map(Some).map_err(|_| must(name, rule, &text))
     }
 
-    /// Parses a value with the library's own error message.
+    /// Parses a value. The error message is that of the library.
     fn named<T: FromStr<Err = eigenhedge::Error>>(&self, name: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error: eigenhedge::Error| Problem::unsound(error.to_string()))
     }
 }
 
-/// Returns the model setup of the options.
+/// Returns the settings of a model.
 fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     let k = fields.read("k", "a whole number")?.ok_or_else(|| {
         Problem::unsound("k, the number of directions to keep, must be given; eigenhedge scree finds one for a table")
@@ -264,7 +265,7 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     Ok(options)
 }
 
-/// Returns the part of the layout that is the same for all requests.
+/// Returns the part of the layout that is equal for all requests.
 fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<Layout, Problem> {
     let selectors = |texts: Vec<String>| texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();
     let mut keep: Vec<Selector> = by.into_iter().map(Selector::from_text).collect();
@@ -275,7 +276,7 @@ fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<La
     let time_format = match fields.text("time_format")? {
         None => None,
         Some(text) => Some(TimeFormat::from_text(&text).ok_or_else(|| {
-            must("time_format", "iso, s, ms, us, ns, or signs of strftime such as %d.%m.%Y %H:%M", &text)
+            must("time_format", "iso, s, ms, us, ns, or a strftime pattern such as %d.%m.%Y %H:%M", &text)
         })?),
     };
     let byte = |name: &str, rule: &str, allowed: fn(u8) -> bool| -> Result<Option<u8>, Problem> {

@@ -6,18 +6,18 @@ use super::repeats::RequestKey;
 use super::rows::Rows;
 use serde::{Deserialize, Serialize};
 
-/// A command that changes a stream's learner.
+/// Command that changes the learner of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
     /// Rows to learn.
     Rows(Box<Rows>),
-    /// Makes the last rows of a monitor its reference.
+    /// Request to make the last rows of a monitor its reference.
     Accept { key: Option<String> },
-    /// Replaces the learner by a saved file.
+    /// Saved file that replaces the learner.
     Model(Vec<u8>),
 }
 
-/// An order with the idempotency key of its request.
+/// Order, with the idempotency key of its request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub key: Option<RequestKey>,
@@ -27,18 +27,18 @@ pub struct Logged {
 impl Logged {
     /// Encodes the order for the log.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
-        postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order has no form: {error}")))
+        postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order cannot be encoded: {error}")))
     }
 
-    /// Decodes the result of [`Self::to_bytes`].
+    /// Decodes an order written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         postcard::from_bytes(bytes).map_err(|error| format!("an order in the log is damaged: {error}"))
     }
 }
 
 impl Order {
-    /// Applies the order to the learner. The outcome depends only on the state, so a replay of the log gives the same
-    /// result.
+    /// Applies the order to the learner. The outcome depends only on the state, so replaying the log gives
+    /// the same result.
     pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
         let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
         match self {

@@ -6,11 +6,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// A task that the pool can run.
+/// Task that the pool can run.
 pub trait Worked: Send + Sync + 'static {
     /// Does some of the work. Returns true if there is more.
     fn work(self: &Arc<Self>) -> bool;
-    /// Called after `work` has panicked.
+    /// Handles a panic of `work`.
     fn panicked(&self);
 }
 

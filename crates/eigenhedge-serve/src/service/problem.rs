@@ -8,7 +8,7 @@ use eigenhedge_io::printable;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// An error response: a status and a sentence.
+/// Error response: a status and a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     status: u16,
@@ -39,7 +39,7 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, sentence)
     }
 
-    /// Creates a problem for a request that contradicts the present state (409).
+    /// Creates a problem for a request that conflicts with the current state (409).
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, detail)
     }
@@ -54,7 +54,7 @@ impl Problem {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 
-    /// Creates a problem for a service that is stopping or cannot answer now (503).
+    /// Creates a problem for a service that is stopping or cannot answer at present (503).
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
@@ -64,7 +64,7 @@ impl Problem {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, detail)
     }
 
-    /// Adds the row of the request, from 0, and its column.
+    /// Adds the row of the request, counted from 0, and its column.
     #[must_use]
     pub fn at(mut self, row: Option<u64>, column: Option<&str>) -> Self {
         (self.row, self.column) = (row, column.map(printable));

@@ -4,14 +4,14 @@ use super::problem::Problem;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, VecDeque};
 
-/// Maximum number of keys that are remembered per stream.
+/// Maximum number of keys stored per stream.
 const KEYS: usize = 10_000;
-/// Maximum size of the remembered answers, in bytes.
+/// Maximum size of the stored answers, in bytes.
 const BYTES: usize = 8 << 20;
 /// Maximum length of a key.
 const LONGEST: usize = 200;
 
-/// An idempotency key and a hash of its request's body.
+/// Idempotency key, with a hash of the body of its request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestKey {
     pub key: String,
@@ -29,12 +29,13 @@ impl RequestKey {
     }
 }
 
-/// Returns the FNV-1a hash of a body. It detects a key that was reused by mistake, but not a deliberate collision.
+/// Returns the FNV-1a hash of a body. It detects that a key was reused by mistake, but not a deliberate
+/// collision.
 fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The answer to a request.
+/// Answer to a request.
 pub type Reply = Result<Vec<u8>, Problem>;
 
 /// State of a key.
@@ -42,16 +43,17 @@ pub type Reply = Result<Vec<u8>, Problem>;
 enum State {
     Running,
     Answered(Reply),
-    /// Answered, but the answer was dropped to save memory.
+    /// Answered, but the answer was deleted to save memory.
     Forgotten,
 }
 
-/// The most recent keys of a stream, with their answers.
+/// Most recent keys of a stream, with their answers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Repeats {
     states: HashMap<String, (u64, State)>,
-    /// All answered keys (`order`) and those whose answers are kept (`kept`), oldest first.
+    /// All answered keys, oldest first.
     order: VecDeque<String>,
+    /// Answered keys whose answers are kept, oldest first.
     kept: VecDeque<String>,
     bytes: usize,
 }
@@ -77,14 +79,14 @@ impl Repeats {
         }
     }
 
-    /// Forgets a request that failed before its order was applied.
+    /// Removes the key of a request that failed before its order was applied.
     pub fn cancel(&mut self, request: &RequestKey) {
         if matches!(self.states.get(&request.key), Some((_, State::Running))) {
             self.states.remove(&request.key);
         }
     }
 
-    /// Remembers an answer.
+    /// Stores the answer to a request.
     pub fn end(&mut self, request: &RequestKey, reply: &Reply) {
         let size = |state: &State| if let State::Answered(Ok(bytes)) = state { bytes.len() } else { 0 };
         let answered = State::Answered(reply.clone());
@@ -108,7 +110,7 @@ impl Repeats {
         }
     }
 
-    /// Returns a copy without running requests, for a snapshot.
+    /// Returns a copy without the running requests, for saving.
     pub fn answered(&self) -> Self {
         let states = self.states.iter().filter(|(_, (_, state))| *state != State::Running);
         let states = states.map(|(key, state)| (key.clone(), state.clone())).collect();

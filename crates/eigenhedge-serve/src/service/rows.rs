@@ -8,22 +8,23 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Maximum number of columns of numbers.
+/// Maximum number of numeric columns.
 const MOST_NUMBERS: usize = 1 << 16;
-/// Memory for reading, in bytes per byte of the request, and its minimum.
+/// Memory for reading, in bytes per byte of the request.
 const MEMORY_FACTOR: u64 = 64;
+/// Minimum memory for reading, in bytes.
 const LEAST_MEMORY: u64 = 64 << 20;
 
-/// Format of a request's body.
+/// Format of the body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyForm {
     /// One row, or an array of rows.
     Json,
     /// One row per line.
     Ndjson,
-    /// A table with a header.
+    /// Table with a header.
     Csv,
-    /// An Arrow IPC stream.
+    /// Arrow IPC stream.
     Arrow,
 }
 
@@ -49,22 +50,22 @@ impl BodyForm {
     }
 }
 
-/// The rows of a request.
+/// Rows of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// Shape of the stream, if these are its first rows.
     pub shape: Option<Shape>,
-    /// Numbers per row.
+    /// Number of values per row.
     pub width: usize,
     /// All numbers, row after row.
     pub cells: Vec<f64>,
-    /// Text cells copied with each row, row after row.
+    /// Cells copied with each row, as strings, row after row.
     pub texts: Vec<String>,
-    /// Times of the rows in seconds since 1970, NaN if unknown; empty without a column of times.
+    /// Times of the rows in seconds since 1970; NaN if unknown. Empty without a time column.
     pub times: Vec<f64>,
-    /// Number of each row in the request, if bad ones were passed over.
+    /// Number of each row in the request; empty unless bad rows were skipped.
     pub numbers: Vec<u64>,
-    /// Rows in the request, including bad ones.
+    /// Number of rows in the request, including bad ones.
     pub read: u64,
 }
 
@@ -79,7 +80,7 @@ impl Rows {
         &self.cells[i * self.width..][..self.width]
     }
 
-    /// Returns the text cells of row `i`.
+    /// Returns the copied cells of row `i`.
     pub fn texts(&self, i: usize) -> &[String] {
         let each = self.texts.len() / self.count().max(1);
         &self.texts[i * each..][..each]
@@ -90,12 +91,12 @@ impl Rows {
         self.times.get(i).copied().filter(|time| !time.is_nan())
     }
 
-    /// Number of a row in the request.
+    /// Returns the number of a row in the request.
     pub fn number(&self, i: usize) -> u64 {
         self.numbers.get(i).copied().unwrap_or(i as u64)
     }
 
-    /// Reads the body of a request. Without a shape, the rows are the first of their stream.
+    /// Reads the body of a request. If no shape is given, the rows are the first of their stream.
     pub fn read(options: &StreamOptions, shape: Option<&Shape>, form: BodyForm, body: &[u8]) -> Result<Self, Problem> {
         let bytes: Arc<[u8]> = if form == BodyForm::Json { lines_of(body)?.into() } else { body.into() };
         let memory = MaxMemory::of_bytes((MEMORY_FACTOR * bytes.len() as u64).max(LEAST_MEMORY));
@@ -149,14 +150,15 @@ fn shape_of(stream: &Stream, by_key: bool) -> Shape {
     }
 }
 
-/// Converts a reader's error, with its row and column if known.
+/// Converts an error of the reader, with its row and column if they are known.
 fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
     let row = row.or_else(|| error.is_row().then_some(0));
     Problem::unsound(format!("{error:#}")).at(row, error.column())
 }
 
-/// Splits JSON into one row per line. The text is one row (an object, or an array of scalars) or an array of rows.
+/// Converts JSON to one row per line. The body is a single row (an object, or an array of scalars) or an
+/// array of rows.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;

@@ -22,11 +22,12 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-/// Time for running requests at shutdown, then for snapshots.
+/// Time that running requests have to finish at shutdown.
 const REQUESTS: Duration = Duration::from_millis(2500);
+/// Time for writing snapshots after that.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
-/// A service in its own threads. Stops when dropped.
+/// Service that runs in its own threads. It stops when dropped.
 pub struct Service {
     address: SocketAddr,
     switch: ShutdownSwitch,
@@ -38,7 +39,7 @@ impl Service {
     pub fn start(settings: Settings) -> Result<Self, String> {
         settings.check()?;
         let listen = settings.listen;
-        let refused = |error: std::io::Error| format!("{listen} cannot be listened at: {error}");
+        let refused = |error: std::io::Error| format!("cannot listen on {listen}: {error}");
         let listener = TcpListener::bind(listen).map_err(refused)?;
         listener.set_nonblocking(true).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
@@ -58,7 +59,7 @@ impl Service {
         Ok(Self { address, switch, thread: Some(thread) })
     }
 
-    /// Returns the address that the service listens on.
+    /// Returns the address on which the service listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -133,14 +134,14 @@ async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     event("stopped", json!({ "seconds": start.elapsed().as_secs_f64() }));
 }
 
-/// Returns the host names that a service with tokens accepts: the given ones and its address.
+/// Returns the host names that a service with tokens accepts: the given names and its own address.
 fn names(settings: &Settings) -> Vec<String> {
     let mut names = settings.hosts.clone();
     names.push(settings.listen.ip().to_string());
     names
 }
 
-/// Serves one connection.
+/// Serves a connection.
 async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Limits, mut shutdown: Shutdown) {
     let _ = stream.set_nodelay(true);
     let mut server = http1::Builder::new();

@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The settings of a service.
+/// Settings of a service.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Address to listen on.
     pub listen: SocketAddr,
     /// Folder of the store.
     pub store: PathBuf,
-    /// Tokens. Without them, only this machine has access.
+    /// Tokens. If there are none, only this machine has access.
     pub tokens: Option<Tokens>,
     /// Host names that the service accepts, in addition to those of this machine.
     pub hosts: Vec<String>,
@@ -20,7 +20,7 @@ pub struct Settings {
     pub max_memory: u64,
     /// Maximum number of streams.
     pub max_streams: usize,
-    /// Addresses that may receive alarms: `HOST:PORT`.
+    /// Hosts to which alarms may be sent, as `HOST:PORT`.
     pub webhook_hosts: Vec<String>,
     /// True if every request is logged.
     pub log_requests: bool,
@@ -35,11 +35,11 @@ pub struct Limits {
     pub body: usize,
     /// Maximum number of connections.
     pub connections: usize,
-    /// Time to receive the head of a request.
+    /// Maximum time to receive the head of a request.
     pub head_time: Duration,
-    /// Time to receive its body.
+    /// Maximum time to receive the body of a request.
     pub body_time: Duration,
-    /// Maximum size of its head, in bytes.
+    /// Maximum size of the head of a request, in bytes.
     pub head_bytes: usize,
     /// Maximum number of headers.
     pub headers: usize,
@@ -59,7 +59,7 @@ impl Default for Limits {
 }
 
 impl Settings {
-    /// Returns the default settings: this machine only, no tokens.
+    /// Returns the default settings: access from this machine only, and no tokens.
     pub fn new(store: PathBuf) -> Self {
         Self {
             listen: crate::live::ListenAddress::default().socket(),
@@ -74,7 +74,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error, with advice, if other machines would have access without a token.
+    /// Returns an error with advice if other machines would have access without a token.
     pub fn check(&self) -> Result<(), String> {
         if self.listen.ip().is_loopback() || self.tokens.is_some() {
             return Ok(());

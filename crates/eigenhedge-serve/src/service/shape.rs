@@ -4,14 +4,15 @@ use super::problem::Problem;
 use eigenhedge_io::{Selector, TimeFormat};
 use serde::{Deserialize, Serialize};
 
-/// The columns of a stream, fixed by its first row.
+/// Columns of a stream, which its first row determines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
     /// Names of the numeric columns, if any.
     pub names: Option<Vec<String>>,
-    /// Numbers per row.
+    /// Number of values per row.
     pub width: usize,
-    /// Names of the columns whose text is copied with each row. The time column is first, if there is one.
+    /// Names of the columns whose cells are copied with each row. The time column, if there is one, comes
+    /// first.
     pub kept: Vec<String>,
     /// Position of the key in `kept`.
     pub key: Option<usize>,
@@ -28,7 +29,7 @@ impl Shape {
         Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })
     }
 
-    /// Returns a column's position, with its name if it has one.
+    /// Returns the position of a column, and its name if it has one.
     pub fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {column} ({name:?})"),
@@ -36,17 +37,17 @@ impl Shape {
         }
     }
 
-    /// Returns a column's name, or its position if it has none.
+    /// Returns the name of a column, or its position if it has no name.
     pub fn name(&self, column: usize) -> String {
         self.names.as_ref().and_then(|names| names.get(column)).cloned().unwrap_or_else(|| column.to_string())
     }
 
-    /// Returns the names of all columns of numbers.
+    /// Returns the names of all numeric columns.
     pub fn all_names(&self) -> Vec<String> {
         (0..self.width).map(|column| self.name(column)).collect()
     }
 
-    /// An error if rows of another shape would be taken for rows of this one.
+    /// Returns an error if rows of the other shape would be mistaken for rows of this one.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
         if width != found {

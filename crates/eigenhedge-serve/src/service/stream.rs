@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::oneshot;
 
-/// Maximum number of jobs of one stream before other streams get a turn.
+/// Maximum number of jobs of a stream before other streams get a turn.
 const TURN: usize = 64;
 /// Maximum number of waiting orders per stream.
 pub const WAITING: usize = 256;
@@ -44,7 +44,7 @@ pub struct StreamCounts {
     pub snapshots: AtomicU64,
 }
 
-/// A stream.
+/// Stream with its learner and queue.
 pub struct Handle {
     pub id: u64,
     pub name: String,
@@ -66,26 +66,26 @@ type Job = Box<dyn FnOnce(&Arc<Handle>, &mut Slot) + Send>;
 #[derive(Default)]
 struct Inbox {
     jobs: VecDeque<Job>,
-    /// True while the stream is queued in the pool or a thread works on it.
+    /// True while the stream is in the queue of the pool or a thread is working on it.
     is_in_line: bool,
 }
 
-/// The learner and its position in the log.
+/// Learner, with its position in the log.
 #[derive(Default)]
 struct Slot {
     engine: Option<Engine>,
-    /// Log position of the last order that was applied.
+    /// Log position of the last applied order.
     applied: u64,
     log_bytes: u64,
     snapshot_bytes: u64,
     is_saving: bool,
-    /// Reason why the learner cannot be loaded from the store.
+    /// Reason why the learner could not be loaded from the store.
     failed: Option<String>,
     /// Replies to orders that were replayed while their requests wait, by log position.
     replayed: HashMap<u64, Reply>,
 }
 
-/// A place in the queue of orders, released on drop.
+/// Place in the queue of orders. It is released on drop.
 pub struct Turn(Arc<Handle>);
 
 impl Drop for Turn {
@@ -124,7 +124,7 @@ impl Handle {
         handle
     }
 
-    /// Returns true once the state was loaded, or loading failed.
+    /// Returns true once the state has been loaded or loading has failed.
     pub fn is_loaded(&self) -> bool {
         self.is_loaded.load(Ordering::Acquire)
     }
@@ -155,7 +155,7 @@ impl Handle {
         Ok(turn)
     }
 
-    /// Runs `question` once all earlier orders are applied.
+    /// Runs `question` after all earlier orders have been applied.
     pub async fn ask<R: Send + 'static>(
         self: &Arc<Self>,
         question: impl FnOnce(&mut Engine) -> Result<R, Problem> + Send + 'static,
@@ -169,7 +169,7 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Logs an order and applies it. A repeated request gets the answer of the first.
+    /// Logs an order and applies it. A repeated request gets the same answer as the first.
     pub async fn order(self: &Arc<Self>, logged: Logged) -> Reply {
         let (sender, answer) = oneshot::channel();
         let bytes = logged.to_bytes()?;
@@ -202,7 +202,7 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes a snapshot if there are orders since the last one, and waits until it is durable.
+    /// Writes a snapshot if there have been orders since the last one. Waits until it is durable.
     pub async fn save(self: &Arc<Self>) {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
@@ -315,7 +315,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Applies a durable order.
+    /// Applies an order that is durable.
     fn carry_out(&mut self, handle: &Arc<Handle>, place: u64, bytes: u64, logged: &Logged) -> Reply {
         self.engine(handle)?;
         if self.applied >= place {
@@ -388,7 +388,7 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Sends the alarms and drifts after notice `before` to the stream's webhook.
+    /// Sends the alarms and drifts after notice `before` to the webhook of the stream.
     fn tell(&self, engine: &Engine, before: u64) {
         let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
             return;

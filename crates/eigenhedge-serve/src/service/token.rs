@@ -31,11 +31,11 @@ impl Scope {
     }
 }
 
-/// The tokens of a service.
+/// Tokens of a service.
 #[derive(Clone)]
 pub struct Tokens(Vec<(Scope, Vec<u8>)>);
 
-/// Does not print the tokens.
+/// Prints no tokens.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} tokens", self.0.len())
@@ -43,7 +43,7 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads a token file, which only its owner may read. Each line has a scope and a token.
+    /// Reads a token file, which only its owner may be able to read. Each line contains a scope and a token.
     pub fn read(path: &Path) -> Result<Self, String> {
         let name = printable_path(path);
         let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
@@ -85,8 +85,8 @@ impl Tokens {
         if tokens.is_empty() { Err("must hold at least one token".to_owned()) } else { Ok(Self(tokens)) }
     }
 
-    /// Returns the scope of a token, or `None` for a wrong one. Compares with all tokens in full, so that the time
-    /// reveals nothing about them.
+    /// Returns the scope of a token; `None` if the token is unknown. All tokens are compared in full, so that
+    /// the time reveals nothing about them.
     pub fn scope(&self, given: &[u8]) -> Option<Scope> {
         let mut found = None;
         for (scope, token) in &self.0 {
@@ -98,7 +98,7 @@ impl Tokens {
     }
 }
 
-/// Compares in a time that depends only on the length of `given`.
+/// Compares two tokens. The time depends only on the length of `given`.
 fn is_equal(token: &[u8], given: &[u8]) -> bool {
     let mut differences = u8::from(token.len() != given.len());
     for (i, byte) in given.iter().enumerate() {

@@ -17,13 +17,14 @@ use std::time::Duration;
 
 /// Maximum number of waiting notices per host.
 const WAITING: usize = 256;
-/// Maximum number of attempts, and the first pause between them.
+/// Maximum number of attempts to send a notice.
 const TRIES: u32 = 6;
+/// First pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Time limit for connecting, sending and receiving.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The address of a webhook: plain HTTP, for a relay on the local network.
+/// Address of a webhook. It uses plain HTTP, for a relay on the local network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     host: String,
@@ -56,7 +57,7 @@ impl Target {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// Sends a notice once and returns the status of the response.
+    /// Sends a notice once. Returns the status of the response.
     fn send(&self, body: &str) -> io::Result<u16> {
         let address = (self.host.as_str(), self.port).to_socket_addrs()?.next().ok_or(io::ErrorKind::NotFound)?;
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
@@ -75,7 +76,7 @@ impl Target {
     }
 }
 
-/// The allowed hosts, each with a queue.
+/// Allowed hosts, each with a queue of notices.
 #[derive(Debug, Default)]
 pub struct Webhooks {
     queues: HashMap<String, SyncSender<(Target, String)>>,

@@ -37,9 +37,9 @@ pub struct PivotedCholesky {
     trace: f64,
 }
 
-/// Share of the largest diagonal below which a remaining diagonal is rounding.
+/// Remaining diagonal entries below this share of the largest diagonal entry are treated as rounding errors.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// Share of the largest diagonal beyond which a negative one is not rounding.
+/// A negative diagonal entry is an error if its size exceeds this share of the largest diagonal entry.
 const INDEFINITE: f64 = 1e-8;
 
 impl PivotedCholesky {
@@ -100,7 +100,7 @@ impl PivotedCholesky {
         self.remaining.iter().map(|d| d.max(0.0)).sum()
     }
 
-    /// Returns the squared distance of the features of each point from the span of the pivots.
+    /// Returns, for each point, the squared distance of its features from the span of the pivots.
     pub fn remaining(&self) -> &[f64] {
         &self.remaining
     }

@@ -28,9 +28,10 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// `|μ - ν|²` of the two means; not negative, and biased upwards by terms of order 1/t.
+    /// Squared distance `|μ - ν|²` of the two means. Never negative; its bias is positive and of order 1/t.
     pub biased: f64,
-    /// Unbiased estimate, without the pairs of a point with itself; can be negative. `None` for a sample of one point.
+    /// Unbiased estimate, which leaves out the pairs of a point with itself. It can be negative. `None` if a
+    /// sample has only one point.
     pub unbiased: Option<f64>,
 }
 
@@ -55,11 +56,11 @@ where
 #[derive(Debug, Default)]
 struct Sums {
     sizes: [usize; 2],
-    /// Sum over each point of a sample with itself.
+    /// Sum of `k(x, x)` over the points of each sample.
     own: [f64; 2],
-    /// Sum over different points of a sample, each pair once.
+    /// Sum over all pairs of different points of each sample; each pair is counted once.
     within: [f64; 2],
-    /// Sum over a point of the first sample and one of the second.
+    /// Sum over all pairs of a point of the first sample and a point of the second.
     across: f64,
 }
 
@@ -94,12 +95,13 @@ impl Sums {
 pub struct TwoSampleTest {
     /// Discrepancy of the samples.
     pub discrepancy: Discrepancy,
-    /// Share of the splits, including the observed one, that are at least as far apart.
+    /// Share of the splits (including the observed one) whose samples are at least as far apart as the
+    /// observed ones.
     pub p_value: f64,
 }
 
-/// Tests whether two samples come from one distribution, with random splits of all points. The empty dictionary provides the
-/// kernel.
+/// Tests whether two samples come from the same distribution, by splitting all points at random. The empty
+/// dictionary provides the kernel.
 ///
 /// ```
 /// use eigenhedge::batch::two_sample_test;
@@ -202,7 +204,8 @@ mod tests {
         }
     }
 
-    /// Samples of one distribution have a p-value of at most α with probability at most α; most other samples have a small one.
+    /// Checks that the p-value is at most α with probability at most α for samples of one distribution, and
+    /// small for most samples of different distributions.
     #[test]
     fn p_values_are_uniform_where_nothing_differs_and_small_where_something_does() {
         let mut random = Random::seeded(4);

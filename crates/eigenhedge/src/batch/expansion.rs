@@ -80,7 +80,7 @@ impl Expansion {
         Ok((dot(&self.weights, &row), own))
     }
 
-    /// Returns an error for a dictionary of another size.
+    /// Returns an error if the dictionary does not have one atom per weight.
     pub(super) fn check_atoms(&self, atoms: usize) -> Result<(), Error> {
         length("weights", self.weights.len(), atoms)
     }

@@ -25,7 +25,8 @@ impl Differentiable for VectorKernel {
 }
 
 impl VectorKernel {
-    /// Returns the factors of the gradient `p·atom + q·point`, the form for all kernels of products and distances.
+    /// Returns the factors p and q of the gradient `p·atom + q·point`. The gradient of every kernel of inner
+    /// products or distances has this form.
     fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
         // A function of the distance r has the gradient s·(point - atom) with s = k'(r)/r.
         let radial = |s: f64| (-s, s);

@@ -6,7 +6,7 @@ use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
-/// Returns an error for an empty set of points or a nonempty dictionary.
+/// Returns an error if there are no points or the dictionary is not empty.
 pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Result<(), Error> {
     at_least_one("the number of points", points)?;
     if !dictionary.is_empty() {
@@ -16,7 +16,7 @@ pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Resul
     Ok(())
 }
 
-/// Returns an error for nonzero points whose kernel values with themselves all underflow.
+/// Returns an error if `k(x, x)` underflows to zero for all points although some point is not zero.
 pub(super) fn check_trace<D, P>(dictionary: &D, points: &[P], trace: f64) -> Result<(), Error>
 where
     D: Dictionary,
@@ -29,7 +29,7 @@ where
     if largest > 0.0 { Err(Error::Underflow { largest }) } else { Ok(()) }
 }
 
-/// Computes the checked kernel row of one point. Returns `k(x, x)`.
+/// Computes the kernel row of a point and checks its values. Returns `k(x, x)`.
 pub(super) fn checked_row<D: Dictionary>(
     dictionary: &mut D,
     point: &D::Point,
@@ -41,8 +41,9 @@ pub(super) fn checked_row<D: Dictionary>(
     Ok(own)
 }
 
-/// Adds every point to the dictionary and returns `K`, both triangles. Each pair is evaluated once: the row of a point is
-/// computed before it becomes an atom, so that an invalid point never does.
+/// Adds every point to the dictionary and returns `K`, with both triangles. Each pair is evaluated once. The
+/// row of a point is computed and checked before the point becomes an atom, so an invalid point is never
+/// added.
 pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
 where
     D: Dictionary,

@@ -41,7 +41,7 @@ use crate::linalg::Matrix;
 use crate::state::{energy, within};
 use serde::{Deserialize, Serialize};
 
-/// Center of the analysis.
+/// Point that is subtracted before the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Center {
@@ -56,11 +56,11 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
     if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
 }
 
-/// Largest part of a component along one atom, and largest weight of an atom in a mean. Components have length 1.
+/// Largest allowed coefficient of an atom in a component (a unit vector) or in a mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks deserialized coefficients of unit vectors over atoms. Returns an upper bound on the inner product of such a vector
-/// with an atom.
+/// Checks deserialized coefficients of unit vectors, which are expressed in atoms. Returns an upper bound on
+/// the inner product of such a vector with an atom.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {
@@ -76,8 +76,8 @@ fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f
     Ok(LARGEST_PART * largest)
 }
 
-/// Negates the column if its entry of largest absolute value is negative. Returns the sign applied. The sign of an eigenvector
-/// is arbitrary, but results should not depend on the algorithm.
+/// Negates the column if its entry of largest absolute value is negative. Returns the sign applied. This
+/// makes results independent of the algorithm, because the sign of an eigenvector is arbitrary.
 pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     let largest = column.iter().fold(0f64, |best, x| if x.abs() > best.abs() { *x } else { best });
     if largest < 0.0 {

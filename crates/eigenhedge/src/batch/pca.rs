@@ -36,11 +36,11 @@ pub struct Pca {
     rows: usize,
 }
 
-/// Share of the largest eigenvalue below which an eigenvalue has no direction of its own.
+/// An eigenvalue below this share of the largest one is zero up to rounding, and its direction is arbitrary.
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {
-    /// Fits k components, where k is at most the length and the number of rows.
+    /// Fits k components. k must not exceed the number of rows or their length.
     pub fn fit<R: Borrow<[f64]>>(rows: &[R], kept: usize, center: Center) -> Result<Self, Error> {
         at_least_one("the number of rows", rows.len())?;
         let n = rows[0].borrow().len();
@@ -69,7 +69,8 @@ impl Pca {
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
 
-    /// Returns the orthonormal directions as columns, largest variance first. The largest entry of each is positive.
+    /// Returns the orthonormal directions as columns, in descending order of variance. The entry of largest
+    /// absolute value in each column is positive.
     pub fn components(&self) -> &Matrix {
         &self.components
     }
@@ -133,7 +134,7 @@ impl Pca {
     }
 }
 
-/// Subtracts the mean from the columns and returns it, relative to `base`, which is one of the columns.
+/// Subtracts the mean from the columns. Returns the mean relative to `base`, which is one of the columns.
 fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
     let t = columns.columns();
     let mut mean = vec![0.0; columns.rows()];
@@ -152,7 +153,7 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 256;
 
-/// Returns the largest eigenvalues and their vectors. Reads only the lower triangle.
+/// Returns the largest eigenvalues of a matrix and their eigenvectors. Only the lower triangle is read.
 fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let found = if matrix.rows() >= LARGE { largest_pairs(matrix, kept) } else { None };
     found.unwrap_or_else(|| {
@@ -194,7 +195,7 @@ fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns a unit vector orthogonal to the columns, of which there must be fewer than rows.
+/// Returns a unit vector orthogonal to all columns. There must be fewer columns than rows.
 fn arbitrary_direction(columns: &Matrix) -> Vec<f64> {
     let inside = |i: usize| (0..columns.columns()).map(|j| columns.column(j)[i].powi(2)).sum::<f64>();
     let outermost = (0..columns.rows()).min_by(|a, b| inside(*a).total_cmp(&inside(*b))).unwrap_or(0);

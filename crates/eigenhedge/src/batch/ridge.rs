@@ -97,7 +97,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Self { dictionary, alpha, factor, coefficients, fits })
     }
 
-    /// Returns the deserialized model if it is one that a fit can produce.
+    /// Checks a deserialized model. Returns an error for a state that no fit can produce.
     pub fn checked(self) -> Result<Self, Error> {
         positive("alpha", self.alpha)?;
         let (points, outputs) = (self.dictionary.len(), self.fits.len());
@@ -144,7 +144,8 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(Posterior { mean, variance: (own - self.explained(row)).max(0.0) })
     }
 
-    /// Returns the leave-one-out errors `y_i - f(x_i)`, where f is fitted without point i, one column per output.
+    /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output. For row i, f is fitted without
+    /// point i.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);

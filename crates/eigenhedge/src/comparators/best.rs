@@ -10,11 +10,11 @@ pub enum BestMethod {
     /// rows.
     #[default]
     Auto,
-    /// The scatter matrix of all rows. It costs n² operations per row and n² numbers of memory.
+    /// Scatter matrix of all rows. It costs n² operations per row and stores n² numbers.
     Exact,
-    /// A sketch of a few directions, which gives a bracket. It costs O(nk) per row.
+    /// Sketch of a few directions, which gives an interval for the loss. It costs O(nk) operations per row.
     Sketch,
-    /// No computation, so no best loss, no regret and no bound.
+    /// No computation; the best loss, the regret and the bound are then not available.
     None,
 }
 
@@ -35,7 +35,7 @@ impl BestMethod {
 
 crate::error::by_name!(BestMethod, "best");
 
-/// The total loss of the best fixed subspace: a number, or a lower and an upper end.
+/// Total loss of the best fixed subspace: a number, or an interval that contains it.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -47,22 +47,22 @@ crate::error::by_name!(BestMethod, "best");
 pub enum Best {
     /// Exact up to rounding.
     Exact(f64),
-    /// A bracket that contains the loss.
+    /// Interval that contains the loss.
     Between {
-        /// Lower end.
+        /// Lower bound.
         low: f64,
-        /// Upper end.
+        /// Upper bound.
         high: f64,
     },
 }
 
 impl Best {
-    /// Creates a bracket.
+    /// Creates an interval.
     pub fn between(low: f64, high: f64) -> Self {
         Self::Between { low, high }
     }
 
-    /// Returns the lower end.
+    /// Returns the lower bound, or the exact number.
     pub fn low(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -70,7 +70,7 @@ impl Best {
         }
     }
 
-    /// Returns the upper end.
+    /// Returns the upper bound, or the exact number.
     pub fn high(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -78,7 +78,7 @@ impl Best {
         }
     }
 
-    /// Returns the number if it is exact.
+    /// Returns the number if it is exact, otherwise `None`.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

@@ -25,10 +25,10 @@ pub struct BestPair {
 }
 
 impl BestPair {
-    /// Maximum number of entries of the matrix: 128 MiB.
+    /// Maximum number of matrix entries, which take 128 MiB.
     pub const MOST: usize = 4096 * 4096;
 
-    /// Creates a comparator without pairs; `None` if the rows are too long.
+    /// Creates a comparator without pairs. Returns `None` if the matrix would be too large.
     pub fn new(left: usize, right: usize) -> Option<Self> {
         let entries = left.checked_mul(right)?;
         (entries <= Self::MOST).then(|| Self { sum: Matrix::zeros(left, right) })

@@ -20,10 +20,10 @@ use serde::{Deserialize, Serialize};
 /// Scatter matrix of all rows, for the best subspace in hindsight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
-    /// Rows whose losses count.
+    /// Scatter of the rows whose losses count.
     charged: RunningScatter,
-    /// Rows that contribute to energies but not to losses. A single first row that sets the center is the base of the mean and
-    /// not included here.
+    /// Scatter of the rows that count for energies but not for losses. A single first row that only sets the
+    /// center is not included; it is the base of the mean.
     uncharged: Option<Box<RunningScatter>>,
 }
 
@@ -37,7 +37,7 @@ impl BestSubspace {
     /// Maximum length of rows; the scatter matrix then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
-    /// Creates a comparator without rows; `None` if the rows are too long.
+    /// Creates a comparator without rows. Returns `None` if the rows are too long.
     pub fn new(length: usize, centered: bool) -> Option<Self> {
         let charged = || RunningScatter::new(length, centered);
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
@@ -49,23 +49,23 @@ impl BestSubspace {
         Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
     }
 
-    /// Creates a comparator without charged rows, after these uncharged ones.
+    /// Creates a comparator that has seen only these rows, whose losses do not count.
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
         let charged = RunningScatter::new(length, uncharged.mean().is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }
     }
 
-    /// Sets the base of the mean to a row whose loss does not count, if the comparator is centered.
+    /// Sets the base of the mean to a row whose loss does not count. Has no effect without centering.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Moves the base of a column in which all previous rows were at the base.
+    /// Changes the base of a column in which all previous rows were equal to the base.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
 
-    /// Returns the mean of the rows that count, if centered.
+    /// Returns the mean of the rows whose losses count; `None` without centering.
     pub(super) fn mean(&self) -> Option<&Mean> {
         self.charged.mean()
     }
@@ -80,7 +80,7 @@ impl BestSubspace {
         self.charged.add_weighted(row, weight);
     }
 
-    /// Adds the rows of another comparator, exactly. Length and centering must match.
+    /// Adds the rows of another comparator; the result is exact. Length and centering must match.
     pub(super) fn merge(&mut self, mut other: Self) {
         let (own, others) = (self.take_uncharged(), other.take_uncharged());
         self.uncharged = match (own, others) {
@@ -93,7 +93,7 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Returns the rows that do not count, including the base of the mean.
+    /// Takes the rows whose losses do not count, including the base of the mean.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -104,8 +104,8 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Returns the energy of all rows, including those that do not count, along each of these unit vectors, and in total:
-    /// squared lengths after centering.
+    /// Returns the energy (the sum of squares after centering) of all rows along each of these unit vectors,
+    /// and in total. Rows whose losses do not count are included.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {
@@ -131,7 +131,7 @@ impl BestSubspace {
         best_loss(&self.charged.whole(), kept)
     }
 
-    /// Returns a bracket of the loss; cheapest after a whole number of blocks.
+    /// Returns an interval that contains the loss. The call is cheapest after a whole number of blocks.
     pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
         leading.best(&self.charged.whole(), kept)
     }

@@ -18,14 +18,14 @@ use crate::linalg::{Matrix, multiply, symmetric_eigenvalues};
 use crate::state::{self, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Stored rows, to compare with at the end of the stream.
+/// Stored rows, from which the best subspace of their features is computed at the end of the stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureRows {
     kernel: VectorKernel,
     centered: bool,
     length: usize,
     rows: Vec<Vec<f64>>,
-    /// True if there were too many rows.
+    /// True if there were too many rows to store.
     full: bool,
     /// Total number of stored values.
     numbers: usize,
@@ -48,10 +48,10 @@ impl FeatureRows {
         })
     }
 
-    /// Maximum number of rows with an exact eigendecomposition.
+    /// Maximum number of rows for an exact eigendecomposition.
     pub const EXACT: usize = 1500;
-    /// Maximum number of stored values: 128 MiB. For lists of items, whose kernels are slow, at most [`Self::EXACT`] rows are
-    /// stored.
+    /// Maximum number of stored values, which take 128 MiB. For lists of items, whose kernels are slow, at
+    /// most [`Self::EXACT`] rows are stored.
     pub const MOST: usize = 1 << 24;
     /// Maximum number of stored numeric rows, which also limits the size of the factor.
     pub const MOST_ROWS: usize = 1 << 14;
@@ -61,13 +61,13 @@ impl FeatureRows {
         Self { kernel, centered, length, rows: Vec::new(), full: false, numbers: 0, base: None }
     }
 
-    /// Sets the base row, whose loss does not count, if the comparator is centered.
+    /// Sets the base row, whose loss does not count. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         self.base = self.centered.then(|| row.to_vec());
     }
 
-    /// Returns the mean squared distance of the features of the rows from those of the base row, an upper bound on the squared
-    /// distance of their mean. `None` if there were too many rows.
+    /// Returns the mean squared distance of the features of the rows from those of the base row. This is an
+    /// upper bound on the squared distance of the mean of the features. `None` if there were too many rows.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));

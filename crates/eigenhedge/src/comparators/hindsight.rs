@@ -11,7 +11,8 @@ use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// Best subspace of all rows in hindsight: exact for short rows, a sketch for long ones, kernel values for features.
+/// Best subspace of all rows in hindsight. It is computed exactly for short rows, from a sketch for long
+/// rows, and from kernel values for features.
 ///
 /// ```
 /// use eigenhedge::comparators::{Best, Hindsight};
@@ -27,17 +28,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Exact, for rows of at most [`BestSubspace::LONGEST`] numbers unless another method was chosen.
+    /// Exact scatter matrix; by default for rows of at most [`BestSubspace::LONGEST`] numbers.
     Exact(Box<BestSubspace>),
-    /// Longer rows.
+    /// Sketch; by default for longer rows.
     Sketched(Box<Sketch>),
-    /// Features of rows.
+    /// Stored rows, for learners in a feature space.
     Features(Box<FeatureRows>),
 }
 
 impl Hindsight {
-    /// Creates a comparator without rows. A sketch is sized for `kept` directions and brackets their best loss within a seventh
-    /// at worst.
+    /// Creates a comparator without rows. A sketch is sized for `kept` directions: the width of its interval
+    /// is at most a seventh of their best loss.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -70,7 +71,7 @@ impl Hindsight {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }
 
-    /// Checks a deserialized state against the result of [`Self::new`] or [`Self::of_features`].
+    /// Checks a deserialized state against one built by [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,
@@ -86,8 +87,8 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base of the mean to a row whose loss does not count, where a learner that centers on the mean starts. Must be
-    /// called before the first row; no effect if the comparator is not centered.
+    /// Sets the base of the mean to a row whose loss does not count; a learner that centers on the mean
+    /// starts at this row. Call it before the first row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.begin_at(row),
@@ -96,7 +97,7 @@ impl Hindsight {
         }
     }
 
-    /// Moves the base of a column in which all previous rows were at the base. Plain rows only.
+    /// Changes the base of a column in which all previous rows were equal to the base. For plain rows only.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
             Self::Exact(best) => best.begin_column(column, value),
@@ -105,7 +106,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance of the mean of all rows from the base; `None` if not centered.
+    /// Returns an upper bound on the squared distance of the mean of all rows from the base; `None` without
+    /// centering.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -127,7 +129,8 @@ impl Hindsight {
         }
     }
 
-    /// Adds the rows of another comparator with the same parameters: exactly, or within the bracket of the sketch.
+    /// Adds the rows of another comparator with the same parameters. The result is exact, or within the
+    /// interval of the sketch.
     pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
         match (self, other) {
             (Self::Exact(mut best), Self::Exact(other)) => {
@@ -148,8 +151,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns a bracket of the loss without an eigendecomposition of n × n numbers, starting from the directions of the
-    /// previous call. `None` for features.
+    /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. It
+    /// starts from the directions of the previous call. `None` for features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
@@ -158,7 +161,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of the rows along each of these unit vectors, and in total; `None` if it is not known exactly.
+    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if it is not
+    /// known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
@@ -180,7 +184,7 @@ impl Hindsight {
     }
 }
 
-/// Returns the number of directions in a sketch for `kept` directions.
+/// Returns the number of directions that a sketch retains for a subspace of `kept` directions.
 pub(crate) fn retained(kept: usize) -> usize {
     8 * kept + 16
 }

@@ -32,11 +32,11 @@ pub struct LeadingDirections {
     basis: Matrix,
 }
 
-/// Number of directions in addition to those kept.
+/// Number of additional directions beyond the `kept` leading ones.
 const BESIDES: usize = 8;
 /// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
-/// Width of a sufficiently narrow interval, as a share of its upper end.
+/// An interval is narrow enough if its width is at most this share of its upper end.
 const NARROW: f64 = 1e-3;
 
 impl LeadingDirections {
@@ -49,7 +49,7 @@ impl LeadingDirections {
         orthonormal("the leading directions", &self.basis)
     }
 
-    /// Returns the best loss for a scatter matrix. Reads the lower triangle.
+    /// Returns the best loss for a scatter matrix. Only the lower triangle is read.
     pub(super) fn best(&mut self, scatter: &Matrix, kept: usize) -> Best {
         let length = scatter.rows();
         if self.basis.columns() == 0 {
@@ -68,7 +68,8 @@ impl LeadingDirections {
         best
     }
 
-    /// Makes one pass: returns an interval of the best loss and improves the basis; `None` on overflow.
+    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss; `None` on
+    /// overflow.
     fn pass(&mut self, scatter: &Matrix, kept: usize) -> Option<(f64, f64)> {
         let (mut product, mut small, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
         symmetric_times(&mut product, scatter, &self.basis);
@@ -99,8 +100,8 @@ impl LeadingDirections {
     }
 }
 
-/// Computes the interval of the best loss from the Ritz values (descending), the trace, the squared norm of the residual, and
-/// the Frobenius norm of the rest.
+/// Computes an interval that contains the best loss from the Ritz values (descending), the trace, the squared
+/// norm of the residual, and the Frobenius norm of the rest.
 fn interval(values: &[f64], kept: usize, trace: f64, residual: f64, outside: f64) -> (f64, f64) {
     let kept = kept.min(values.len());
     let sums: Vec<f64> = std::iter::once(0.0)
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use crate::linalg::add_lower_product;
 
-    /// Adds rows with these deviations to a scatter matrix.
+    /// Adds random rows with these standard deviations to a scatter matrix.
     fn add(scatter: &mut Matrix, deviations: &[f64], rows: usize, random: &mut Random) {
         let mut block = Matrix::zeros(deviations.len(), rows);
         for j in 0..rows {

@@ -5,16 +5,16 @@ use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Running mean, as a base point plus a displacement. Subtracting the base rounds once; later steps do not depend on the
-/// location of the rows.
+/// Running mean, stored as a base point plus a displacement. Subtracting the base rounds once; later steps do
+/// not depend on how far the rows are from the origin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// Base point, one of the rows; empty before the first one.
+    /// Base point, usually the first row; empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
     /// Total weight of the rows.
     weight: f64,
-    /// True if the base is a row that does not count.
+    /// True if the base is a row that does not count in the mean.
     left_out: bool,
 }
 
@@ -22,25 +22,26 @@ impl Mean {
     /// Mean of no rows.
     pub const NONE: Self = Self { base: Vec::new(), way: Vec::new(), weight: 0.0, left_out: false };
 
-    /// Returns the mean of the same rows after centering.
+    /// Returns the mean of the same rows after centering, which is zero.
     pub fn at_zero(&self, length: usize) -> Self {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base to a row that does not count. Must be called before the first row, which is the base otherwise.
+    /// Sets the base to a row that does not count in the mean. Call it before the first row; otherwise the
+    /// first row becomes the base.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
         self.left_out = true;
     }
 
-    /// Moves the base of a column in which all previous rows were at the base.
+    /// Changes the base of a column in which all previous rows were equal to the base.
     pub fn begin_column(&mut self, column: usize, value: f64) {
         self.base[column] = value;
     }
 
-    /// Adds a row of weight w, and replaces it by its contribution to the scatter matrix: `√(w W/(W + w))` times its distance
-    /// from the mean of the previous rows, whose total weight is W.
+    /// Adds a row of weight w and replaces it by its contribution to the scatter matrix: `√(w W/(W + w))`
+    /// times its displacement from the mean of the previous rows, whose total weight is W.
     pub fn add(&mut self, row: &mut [f64], own: f64) {
         if self.base.is_empty() {
             self.begin_at(row);
@@ -57,14 +58,14 @@ impl Mean {
         }
     }
 
-    /// Returns the displacement to the mean of other rows; `None` if either has no rows.
+    /// Returns the displacement from this mean to another; `None` if either has no rows.
     fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// Returns the contribution of the distance between two means to the scatter of all rows, as one vector: `√(s t/(s + t))
-    /// (m' - m)` for rows of weights s and t; `None` if either has no rows.
+    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows:
+    /// `√(s t/(s + t)) (m' - m)` for total weights s and t. `None` if either has no rows.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
         let mut way = self.way_to(other)?;
@@ -72,7 +73,8 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of both sets of rows. Returns the contribution of their distance to the scatter.
+    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter,
+    /// as in [`Self::between`].
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -87,14 +89,13 @@ impl Mean {
         between
     }
 
-    /// Returns the contribution of the distance between the mean and the base row that does not count to the scatter, as one
-    /// vector.
+    /// Returns the vector by which the base row, if it does not count, would contribute to the scatter.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Takes the base row that does not count, if there is one.
+    /// Takes the base row if it does not count in the mean.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }

@@ -48,8 +48,8 @@ use crate::linalg::{Matrix, largest_sum, symmetric_eigenvalues};
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
 
-/// Returns the loss of the best k-dimensional subspace, given the scatter or kernel matrix: the sum of all but the k largest
-/// eigenvalues. Reads the lower triangle.
+/// Returns the loss of the best k-dimensional subspace for a scatter or kernel matrix: the sum of all but the
+/// k largest eigenvalues. Only the lower triangle is read.
 pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     let largest = if scatter.rows() >= LARGE { largest_sum(scatter, kept) } else { None };
     if let Some(largest) = largest.filter(|sum| sum.is_finite()) {

@@ -28,18 +28,19 @@ use crate::num::dot;
 use crate::state::{self, count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// A stream divided into segments, and the loss of the best subspaces of the segments.
+/// Division of a stream into segments, with the loss of the best subspace of each segment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Partition {
     /// Total loss over all segments.
     pub loss: f64,
-    /// First row of each segment after the first.
+    /// Index of the first row of each segment except the first segment.
     pub cuts: Vec<usize>,
 }
 
-/// Returns the total loss of the best subspace of each segment, for given ascending cuts: the first row of each segment after
-/// the first. `None` if the rows are too long for [`BestSubspace`].
+/// Returns the total loss of the best subspaces of the segments between given cuts. The cuts are ascending
+/// indices of the first rows of all segments except the first. `None` if the rows are too long for
+/// [`BestSubspace`].
 ///
 /// ```
 /// use eigenhedge::comparators::partition::between;
@@ -155,7 +156,8 @@ impl Blocks {
         energy("the energy of all blocks", 4.0 * total)
     }
 
-    /// Creates a comparator without rows. Cuts are multiples of `rows_each`, at least 1.
+    /// Creates a comparator without rows. Cuts are possible at multiples of `rows_each`, which must be at
+    /// least 1.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("block", rows_each)?;
         Ok(Self { length, rows_each, centered, blocks: Vec::new() })
@@ -172,7 +174,7 @@ impl Blocks {
         }
     }
 
-    /// Merges neighbouring blocks into half as many of twice the length.
+    /// Merges neighbouring blocks in pairs. This halves their number and doubles their length.
     pub(crate) fn join_pairs(&mut self) {
         let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len().div_ceil(2));
         for (i, block) in self.blocks.drain(..).enumerate() {
@@ -205,7 +207,8 @@ impl Blocks {
         losses
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments (at most one per block).
+    /// Returns the best partitions into one, two, … up to `most` segments. There is at most one segment per
+    /// block.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let m = self.blocks.len();
         let losses = self.segment_losses(kept);
@@ -225,7 +228,7 @@ impl Blocks {
         (1..=table.len()).map(|segments| self.traced(&table[..segments])).collect()
     }
 
-    /// Traces the starts of the last segments back from the end.
+    /// Reconstructs the best partition from the table of segment starts, from the end backwards.
     fn traced(&self, table: &[Vec<(f64, usize)>]) -> Partition {
         let mut end = self.blocks.len();
         let loss = table[table.len() - 1][end].0;
@@ -257,7 +260,7 @@ mod tests {
             .collect()
     }
 
-    /// Returns every placement of this many cuts at grid positions.
+    /// Returns all ways to place this many cuts at the given positions.
     fn placements(positions: &[usize], cuts: usize) -> Vec<Vec<usize>> {
         if cuts == 0 {
             return vec![Vec::new()];

@@ -56,11 +56,11 @@ enum Seen {
 }
 
 impl Partitions {
-    /// Maximum number of stored values: 64 MiB.
+    /// Maximum number of stored values, which take 64 MiB.
     pub const MOST: usize = 1 << 23;
-    /// Maximum length of plain rows that are not reduced.
+    /// Maximum length of plain rows that are stored without reduction.
     pub const SHORT: usize = 256;
-    /// Number of blocks between which segments may be cut. Twice as many are merged in pairs.
+    /// Number of blocks between which a stream can be cut. Twice as many blocks are merged in pairs.
     const BLOCKS: usize = 48;
     /// Approximate number of operations allowed for the eigendecompositions of all segments.
     const WORK: f64 = 1e10;
@@ -140,7 +140,8 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments; empty if too little is stored.
+    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if too little
+    /// was stored.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
@@ -173,7 +174,8 @@ impl Partitions {
         found
     }
 
-    /// Returns the rows in at most about [`Self::SHORT`] coordinates, one per column, and the energy of the residual.
+    /// Reduces the rows to at most about [`Self::SHORT`] coordinates, one row per column. Also returns the
+    /// energy of the residual.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
@@ -197,7 +199,7 @@ impl Partitions {
     }
 }
 
-/// Adds a row relative to the base, and limits the number of blocks.
+/// Adds a row relative to the base. Merges blocks if there are too many.
 fn add_to_grid(blocks: &mut Blocks, row: &[f64], base: &[f64]) {
     let moved: Vec<f64> = row.iter().zip(base).map(|(x, base)| x - base).collect();
     blocks.add(&moved);
@@ -217,7 +219,7 @@ mod tests {
         partitions
     }
 
-    /// Generates rows of three subspaces that change at rows 307 and 731, in `length` numbers, with noise and an offset.
+    /// Generates noisy rows of `length` numbers with an offset. Their subspace changes at rows 307 and 731.
     fn changing(length: usize, seed: u64) -> Vec<Vec<f64>> {
         let source = streams::three_subspaces(seed);
         let (first, second, third) = (&source[..307], &source[500..924], &source[1000..1300]);

@@ -36,7 +36,8 @@ impl Rows<'_> {
         block.loss(self.kept)
     }
 
-    /// Returns the best of these ascending cuts of the rows from `start` to `end`, with the loss of both sides.
+    /// Returns the best of these cuts of the rows from `start` to `end`, and the total loss of its two sides.
+    /// The cuts are ascending.
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
         let (mut left, mut right) = (self.empty(), self.empty());
         let (mut from, mut to) = (start, end);
@@ -55,7 +56,7 @@ impl Rows<'_> {
         found.unwrap_or((f64::INFINITY, start))
     }
 
-    /// Returns the best cut within `reach` of this one, between `start` and `end`.
+    /// Returns the best cut between `start` and `end` at a distance of at most `reach` from this one.
     fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
         let (mut cut, mut reach) = (cut, reach);
         loop {
@@ -73,7 +74,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Returns the partition with each cut moved by at most `grid` rows in each pass.
+    /// Refines a partition: each pass moves each cut by at most `grid` rows.
     pub fn refine(&self, mut partition: Partition, grid: usize) -> Partition {
         let count = self.rows.columns();
         let cuts = &mut partition.cuts;

@@ -19,12 +19,12 @@ pub(crate) struct RunningScatter {
     pub(super) mean: Option<Mean>,
     /// Scatter matrix, lower triangle.
     scatter: Matrix,
-    /// Most recent rows, not yet added to the matrix. Fewer columns than [`block_rows`].
+    /// Most recent rows that are not yet in the matrix; fewer columns than [`block_rows`].
     block: Matrix,
 }
 
-/// Returns the number of rows of this length that are added to the matrix at a time. A large matrix does not fit into
-/// the cache, so it is read and written less often.
+/// Returns the number of rows of this length that are added to the matrix at once. A large matrix does not
+/// fit into the cache, so a larger block saves memory traffic.
 fn block_rows(length: usize) -> usize {
     if length > 256 { 256 } else { 64 }
 }
@@ -36,7 +36,7 @@ impl RunningScatter {
         Self { mean: centered.then(Mean::default), scatter, block }
     }
 
-    /// Creates rows with this scatter matrix, of which the lower triangle is read.
+    /// Creates the state after rows with this mean and scatter matrix. Only the lower triangle is read.
     pub fn of(mean: Option<Mean>, scatter: Matrix) -> Self {
         let block = Matrix::zeros(scatter.rows(), 0);
         Self { mean, scatter, block }
@@ -90,7 +90,7 @@ impl RunningScatter {
         }
     }
 
-    /// Returns the scatter matrix of all rows, lower triangle.
+    /// Returns the scatter matrix of all rows, in the lower triangle.
     pub fn whole(&self) -> Cow<'_, Matrix> {
         if self.block.columns() == 0 {
             return Cow::Borrowed(&self.scatter);
@@ -100,7 +100,8 @@ impl RunningScatter {
         Cow::Owned(scatter)
     }
 
-    /// Returns the energy of the rows along each of these unit vectors, and in total: squared lengths after centering.
+    /// Returns the energy (the sum of squares after centering) of the rows along each of these unit vectors,
+    /// and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let scatter = self.whole();
         let length = scatter.rows();

@@ -31,7 +31,7 @@ use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// A few directions that approximate all rows.
+/// Sketch of a stream: a few directions that approximate the scatter of all rows.
 ///
 /// ```
 /// use eigenhedge::comparators::Sketch;
@@ -68,7 +68,7 @@ struct Working {
     block: Matrix,
 }
 
-/// Number of rows of the buffer that are rotated together.
+/// Number of rows of the buffer that are rotated at once.
 const BLOCK: usize = 512;
 
 impl Sketch {
@@ -87,7 +87,8 @@ impl Sketch {
         count("the number of rows", self.rows)
     }
 
-    /// Creates a sketch without rows that retains `retained` directions: at least 1, and several times k.
+    /// Creates a sketch without rows. `retained`, the number of directions, must be at least 1 and should be
+    /// several times k.
     pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("retained", retained)?;
         Ok(Self {
@@ -126,7 +127,7 @@ impl Sketch {
         &self.buffer
     }
 
-    /// Returns Δ, the maximum energy along a unit vector that is missing from B.
+    /// Returns Δ, the largest energy along any unit vector that B leaves out.
     pub(crate) fn shrinkage(&self) -> f64 {
         self.shrinkage
     }
@@ -151,8 +152,9 @@ impl Sketch {
         dot(column, column)
     }
 
-    /// Merges the sketches of two streams, with the retained directions of the first. For centered sketches the displacement
-    /// between the two means is one more row: `√(s t / (s + t)) (m - m')` after rows of weights s and t.
+    /// Merges the sketches of two streams. The result retains as many directions as the first. If the
+    /// sketches are centered, the displacement between their means is added as one more row: `√(s t / (s +
+    /// t)) (m - m')` for total weights s and t.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         let (expected, found) = (self.buffer.rows(), other.buffer.rows());
         if expected != found {
@@ -177,7 +179,7 @@ impl Sketch {
         Ok(self)
     }
 
-    /// Returns a bracket of the total loss of the best k-dimensional subspace.
+    /// Returns an interval that contains the total loss of the best k-dimensional subspace.
     pub fn best(&self, kept: usize) -> Best {
         if kept >= self.buffer.rows() {
             return Best::between(0.0, 0.0);
@@ -185,7 +187,7 @@ impl Sketch {
         bracket(&self.buffer, self.energy(), kept, kept as f64 * self.shrinkage)
     }
 
-    /// Makes room, appends a column and returns its index.
+    /// Appends a column, after making room if necessary. Returns its index.
     fn push(&mut self, column: &[f64]) -> usize {
         if self.buffer.columns() == 2 * self.retained {
             self.shrink();
@@ -222,8 +224,9 @@ impl Sketch {
     }
 }
 
-/// Returns a bracket of the loss of the best k-dimensional subspace of rows with this energy and the sketch B. The sum of the k
-/// largest eigenvalues of `B Bᵀ` is less than the true one by at most `most`.
+/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with this energy
+/// and the sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be less than that of the rows by at
+/// most `most`.
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);
@@ -241,7 +244,7 @@ fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
-/// Computes `gram = Bᵀ B`, lower triangle.
+/// Computes the lower triangle of `gram = Bᵀ B`.
 fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
     // Resizing to zero first makes all entries zero.
     gram.resize(0, 0);
@@ -255,7 +258,7 @@ mod tests {
     use crate::Random;
     use crate::comparators::BestSubspace;
 
-    /// Both ends are accurate to rounding of the total energy.
+    /// Tolerance for both ends of an interval, as a share of the total energy.
     const ROUNDING: f64 = 1e-12;
 
     /// Generates rows of one of several kinds, away from the origin.

@@ -36,7 +36,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Select, cap};
 
-/// Exponential weights over experts, projected onto the capped simplex.
+/// Hedge over experts with capped weights: exponential weights are projected onto the capped simplex.
 ///
 /// ```
 /// use eigenhedge::{Mixing, Random, experts::CappedHedge, trial};
@@ -54,7 +54,7 @@ pub struct CappedHedge {
     select: Select,
     mixer: Mixer,
     log_dropped: Vec<f64>,
-    /// Cost of mixing, added to the constant of the theorem.
+    /// Cost of mixing, which is added to the constant of the theorem.
     price: f64,
     #[serde(skip)]
     scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
@@ -86,7 +86,8 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner, which draws one expert per trial by exponential weights and incurs its loss.
+/// Creates a Hedge learner. In each trial it draws one expert with exponential weights and incurs the loss of
+/// that expert.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -101,7 +102,8 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`, no mixing and systematic sampling.
+    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`. It uses systematic
+    /// sampling and no mixing.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
@@ -111,7 +113,7 @@ impl CappedHedge {
         Ok(Self { kept, eta, select, mixer, log_dropped, price: 0.0, scratch })
     }
 
-    /// Sets the mixing rule, effective from now on.
+    /// Sets the mixing rule for all later trials.
     pub fn with_mixing(mut self, mixing: Mixing) -> Result<Self, Error> {
         self.mixer = Mixer::new(mixing.checked()?, &self.log_dropped);
         Ok(self)
@@ -133,7 +135,8 @@ impl CappedHedge {
         &self.log_dropped
     }
 
-    /// Returns the cost of mixing, which adds to the constant of the theorem: the total decrease of all `log v`.
+    /// Returns the cost of mixing: the total decrease of all `log v`. It is added to the constant of the
+    /// theorem.
     pub fn price(&self) -> f64 {
         self.price
     }
@@ -144,7 +147,7 @@ impl CappedHedge {
     }
 }
 
-/// Returns `log(d/n)`, computed from `k/n` to keep precision when k is much less than n.
+/// Returns `log(d/n)`. It is computed from `k/n`, which is more precise if k is much less than n.
 fn log_uniform(experts: usize, kept: usize) -> f64 {
     (-(kept as f64 / experts as f64)).ln_1p()
 }

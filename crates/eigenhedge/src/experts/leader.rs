@@ -32,7 +32,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, LimitScratch, Select, keep_largest};
 
-/// Learner that drops the set of experts with the smallest total loss.
+/// Follow-the-leader: drops the set of experts with the smallest total loss.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::Leader, trial};

@@ -27,7 +27,7 @@ impl Mixer {
         Self { rule, played: 1, past }
     }
 
-    /// Checks a deserialized mixer of a learner over `experts` experts.
+    /// Checks a deserialized mixer for this number of experts.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;
         at_least_one("the number of distributions played", self.played.min(1) as usize)?;

@@ -42,7 +42,7 @@ use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::state::length;
 
-/// Maximum memory per expert, in numbers: weights, mixtures, the choice and scratch.
+/// Maximum memory per expert, counted in numbers: weights, mixtures, the choice and scratch.
 const NUMBERS: usize = 16;
 
 /// Returns `Ok` if `1 ≤ kept < experts` and the weights fit into memory.

@@ -34,7 +34,8 @@ use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::Scratch;
 
-/// Learner that drops the set of experts with the smallest total loss after Gumbel noise.
+/// Follow-the-perturbed-leader: drops the set of experts with the smallest total loss after adding Gumbel
+/// noise.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::PerturbedLeader, trial};

@@ -49,7 +49,7 @@ use crate::scratch::Scratch;
 pub struct SetDistribution {
     size: usize,
     log_weights: Vec<f64>,
-    /// Row `i` holds degrees `0..=size` over the first `i` weights.
+    /// Table of log-polynomials. Row `i` contains degrees `0..=size` for the first `i` weights.
     table: Vec<f64>,
 }
 
@@ -67,7 +67,7 @@ impl SetDistribution {
         Ok(distribution)
     }
 
-    /// Fills the table. Degrees that no set has are `-∞`.
+    /// Fills the table. Entries for impossible degrees are `-∞`.
     pub(crate) fn fill(&mut self, log_weights: &[f64], size: usize) {
         self.size = size;
         self.log_weights.clear();
@@ -95,7 +95,8 @@ impl SetDistribution {
         self.entry(self.log_weights.len(), self.size)
     }
 
-    /// Returns the probability that a set with `needed` members among the indices up to `index` contains `index`.
+    /// Returns the probability that a set contains `index`, given that it has `needed` members among the
+    /// indices up to `index`.
     fn taken(&self, index: usize, needed: usize) -> f64 {
         (self.log_weights[index] + self.entry(index, needed - 1) - self.entry(index + 1, needed)).exp()
     }
@@ -107,8 +108,8 @@ impl SetDistribution {
         inclusion
     }
 
-    /// Computes the inclusion probabilities. `reach[j]` is scratch: the probability that the backward traversal still needs `j`
-    /// members.
+    /// Computes the inclusion probabilities. `reach[j]` is scratch: the probability that the backward pass
+    /// still needs `j` members.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         inclusion.clear();
         inclusion.resize(self.log_weights.len(), 0.0);
@@ -146,7 +147,7 @@ impl SetDistribution {
     }
 }
 
-/// Hedge learner over all sets of `d` experts to drop.
+/// Hedge over all sets of `d` experts to drop.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::ProductSets, trial};

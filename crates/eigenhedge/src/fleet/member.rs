@@ -11,7 +11,7 @@ pub(super) const LONGEST_KEY: u32 = 1 << 20;
 
 /// A model or a monitor that can be a member of a fleet.
 pub trait FleetMember: Clone {
-    /// Kind of a saved fleet of these members.
+    /// Kind of saved file for a fleet of these members.
     const KIND: SavedKind;
 
     /// Returns the names and scale of the columns.
@@ -23,25 +23,25 @@ pub trait FleetMember: Clone {
     /// Returns the number of columns.
     fn width(&self) -> usize;
 
-    /// Returns the state that the calling program saves with the member.
+    /// Returns the bytes that the calling program saves with the member, to resume later.
     fn resume_state_mut(&mut self) -> &mut Vec<u8>;
 
-    /// Serializes the member into the bytes of a file.
+    /// Serializes the member, as in a file of its own.
     fn to_bytes(&self) -> Result<Vec<u8>, Error>;
 
-    /// Reads the bytes written by [`Self::to_bytes`].
+    /// Reads a member written by [`Self::to_bytes`].
     fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal>;
 
-    /// Returns an error if the member cannot be copied for each key.
+    /// Returns an error if the member cannot be the template that is copied for each key.
     fn check_fresh(&self) -> Result<(), Error>;
 
-    /// Returns an error, with the name of the option, if another member has different options.
+    /// Returns an error that names the first option whose value differs in `other`.
     fn check_alike(&self, other: &Self) -> Result<(), Error>;
 
-    /// Returns an error if the member depends on the order of rows.
+    /// Returns an error if the state depends on the order of rows, so that merging is impossible.
     fn check_mergeable(&self) -> Result<(), Error>;
 
-    /// Returns the member for the rows of both.
+    /// Merges two members. The result has learned the rows of both.
     fn merge(self, other: Self) -> Result<Self, Error>;
 }
 

@@ -5,9 +5,9 @@ use crate::error::Error;
 use crate::state::length;
 
 impl<T: FleetMember> Fleet<T> {
-    /// Adds the members of another fleet with the same options and columns. Its keys are appended. Members of a common key are
-    /// merged ([`Model::merge`](crate::Model::merge)), which requires that they do not depend on the order of rows. Members of
-    /// other keys can be of any kind.
+    /// Adds the members of another fleet with the same options and columns. New keys are appended. If both
+    /// fleets have a key, its members are merged ([`Model::merge`](crate::Model::merge)); their state must
+    /// not depend on the order of rows.
     ///
     /// On an error about options, columns or members, the fleet is unchanged.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Storage for members that have not been used recently.
 pub trait Store: Send + Sync {
-    /// Stores bytes and returns a number to retrieve them.
+    /// Stores bytes. Returns a number that identifies them.
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64>;
     /// Returns the bytes with this number.
     fn get(&mut self, place: u64) -> io::Result<Vec<u8>>;
@@ -47,14 +47,14 @@ pub trait Store: Send + Sync {
 pub struct Fleet<T> {
     /// Template of a member before its first row, with the columns of all members.
     fresh: T,
-    /// Member for the rows of all keys, if there is one.
+    /// Member that learns the rows of all keys, if there is one.
     common: Option<T>,
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
     /// Location of the member of each key.
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
-    /// Maximum number of members in memory, and the store for the others.
+    /// Maximum number of members in memory, and the store for the rest.
     most: usize,
     store: Option<Box<dyn Store>>,
     clock: u64,
@@ -76,7 +76,7 @@ struct Slot<T> {
     used: u64,
 }
 
-/// Returns the positions of the keys with equal keys adjacent, in the order of first occurrence.
+/// Groups the positions of equal keys. The groups are in the order of the first occurrence of their keys.
 fn together(keys: &[&str]) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(keys.len());
@@ -123,7 +123,8 @@ impl<T: FleetMember> Fleet<T> {
         (self.most, self.store) = (most.max(1), Some(store));
     }
 
-    /// Changes the limit on members in memory. Excess members move to the store when the next key needs room.
+    /// Changes the limit on members in memory. Excess members are moved to the store when the next key needs
+    /// memory.
     pub fn set_most(&mut self, most: usize) {
         self.most = most.max(1);
     }
@@ -138,12 +139,12 @@ impl<T: FleetMember> Fleet<T> {
         &self.fresh
     }
 
-    /// Returns the member for the rows of all keys, if there is one. It is saved with the fleet.
+    /// Returns the member that learns the rows of all keys, if there is one. It is saved with the fleet.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
 
-    /// Returns the member for the rows of all keys mutably.
+    /// Returns the member that learns the rows of all keys, mutably.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -163,8 +164,8 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Changes the template, the member for the rows of all keys, and the members of all keys. The keys after one whose
-    /// change fails stay as they were.
+    /// Changes the template, the member that learns the rows of all keys, and the members of all keys. If the change
+    /// of a key fails, the keys after it stay unchanged.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;
@@ -172,7 +173,8 @@ impl<T: FleetMember> Fleet<T> {
         keys.iter().try_for_each(|key| self.with(key, &work))
     }
 
-    /// Calls `work` with the member of a key. A new key gets a copy of the template and is added unless `work` fails.
+    /// Calls `work` with the member of a key. For a new key, the member is a copy of the template, and the
+    /// key is added unless `work` fails.
     pub fn with<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {
         self.slot_after(key, work).map(|(_, outcome)| outcome)
     }
@@ -200,7 +202,8 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from `known` on by their first rows. The order differs if the first row of a new key was rejected.
+    /// Sorts the keys from position `known` on by their first rows. They can be out of order if the first row
+    /// of a new key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -217,7 +220,7 @@ impl<T: FleetMember> Fleet<T> {
         }
     }
 
-    /// Returns the member of a key, with the names of the columns; `None` for an unknown key.
+    /// Returns a copy of the member of a key, with the names of the columns; `None` for an unknown key.
     pub fn get(&mut self, key: &str) -> Result<Option<T>, Error> {
         let Some(position) = self.positions.get(key).copied() else { return Ok(None) };
         let mut member = match self.places[position] {
@@ -313,13 +316,14 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Sets whether coordinates are read after the following rows ([`Model::ask_for_coordinates`]).
+    /// Sets whether models compute coordinates after each of the following rows
+    /// ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }
 
-    /// Runs one trial of the model of a key, with a row in units of the input. Returns the loss and the updated model. On an
-    /// error nothing changes.
+    /// Runs one trial of the model of a key. The row is in units of the input. Returns the loss and the
+    /// updated model. On an error nothing changes.
     pub fn step(&mut self, key: &str, row: &[f64]) -> Result<(Loss, &Model), Error> {
         let aligns = self.aligns;
         let (slot, loss) = self.slot_after(key, |model| {
@@ -329,11 +333,12 @@ impl Fleet<Model> {
         Ok((loss, &self.slots[slot].member))
     }
 
-    /// Runs trials for many rows, each with the model of its key. The results equal those of [`Self::step`] in order, but the
-    /// rows of a key are processed together, so that each model is loaded into the cache, or from the store, once.
+    /// Runs a trial for each row with the model of its key. The results are the same as those of calling
+    /// [`Self::step`] in order. The rows of a key are processed together, so each model is loaded from memory
+    /// or from the store only once.
     ///
-    /// `answer` is called with the position of each row and its result: the loss and the updated model, or the error. Only an
-    /// error of the store stops the trials.
+    /// `answer` is called with the position of each row and its result: the loss and the updated model, or
+    /// the error. Only an error of the store stops the trials.
     pub fn step_all(
         &mut self,
         keys: &[&str],

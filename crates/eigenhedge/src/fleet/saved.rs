@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::saved::{Refusal, SavedKind};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// Key length that marks the end.
+/// Value in place of a key length that marks the end of the file.
 const END: u32 = u32::MAX;
 
 impl<T: FleetMember> Fleet<T> {
@@ -101,14 +101,15 @@ impl<T: FleetMember> Fleet<T> {
 pub struct FleetIndex<T> {
     /// Template member, with the columns and the resume state.
     pub fresh: T,
-    /// Member for the rows of all keys, if there is one.
+    /// Member that learns the rows of all keys, if there is one.
     pub common: Option<T>,
     /// Each key, and the position and length of its bytes.
     pub parts: Vec<(String, u64, u64)>,
 }
 
 impl<T: FleetMember> FleetIndex<T> {
-    /// Opens the fleet, whose parts are in the store at these places. Also returns the resume state of the calling program.
+    /// Creates the fleet from members that are already in the store, at these places. Also returns the resume
+    /// state of the calling program.
     pub fn open(
         mut self,
         most: usize,

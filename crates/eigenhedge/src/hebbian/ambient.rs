@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbientWeights {
     vectors: Matrix,
-    /// Fixed part of the center, which is `base + moved`. The base is subtracted first, so that its magnitude costs no
-    /// precision.
+    /// Fixed part of the center, which is `base + moved`. The base is subtracted first, so a large base does
+    /// not cost precision.
     base: Vec<f64>,
     moved: Vec<f64>,
     #[serde(skip)]
@@ -42,7 +42,7 @@ impl AmbientWeights {
         Self { vectors: Matrix::zeros(length, 0), base: origin.clone(), moved: origin, scratch: Scratch::default() }
     }
 
-    /// Returns the center; zero unless it has moved.
+    /// Returns the center. It is zero until it has moved.
     pub fn center(&self) -> Vec<f64> {
         self.base.iter().zip(&self.moved).map(|(base, moved)| base + moved).collect()
     }

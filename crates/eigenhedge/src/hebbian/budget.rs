@@ -21,24 +21,24 @@ use crate::linalg::checks::shape;
 use crate::state::{ensure, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Kernel values and nearest neighbours of the atoms, used to choose the atom to drop.
+/// Kernel values and nearest neighbours of the atoms, from which the atom to remove is chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     most: usize,
-    /// Kernel of all pairs of atoms, and its diagonal.
+    /// Kernel values of all pairs of atoms, and their diagonal.
     kernel: Matrix,
     squares: Vec<f64>,
     nearest: Vec<Neighbour>,
 }
 
-/// The nearest other atom, in terms of the share of the squared norm along it.
+/// Nearest other atom: the one that best approximates an atom by a multiple of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Neighbour {
     atom: usize,
     share: f64,
 }
 
-/// Placeholder for no neighbour.
+/// Placeholder for an atom without neighbours.
 const NOBODY: Neighbour = Neighbour { atom: usize::MAX, share: f64::NEG_INFINITY };
 
 /// Merge of one atom into another.
@@ -48,9 +48,9 @@ pub(super) struct Merge {
     pub atom: usize,
     /// Nearest neighbour of that atom.
     pub into: usize,
-    /// Factor g of the projection.
+    /// Factor g by which `into` is multiplied to approximate `atom`.
     pub factor: f64,
-    /// `|g φ(into) - φ(atom)|²`.
+    /// Squared error `|g φ(into) - φ(atom)|²` of the approximation.
     pub square: f64,
 }
 
@@ -59,7 +59,7 @@ impl Budget {
         Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
     }
 
-    /// Checks a deserialized state against these atoms.
+    /// Checks a deserialized state against one built for these atoms.
     pub(super) fn check_state(&self, built: &Self, dictionary: &Vectors) -> Result<(), Error> {
         let atoms = dictionary.len();
         ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
@@ -118,7 +118,7 @@ impl Budget {
         self.nearest.push(self.find_nearest(new));
     }
 
-    /// Returns the cheapest merge if there is one atom too many.
+    /// Returns the cheapest merge if the number of atoms exceeds the limit.
     pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64], center: &[f64]) -> Option<Merge> {
         if self.nearest.len() <= self.most {
             return None;

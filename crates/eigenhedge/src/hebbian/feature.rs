@@ -30,13 +30,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeatureWeights<D> {
     dictionary: D,
-    /// Coefficients α: a row for each atom, a column for each vector.
+    /// Coefficients α, one row per atom and one column per vector.
     coefficients: Matrix,
-    /// Common factors ψ.
+    /// Factor ψ of each vector, common to its coefficients.
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center and its inner products with the atoms; both empty until there is a center.
+    /// Coefficients μ of the center, and its inner products with the atoms. Both are empty until there is a
+    /// center.
     center: Vec<f64>,
     image: Vec<f64>,
     #[serde(skip)]
@@ -45,7 +46,8 @@ pub struct FeatureWeights<D> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel row and squared norm of the loaded point, and its inner products with the atoms after centering.
+    /// Kernel row and squared norm of the loaded point, and its inner products with the atoms after
+    /// centering.
     row: Vec<f64>,
     square: f64,
     centered: Vec<f64>,
@@ -54,10 +56,11 @@ struct Working {
     atom: Option<usize>,
 }
 
-/// Relative squared distance of a point from the center below which it is rounding.
+/// A point is treated as equal to the center if their squared distance is below this share of the sum of
+/// their squared norms.
 const AT_CENTER: f64 = 1e-13;
 
-/// Range of ψ in which no renormalization is needed.
+/// Range of ψ in which the coefficients need no renormalization.
 const COMFORTABLE: std::ops::Range<f64> = 1e-100..1e100;
 
 impl<D: Dictionary> FeatureWeights<D> {
@@ -78,8 +81,8 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// Limits the number of atoms. Atoms that change the weight vectors least are removed. Must be called before the first
-    /// vector is added.
+    /// Limits the number of atoms. Beyond the limit, atoms that change the weight vectors least are removed.
+    /// Call it before the first vector is added.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
@@ -97,17 +100,19 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the coefficients of the center over the atoms and its inner products with them; `None` if it is at the origin.
+    /// Returns the coefficients of the center, and its inner products with the atoms. `None` if the center is
+    /// the origin.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }
 
-    /// Returns the total distance by which dropped atoms have moved the weight vectors, in the norm of the feature space.
+    /// Returns the total distance by which the removal of atoms has moved the weight vectors, in the norm of
+    /// the feature space.
     pub fn forgotten(&self) -> f64 {
         self.forgotten
     }
 
-    /// Adds the loaded point as an atom with zero weight, unless its features are zero.
+    /// Adds the loaded point as an atom with zero weight. Returns `None` if its features are zero.
     fn admit(&mut self, point: &D::Point) -> Option<usize> {
         let Working { row, square, atom, .. } = &mut self.scratch.0;
         if atom.is_some() || *square == 0.0 {
@@ -127,10 +132,10 @@ impl<D: Dictionary> FeatureWeights<D> {
     }
 }
 
-/// Largest part of a vector along one atom. Vectors are no longer than 1e8, and their parts cancel to some extent.
+/// Largest allowed coefficient of an atom. Vectors are no longer than 1e8, but their terms can partly cancel.
 const LARGEST_PART: f64 = 1e12;
 
-/// Largest number of atoms for which a deserialized state is checked with all kernel values.
+/// Maximum number of atoms for which the check of a deserialized state computes all kernel values.
 const MOST_CHECKED: usize = 2000;
 
 impl SavedWeights for FeatureWeights<Vectors> {
@@ -170,7 +175,7 @@ impl SavedWeights for FeatureWeights<Vectors> {
 }
 
 impl FeatureWeights<Vectors> {
-    /// Returns the inner products of the weight vectors.
+    /// Returns a function that computes the inner product of two weight vectors.
     fn products(&self) -> impl Fn(usize, usize) -> f64 {
         let (mut dictionary, mut row, mut outputs) = (self.dictionary.clone(), Vec::new(), Vec::new());
         let mut products = Matrix::zeros(self.count(), self.count());

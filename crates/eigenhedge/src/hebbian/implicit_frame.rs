@@ -21,7 +21,7 @@ use crate::scratch::Scratch;
 use crate::state::{ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Length above which weight vectors count as divergent.
+/// Maximum length of a weight vector. Longer vectors count as divergent.
 pub(super) const LONGEST: f64 = 1e8;
 
 /// Triangular factor R of the weight vectors.
@@ -40,11 +40,13 @@ struct Working {
     inner: Vec<f64>,
 }
 
-/// Relative length outside the span of the earlier vectors below which a vector adds no direction.
+/// A vector adds no direction if its part outside the span of the earlier vectors is shorter than this share
+/// of its length.
 const DEPENDENT: f64 = 1e-6;
-/// Share of `|z|²` below which the part outside the span is rounding.
+/// The squared distance of a point from the span is treated as a rounding error below this share of `|z|²`.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share of `|z|²` by which coordinates in an accurate frame can exceed the point.
+/// Share of `|z|²` by which the squared norm of the coordinates may exceed that of the point, if the frame is
+/// accurate.
 const UNCERTAIN: f64 = 1e-10;
 
 impl Frame {
@@ -65,7 +67,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Checks that the triangle belongs to vectors with these inner products, up to a share of their lengths.
+    /// Checks that the triangle belongs to vectors with these inner products. The tolerance is a share of
+    /// their lengths.
     pub fn check_products(&self, share: f64, product: impl Fn(usize, usize) -> f64) -> Result<(), Error> {
         for p in 0..self.triangle.columns() {
             for q in 0..=p {
@@ -82,8 +85,8 @@ impl Frame {
         norm(self.triangle.column(p))
     }
 
-    /// Computes the coordinates in the frame of a point with these products with the weight vectors and this squared norm.
-    /// Returns its distance from the span, exactly zero at rounding level.
+    /// Computes the coordinates of a point in the frame from its inner products with the weight vectors and
+    /// its squared norm. Returns its distance from the span, or exactly zero for a rounding error.
     pub fn project(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         coordinates.clear();
         for (p, product) in products.iter().enumerate() {
@@ -97,9 +100,10 @@ impl Frame {
         distance(square, coordinates)
     }
 
-    /// Replaces coordinates that are longer than the point. This happens when a vector is too close to the span of the others
-    /// for the accuracy of R. Vectors are left out with a threshold that grows by factors of ten until the coordinates fit.
-    /// Returns the distance of the point from the remaining span.
+    /// Replaces coordinates that are longer than the point itself. This happens if a vector is so close to
+    /// the span of the others that R is inaccurate. Such vectors are left out, with a threshold that grows by
+    /// factors of ten until the coordinates are short enough. Returns the distance of the point from the
+    /// remaining span.
     pub fn shorten(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut apart = DEPENDENT;
         while dot(coordinates, coordinates) > (1.0 + UNCERTAIN) * square {
@@ -109,8 +113,8 @@ impl Frame {
         distance(square, coordinates)
     }
 
-    /// Computes coordinates without the vectors of which less than the share `apart` is outside the span of earlier ones. Uses
-    /// Gram–Schmidt on the columns of R, twice per column.
+    /// Computes the coordinates, leaving out each vector whose part outside the span of the earlier ones is
+    /// shorter than the share `apart` of its length. Uses Gram–Schmidt on the columns of R, twice per column.
     fn project_dependent(&mut self, products: &[f64], apart: f64, coordinates: &mut Vec<f64>) {
         let Self { triangle, scratch: Scratch(Working { basis, inner, .. }) } = self;
         let rows = triangle.rows();
@@ -144,7 +148,7 @@ impl Frame {
         }
     }
 
-    /// Appends a weight vector: `scale` times the point projected last.
+    /// Appends a weight vector: `scale` times the last projected point.
     pub fn append(&mut self, coordinates: &[f64], residual: f64, scale: f64) {
         let count = coordinates.len();
         self.triangle.resize(count + 2, count + 1);
@@ -153,7 +157,7 @@ impl Frame {
         column[count] = scale * residual;
     }
 
-    /// Applies an update towards the point projected last.
+    /// Applies an update in the direction of the last projected point.
     pub fn advance(&mut self, step: &Step, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         point.clear();
@@ -165,7 +169,7 @@ impl Frame {
         self.absorb(&step.push, coordinates, residual);
     }
 
-    /// Adds to each vector its amount of the point projected last.
+    /// Adds a multiple of the last projected point to each vector.
     pub fn absorb(&mut self, amounts: &[f64], coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         let count = triangle.columns();
@@ -191,7 +195,8 @@ impl Frame {
     }
 }
 
-/// Returns the distance of a point from the span in which it has these coordinates, exactly zero at rounding level.
+/// Returns the distance of a point with these coordinates from the span, or exactly zero for a rounding
+/// error.
 fn distance(square: f64, coordinates: &[f64]) -> f64 {
     let outside = square - dot(coordinates, coordinates);
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }
@@ -222,7 +227,7 @@ mod tests {
         (0..p * p).map(|at| dot(columns.column(at / p), columns.column(at % p))).collect()
     }
 
-    /// Weight vectors, their frame, and the current point.
+    /// Weight vectors and their frame, with the current point.
     struct Pair {
         vectors: Matrix,
         frame: Frame,

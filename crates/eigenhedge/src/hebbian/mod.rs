@@ -72,7 +72,7 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Norm bound that step sizes are relative to. Losses are in input units.
+    /// Norm bound. Step sizes are relative to it; losses are in units of the input.
     pub norm_bound: NormBound,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
@@ -139,9 +139,9 @@ pub struct Hebbian<W> {
     largest_square: f64,
     /// Sum of the squared norms of all rows.
     energy: f64,
-    /// Number of rows learned since all vectors exist.
+    /// Number of rows learned since all vectors were created.
     trials: u64,
-    /// Total weight of the rows in the center.
+    /// Total weight of the rows averaged in the center.
     center_weight: f64,
     clip: Clip,
     #[serde(skip)]
@@ -152,18 +152,18 @@ pub struct Hebbian<W> {
 struct Working {
     square: f64,
     outputs: Vec<f64>,
-    /// Outputs of the row as learned, after clipping.
+    /// Outputs of the row that is learned, after clipping.
     taught: Vec<f64>,
-    /// Coordinates and residual used to update the frame.
+    /// Coordinates and residual from which the frame is updated.
     framed: Vec<f64>,
     residual: f64,
-    /// Coordinates used for the loss.
+    /// Coordinates from which the loss is computed.
     coordinates: Vec<f64>,
     step: Step,
     change: Change,
     /// Coordinates of a displacement.
     displaced: Vec<f64>,
-    /// True if the fields up to `step` belong to the current row.
+    /// True if the fields up to `step` describe the current row.
     is_loaded: bool,
 }
 
@@ -188,14 +188,14 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
     }
 }
 
-/// Deserialized weight vectors.
+/// Weight vectors that can be read from a saved state.
 pub(crate) trait SavedWeights {
-    /// Checks them against newly built ones and against their frame.
+    /// Checks deserialized vectors against newly built ones and against their frame.
     fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error>;
 }
 
 impl<W: Weights> Hebbian<W> {
-    /// Creates a learner without vectors. The first rows become the vectors.
+    /// Creates a learner without vectors. The first rows become its weight vectors.
     pub fn new(params: Params, weights: W) -> Result<Self, Error> {
         let components = params.components;
         check_kept(components, weights.dimension())?;
@@ -223,7 +223,7 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes the vectors with these points, one for each vector, as if they were the first rows.
+    /// Initializes the weight vectors with these points, one per vector, as if they were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let (expected, found) = (self.params.components - self.weights.count(), points.len());
         if expected != found {
@@ -253,13 +253,13 @@ impl<W: Weights> Hebbian<W> {
         &self.weights
     }
 
-    /// Returns the number of rows learned, not counting those that became vectors.
+    /// Returns the number of rows learned, without those that became weight vectors.
     pub fn trials(&self) -> u64 {
         self.trials
     }
 
-    /// Returns true if the next row only sets the center. This is the first row of a learner that centers on the mean without a
-    /// prior.
+    /// Returns true if the next row only sets the center. This is the case for the first row of a learner
+    /// that centers on the mean without a prior.
     pub fn fixes_center(&self) -> bool {
         self.params.center.is_some() && self.center_weight == 0.0
     }
@@ -269,7 +269,7 @@ impl<W: Weights> Hebbian<W> {
         self.clip.clipped()
     }
 
-    /// Returns the squared norm of the row checked last, after centering.
+    /// Returns the squared norm of the last checked row, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
@@ -293,8 +293,8 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes the outputs and the squared norm of a point. Both are zero if the squared norm underflows and the point is
-    /// negligible compared with earlier ones.
+    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm
+    /// underflows and the point is negligible compared with earlier ones.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -334,7 +334,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(())
     }
 
-    /// Returns an error for an update that could make a vector or a lateral weight too long.
+    /// Returns an error if the update could make a vector or a lateral weight too long.
     fn check_growth(&self) -> Result<(), Error> {
         let Working { taught, square, step, .. } = &self.scratch.0;
         let mut longest_point = step.scale * square.sqrt();
@@ -365,7 +365,7 @@ impl<W: Weights> Hebbian<W> {
         self.frame.shorten(outputs, *square, coordinates).powi(2)
     }
 
-    /// Turns the point into a vector while vectors are missing, and otherwise updates the vectors.
+    /// Updates the vectors. While vectors are missing, the point becomes the next vector instead.
     fn learn(&mut self, point: &W::Point) {
         let Working { taught, square, framed, residual, step, .. } = &mut self.scratch.0;
         self.largest_square = self.largest_square.max(*square * step.scale * step.scale);
@@ -392,7 +392,7 @@ impl<W: Weights> Hebbian<W> {
         }
     }
 
-    /// Moves the center and trims the weights if they exceed their limit.
+    /// Moves the center, and removes atoms that exceed the budget.
     fn follow(&mut self, point: &W::Point) {
         let Working { change, displaced, square, step, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;

@@ -3,17 +3,17 @@
 use crate::error::{Error, positive};
 use serde::{Deserialize, Serialize};
 
-/// A step size γ(t), relative to the square of the norm bound.
+/// Step size γ(t), relative to the square of the norm bound.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rate {
-    /// `γ(t) = η`: follows drift, but keeps fluctuating around its solution.
+    /// Constant step `γ(t) = η`. The vectors follow drift, but keep fluctuating around the solution.
     Constant {
         /// Step size η.
         eta: f64,
     },
-    /// `γ(t) = η / (1 + (t-1)/half)`: converges on a stationary stream.
+    /// Decreasing step `γ(t) = η / (1 + (t-1)/half)`. The vectors converge on a stationary stream.
     ///
     /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap below
     /// its eigenvalue exceeds one half, and more slowly otherwise.
@@ -41,7 +41,7 @@ impl Rate {
         }
     }
 
-    /// Returns an error for steps that are not positive and finite.
+    /// Returns an error unless the step sizes are positive and finite.
     pub(super) fn check(&self) -> Result<(), Error> {
         positive("eta", self.eta())?;
         if let Self::Decreasing { half, .. } = self {

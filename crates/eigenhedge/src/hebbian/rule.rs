@@ -25,8 +25,8 @@ pub enum Rule {
     /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with β = 1.
     /// The lateral weights converge to zero.
     Apex {
-        /// Number of rows that each vector learns from before it is frozen and the next one starts; the last vector never
-        /// stops. `None` if all vectors learn from every row.
+        /// Number of rows that each vector learns before it is frozen and the next one starts. The last
+        /// vector is never frozen. `None` if all vectors learn from every row.
         stage: Option<u64>,
     },
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
@@ -52,14 +52,15 @@ impl Rule {
         }
     }
 
-    /// Returns the trial number of a component, from 1; `None` while it is not learning.
+    /// Returns the number of the current trial of a component, counted from 1; `None` while the component
+    /// does not learn.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;
         (clock <= *stage || component + 1 == components).then_some(clock)
     }
 
-    /// Adds the update for these outputs to an empty step. `scale` divides the step size.
+    /// Adds the update for these outputs to an empty step. The step size is divided by `scale`.
     pub(super) fn plan(&self, rate: &Rate, trial: u64, scale: f64, seen: Seen<'_>, step: &mut Step) {
         let Seen { outputs, lateral } = seen;
         for (p, y) in outputs.iter().enumerate() {
@@ -83,7 +84,7 @@ impl Rule {
     }
 }
 
-/// Input of a rule.
+/// Outputs and lateral weights, from which a rule computes its update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
     /// Outputs `y_p`.

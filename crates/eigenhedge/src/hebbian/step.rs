@@ -11,13 +11,13 @@
 /// The map is linear in (w, d), so it applies equally to vectors, to coefficients over a dictionary and to a triangular factor.
 #[derive(Debug, Clone, Default)]
 pub struct Step {
-    /// Factor on the point.
+    /// Factor by which the point is multiplied.
     pub scale: f64,
-    /// Factor on each vector.
+    /// Factor by which each vector is multiplied.
     pub keep: Vec<f64>,
-    /// Amount of the deflated point that is added to each vector.
+    /// Multiple of the deflated point that is added to each vector.
     pub push: Vec<f64>,
-    /// Amount of each vector that is subtracted from the point before the later vectors are updated.
+    /// Multiple of each vector that is subtracted from the point before later vectors are updated.
     pub remove: Vec<f64>,
 }
 
@@ -30,7 +30,7 @@ impl Step {
         self.remove.clear();
     }
 
-    /// Returns true if no vector moves.
+    /// Returns true if the step changes no vector.
     pub(super) fn is_still(&self) -> bool {
         self.push.iter().all(|push| *push == 0.0)
     }

@@ -4,7 +4,7 @@ use super::step::Step;
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 
-/// Weight vectors in some space.
+/// Weight vectors of a Hebbian learner, in the input space or in a feature space.
 pub trait Weights {
     /// Type of a point.
     type Point: ?Sized;
@@ -20,29 +20,30 @@ pub trait Weights {
     /// Returns the number of vectors.
     fn count(&self) -> usize;
 
-    /// Computes the inner product of the centered point with every vector. Returns its squared norm, or an error for an invalid
-    /// point. Changes only scratch space.
+    /// Computes the inner product of the centered point with every vector. Returns the squared norm of the
+    /// centered point, or an error if the point is invalid. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Appends a vector: `scale` times the point loaded last.
+    /// Appends a vector: `scale` times the last loaded point.
     fn begin(&mut self, point: &Self::Point, scale: f64);
 
-    /// Moves the vectors towards the point loaded last.
+    /// Moves the vectors towards the last loaded point.
     fn learn(&mut self, point: &Self::Point, step: &Step);
 
-    /// Sets the center to the point loaded last. There must be no vectors yet.
+    /// Sets the center to the last loaded point. There must be no vectors yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Moves the center towards the point loaded last, by a share of the distance.
+    /// Moves the center towards the last loaded point, by this share of the distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if there are too many. Returns true if it did, and describes the effect on the vectors in `change`.
+    /// Removes one atom if there are too many. Returns true if it removed one; `change` then describes the
+    /// effect on the vectors.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }
 }
 
-/// Change of the vectors by a trim: each vector received a multiple of one displacement d.
+/// Effect of a removed atom: a multiple of one displacement d is added to each vector.
 #[derive(Debug, Clone, Default)]
 pub struct Change {
     /// Inner products of d with the vectors before the change.

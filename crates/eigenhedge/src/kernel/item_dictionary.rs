@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Borrow;
 use std::marker::PhantomData;
 
-/// Dictionary of owned points with a kernel on their borrowed form. A kernel row costs one kernel evaluation per atom.
+/// Dictionary of points of any type, with a kernel that compares borrowed points. A kernel row costs one
+/// kernel evaluation per atom.
 ///
 /// A custom kernel implements one function:
 ///

@@ -19,14 +19,14 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// Kind of items in a text.
+/// Kind of items into which a text is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TextItems {
-    /// Words: runs of letters, digits and underscores.
+    /// Words: sequences of letters, digits and underscores.
     Words,
-    /// Characters.
+    /// Single characters.
     Chars,
 }
 
@@ -64,7 +64,7 @@ impl TextItems {
     }
 }
 
-/// Returns the number of an item with this text, an integer of 53 bits.
+/// Returns the number that represents an item, an integer of 53 bits.
 pub fn item_number(text: &str) -> f64 {
     // FNV-1a over the bytes; `mix` spreads the result over all bits.
     let hash = text
@@ -73,15 +73,16 @@ pub fn item_number(text: &str) -> f64 {
     (mix(hash) >> 11) as f64
 }
 
-/// Mixes 64 bits bijectively, so that every output bit depends on every input bit (the last steps of SplitMix64).
+/// Mixes 64 bits bijectively. Every output bit depends on every input bit (the last steps of SplitMix64).
 fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
 }
 
-/// A kernel given as a function of two rows. It must be symmetric and positive definite, which is not checked. A non-finite
-/// value is reported as an error. Two values are equal if they share the function. It cannot be saved.
+/// Kernel given as a function of two rows. The function must be symmetric and positive definite, which is not
+/// checked. A non-finite value is reported as an error. Two kernels are equal if they share the function.
+/// Such a kernel cannot be saved.
 ///
 /// ```
 /// use eigenhedge::kernel::{Function, VectorKernel};
@@ -144,7 +145,7 @@ impl ItemRow {
         &self.numbers
     }
 
-    /// Returns `Σ #u(a) #u(b)`.
+    /// Returns `Σ #u(a) #u(b)`, where `#u` counts the occurrences of u.
     fn common(&self, other: &Self) -> f64 {
         let (a, b) = (&self.counts, &other.counts);
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
@@ -170,7 +171,7 @@ impl VectorKernel {
         self.text_items().is_some() || matches!(self, Self::Function(_))
     }
 
-    /// Returns the kind of items for texts; `None` if the kernel takes no texts.
+    /// Returns the kind of items into which the kernel divides texts; `None` if it takes no texts.
     pub fn text_items(&self) -> Option<TextItems> {
         match self {
             Self::Spectrum { items, .. } | Self::Intersection { items } | Self::Jaccard { items } => Some(*items),
@@ -178,7 +179,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the kernel of two rows of items; zero if it takes none.
+    /// Returns the kernel of two rows of items, or zero if the kernel takes no items.
     pub(super) fn of_items(&self, a: &ItemRow, b: &ItemRow) -> f64 {
         match self {
             Self::Spectrum { .. } => {
@@ -209,7 +210,7 @@ mod tests {
         row
     }
 
-    /// Counts pairs of equal substrings one by one.
+    /// Counts pairs of equal substrings by comparing all pairs.
     fn slow(substring: usize, a: &str, b: &str) -> f64 {
         let windows = |text: &str| -> Vec<String> {
             let text: Vec<char> = text.chars().collect();

@@ -203,7 +203,7 @@ fn dimensions_of_sums_and_products_are_bounds_and_saturate() {
     assert_eq!(steep.dimension(0), Multiplicity::Finite(0));
 }
 
-/// Evaluates the formula with the standard library and plain sums.
+/// Evaluates the formula of a kernel with the standard library and plain sums.
 fn slow(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     let product: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
     let square: f64 = a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum();
@@ -236,7 +236,8 @@ fn slow(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     }
 }
 
-/// Returns the allowed error of a formula in eps: condition number times the number of roundings.
+/// Returns the allowed error of a formula, in units of eps: the condition number times the number of
+/// roundings.
 fn allowance(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
     let size: f64 = a.iter().zip(b).map(|(x, y)| x * x + y * y + x.abs() + y.abs()).sum();
     let steps = 4.0 + a.len() as f64;

@@ -55,12 +55,12 @@ use rows::Measure;
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 
-/// A kernel: the inner product of the features of two points.
+/// Kernel: the inner product of the features of two points.
 pub trait Kernel<X: ?Sized> {
-    /// Returns `k(a, b)`, symmetric in its arguments.
+    /// Returns `k(a, b)`. It must be symmetric in its arguments.
     fn value(&self, a: &X, b: &X) -> f64;
 
-    /// Returns the dimension N of the feature space, infinite unless known to be finite.
+    /// Returns the dimension N of the feature space. The default is infinite.
     fn dimension(&self) -> Multiplicity {
         Multiplicity::Infinite
     }
@@ -70,14 +70,15 @@ pub trait Kernel<X: ?Sized> {
         true
     }
 
-    /// Returns an error for a point on which the kernel is undefined.
+    /// Returns an error if the kernel is undefined for the point.
     fn check(&self, point: &X) -> Result<(), Error> {
         let _ = point;
         Ok(())
     }
 }
 
-/// A dictionary of points (atoms) whose features represent all feature vectors.
+/// Dictionary of points, called atoms. All feature vectors are represented as combinations of the features of
+/// atoms.
 pub trait Dictionary {
     /// Type of a point.
     type Point: ?Sized;
@@ -93,8 +94,8 @@ pub trait Dictionary {
     /// Returns the dimension N of the feature space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Computes the kernel of the point with every atom, in order, and returns its kernel with itself. Returns an error for an
-    /// invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
+    /// Computes the kernel of the point with every atom, in order. Returns its kernel with itself. Returns an
+    /// error for an invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
     /// Returns the largest absolute entry of a point; zero if points have no entries.
@@ -126,7 +127,7 @@ pub trait Dictionary {
     fn atom(&self, atom: usize) -> &Self::Point;
 }
 
-/// Returns an error for kernel values that are impossible for an inner product.
+/// Returns an error if a value is impossible for an inner product.
 fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
     if !(itself >= 0.0 && itself.is_finite()) {
         return Err(Error::KernelValue { atom: None, rule: "finite and not negative", value: itself });

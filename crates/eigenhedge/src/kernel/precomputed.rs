@@ -6,10 +6,11 @@ use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// A Gram matrix; points are its indices.
+/// Kernel given by its Gram matrix. Points are indices of the matrix.
 ///
-/// The matrix must be square, finite and symmetric, without negative diagonal entries. Negative eigenvalues are not checked
-/// for, because that would cost more than most uses of the kernel. It therefore counts as not known to be positive definite.
+/// The matrix must be square, finite and symmetric, without negative diagonal entries. It is not checked for
+/// negative eigenvalues, because that would cost more than most uses of the kernel. The kernel is therefore
+/// not known to be positive definite.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};
@@ -27,11 +28,13 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Matrix")]
 pub struct Precomputed(Matrix);
 
-/// Allowed relative difference of mirrored entries, as a share of `√(g_ii g_jj)`. It covers rounding in single precision.
+/// Allowed difference between mirrored entries, as a share of `√(g_ii g_jj)`. It covers rounding in single
+/// precision.
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Creates a kernel from a checked matrix. Mirrored entries that differ by rounding are replaced by their mean.
+    /// Creates a kernel from a matrix, after checking it. Mirrored entries that differ only by rounding are
+    /// replaced by their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         if gram.columns() != size {
@@ -60,7 +63,7 @@ impl Precomputed {
         Ok(Self(gram))
     }
 
-    /// Creates a kernel from the rows of a matrix, with the checks of [`Self::new`].
+    /// Creates a kernel from the rows of a matrix, with the same checks as [`Self::new`].
     pub fn from_rows(rows: &[impl AsRef<[f64]>]) -> Result<Self, Error> {
         let size = rows.len();
         let mut gram = Matrix::zeros(size, size);

@@ -2,7 +2,7 @@
 
 use super::{TextItems, VectorKernel};
 
-/// Registry entry of a kernel.
+/// Description of a kernel in the registry.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct KernelEntry {
@@ -16,7 +16,7 @@ pub struct KernelEntry {
     pub reads: &'static [&'static str],
 }
 
-/// Entries of all kernels that a name and [`KernelParameters`] describe.
+/// Descriptions of all kernels that can be built from a name and [`KernelParameters`].
 pub const KERNELS: &[KernelEntry] = &[
     KernelEntry { name: "linear", formula: "a·b", positive_definite: true, reads: &[] },
     KernelEntry {
@@ -79,13 +79,13 @@ pub const KERNELS: &[KernelEntry] = &[
 ];
 
 impl KernelEntry {
-    /// Returns true if rows are lists of items: texts or sets.
+    /// Returns true if rows are lists of items (texts or sets).
     pub fn takes_items(&self) -> bool {
         self.reads.contains(&"items")
     }
 }
 
-/// Kernel parameters given by users; `None` for the default.
+/// Kernel parameters given by users. `None` means the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct KernelParameters {
     /// γ; default `1/n` for vectors of length n.
@@ -96,15 +96,15 @@ pub struct KernelParameters {
     pub coef0: Option<f64>,
     /// Length scale ℓ of a Matérn kernel; default `1/√(2γ)`, the length scale of the RBF kernel with this γ.
     pub length_scale: Option<f64>,
-    /// Items of a text; default characters for `spectrum`, words for sets.
+    /// Kind of items in a text; by default characters for `spectrum` and words for sets.
     pub items: Option<TextItems>,
     /// Number of items per substring; default 3.
     pub substring: Option<usize>,
 }
 
 impl VectorKernel {
-    /// Builds the kernel with this name for vectors of `length` entries; `None` if the name is unknown. The parameters are not
-    /// checked yet.
+    /// Builds the kernel with this name for vectors of `length` entries. Returns `None` if the name is
+    /// unknown. The parameters are not checked.
     ///
     /// ```
     /// use eigenhedge::kernel::{KernelParameters, VectorKernel};

@@ -9,25 +9,25 @@ use super::VectorKernel;
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// A quantity of two vectors that elementary kernels depend on.
+/// Quantity of two vectors from which elementary kernels are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
-    /// `a·b`.
+    /// Inner product `a·b`.
     Product,
-    /// `|a - b|²`.
+    /// Squared distance `|a - b|²`.
     SquaredDistance,
-    /// `Σ|a_i - b_i|`.
+    /// Sum of absolute differences `Σ|a_i - b_i|`.
     AbsoluteDistance,
-    /// `a·b / (|a| |b|)`.
+    /// Cosine `a·b / (|a| |b|)`.
     Cosine,
-    /// Number of pairs of entries in opposite order.
+    /// Number of pairs of entries that the vectors rank in opposite order.
     Discordance,
 }
 
 impl Measure {
     const COUNT: usize = 5;
 
-    /// Returns the measure of two vectors, with the same bits as in a row.
+    /// Returns the measure of two vectors, bit-identical to the entry of a kernel row.
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
             Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
@@ -58,7 +58,7 @@ pub(super) struct Working {
     spare: Vec<Vec<f64>>,
 }
 
-/// Computation of one kernel row: a point with all atoms.
+/// Computation of one kernel row: the kernel of a point with all atoms.
 pub(super) struct Row<'a> {
     atoms: &'a Matrix,
     squares: &'a [f64],
@@ -69,7 +69,8 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Creates a row. `squares` are the squared norms of the atoms, `square` that of the point.
+    /// Creates the computation. `squares` contains the squared norms of the atoms, and `square` is that of
+    /// the point.
     pub(super) fn new(
         (atoms, squares): (&'a Matrix, &'a [f64]),
         (point, square): (&'a [f64], f64),
@@ -108,7 +109,7 @@ impl<'a> Row<'a> {
         self.working.spare.push(other);
     }
 
-    /// Computes a measure once per row, for any number of kernels that use it.
+    /// Computes a measure unless it is already known, so that several kernels can use it.
     fn know(&mut self, measure: Measure) {
         if std::mem::replace(&mut self.known[measure as usize], true) {
             return;
@@ -136,7 +137,7 @@ pub(super) fn all_finite(values: &[f64]) -> bool {
     Arch::new().dispatch(AllFinite(values))
 }
 
-/// Counts the pairs of entries that two rankings put in opposite order, in O(n²).
+/// Counts the pairs of entries that two rankings put in opposite order, in O(n²) operations.
 fn discordant(a: &[f64], b: &[f64]) -> f64 {
     let opposite = |i: usize| {
         let later = a[i + 1..].iter().zip(&b[i + 1..]);
@@ -156,7 +157,7 @@ fn cosine(product: f64, a: f64, b: f64) -> f64 {
     if norms == 0.0 { 0.0 } else { cosine }
 }
 
-/// A term summed over the entries of two vectors; zero for two zeros.
+/// Term that is summed over the entries of two vectors. It must be zero for two zeros.
 trait Term: Copy {
     fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
 }
@@ -222,10 +223,10 @@ fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f6
     totals
 }
 
-/// Entries per block, so that the point stays in the first-level cache while the atoms are streamed.
+/// Entries per block. The point stays in the first-level cache while the atoms are read.
 const BLOCK: usize = 2048;
 
-/// Atoms per group: enough independent sums to hide the latency of an addition.
+/// Atoms per group. There are enough independent sums to hide the latency of an addition.
 const GROUP: usize = 8;
 
 fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {

@@ -13,10 +13,10 @@ use crate::simplex::Multiplicity;
 use crate::state::{State, energy, ensure};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A dictionary of vectors of equal length, or of lists of items of any length, with a kernel.
+/// Dictionary of vectors of equal length, or of lists of items of any length.
 ///
-/// A kernel row costs one pass over the atoms for each measure that the kernel uses. It allocates nothing after the first row
-/// with the same number of atoms.
+/// A kernel row costs one pass over the atoms for each measure that the kernel uses. It allocates memory only
+/// if the number of atoms has changed.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
@@ -33,10 +33,10 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Vectors {
     kernel: VectorKernel,
     atoms: Matrix,
-    /// Atoms of a kernel on items, instead of columns of the matrix.
+    /// Atoms of a kernel on items; otherwise atoms are columns of the matrix.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
-    /// Squared norms of the atoms; for lists of items, their kernels with themselves.
+    /// Squared norms of the atoms. For lists of items, the kernel of each with itself.
     #[serde(skip)]
     squares: Vec<f64>,
     #[serde(skip)]
@@ -89,7 +89,7 @@ impl Vectors {
         &self.kernel
     }
 
-    /// Returns the length of a vector; meaningless for a kernel on items.
+    /// Returns the length of the vectors. It has no meaning for a kernel on items.
     pub fn length(&self) -> usize {
         self.atoms.rows()
     }

@@ -28,23 +28,23 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum VectorKernel {
-    /// `a·b`.
+    /// Linear kernel `a·b`.
     Linear,
-    /// `(γ a·b + c)^degree`.
+    /// Polynomial kernel `(γ a·b + c)^degree`.
     Polynomial {
         /// γ; positive.
         gamma: f64,
         /// Degree; at least 1.
         degree: u32,
-        /// c; not negative, otherwise the kernel would not be positive definite.
+        /// Constant c. It must not be negative; otherwise the kernel would not be positive definite.
         coef0: f64,
     },
-    /// `exp(-γ |a - b|²)`.
+    /// RBF kernel `exp(-γ |a - b|²)`.
     Rbf {
         /// γ; positive.
         gamma: f64,
     },
-    /// `exp(-γ Σ|a_i - b_i|)`.
+    /// Laplacian kernel `exp(-γ Σ|a_i - b_i|)`.
     Laplacian {
         /// γ; positive.
         gamma: f64,
@@ -59,27 +59,29 @@ pub enum VectorKernel {
         /// Length scale ℓ; positive.
         length_scale: f64,
     },
-    /// `tanh(γ a·b + c)`; not positive definite.
+    /// Sigmoid kernel `tanh(γ a·b + c)`; not positive definite.
     Sigmoid {
         /// γ; positive.
         gamma: f64,
         /// Constant c.
         coef0: f64,
     },
-    /// `a·b / (|a| |b|)`; 0 if a vector is zero or its squared norm underflows.
+    /// Cosine kernel `a·b / (|a| |b|)`; 0 if a vector is zero or its squared norm underflows.
     Cosine,
-    /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are vectors of
-    /// distinct numbers, compared by their order only (Jiao & Vert 2015). The features are the orders of the pairs.
+    /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are
+    /// vectors of distinct numbers, and only the order of the numbers matters (Jiao & Vert 2015). The
+    /// features are the signs of the differences of all pairs.
     Kendall {
         /// Number of entries n; at least 2.
         length: usize,
     },
-    /// `exp(-γ · discordant)`, where `discordant` is the number of pairs of entries in opposite order.
+    /// Mallows kernel `exp(-γ · discordant)`, where `discordant` is the number of pairs of entries in
+    /// opposite order.
     Mallows {
         /// γ; positive (λ in the paper).
         gamma: f64,
     },
-    /// Cosine of the counts of substrings, over the items of [`TextItems`].
+    /// Cosine of the numbers of occurrences of substrings.
     Spectrum {
         /// Kind of items in a text.
         items: TextItems,
@@ -91,7 +93,7 @@ pub enum VectorKernel {
         /// Kind of items in a text.
         items: TextItems,
     },
-    /// Jaccard similarity of two sets: the size of the intersection divided by that of the union.
+    /// Jaccard similarity of two sets: the size of their intersection divided by the size of their union.
     Jaccard {
         /// Kind of items in a text.
         items: TextItems,
@@ -100,7 +102,7 @@ pub enum VectorKernel {
     Sum(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// Product of at least one kernel.
     Product(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
-    /// `scale · k(a, b)`.
+    /// Multiple `scale · k(a, b)` of a kernel.
     Scaled {
         /// Factor; positive.
         scale: f64,
@@ -108,12 +110,13 @@ pub enum VectorKernel {
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
-    /// A function of two rows. Last, so that the other variants keep their numbers in saved files.
+    /// Function of two rows. It is the last variant, so that the other variants keep their numbers in saved
+    /// files.
     #[serde(skip)]
     Function(Function),
 }
 
-/// Maximum nesting depth of a saved kernel, so that reading cannot exhaust the stack.
+/// Maximum nesting depth of a saved kernel. It prevents a stack overflow when a file is read.
 const DEEPEST: u32 = 32;
 
 /// Deserializes kernels inside a kernel.
@@ -129,7 +132,7 @@ fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D
     result
 }
 
-/// Matérn argument above which the exponential is zero; avoids `∞ · 0`.
+/// Matérn argument above which the kernel is set to zero, to avoid `∞ · 0`.
 const FAR: f64 = 1000.0;
 
 impl VectorKernel {
@@ -212,7 +215,8 @@ impl VectorKernel {
         }
     }
 
-    /// Returns an error for a row on which the kernel is undefined: a row with repeated numbers is not a ranking.
+    /// Returns an error if the kernel is undefined for the row. For example, a row with repeated numbers is
+    /// not a ranking.
     pub(super) fn check_point(&self, point: &[f64]) -> Result<(), Error> {
         match self {
             Self::Kendall { .. } | Self::Mallows { .. } => {
@@ -247,7 +251,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the dimension N of the features of vectors with `length` entries.
+    /// Returns the dimension N of the feature space for vectors with `length` entries.
     ///
     /// It is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and
     /// `n!` for Mallows. For sums and products of kernels it is the sum or product of the dimensions, an upper bound. Numbers
@@ -301,7 +305,8 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the values of an elementary kernel from its measures, entry by entry, in vectorizable loops.
+    /// Computes the values of an elementary kernel from its measures, entry by entry, in loops that the
+    /// compiler can vectorize.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {
@@ -364,7 +369,7 @@ fn matern_argument(factor: f64, square: f64) -> f64 {
     if s < FAR { s } else { FAR }
 }
 
-/// Raises every value to an integer power by repeated squaring, eight at a time.
+/// Raises every value to an integer power by repeated squaring, eight values at a time.
 #[inline(always)]
 fn powers(values: &mut [f64], degree: u32) {
     let (groups, rest) = values.as_chunks_mut::<8>();

@@ -6,7 +6,7 @@ use crate::num::dot;
 use crate::state::{LARGEST, TRACE, energy, entries, within};
 use std::ops::RangeInclusive;
 
-/// Deviation from orthonormality that rounding can cause.
+/// Largest deviation from orthonormality that rounding can cause.
 pub(crate) const DRIFT: f64 = 1e-6;
 
 /// Returns `Ok` if the matrix has this shape.
@@ -35,8 +35,8 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     Err(Error::Parameter { name: what, rule: "orthonormal: it deviates too far", value })
 }
 
-/// Returns the trace if the lower triangle can be that of a scatter matrix: the trace is finite, and no entry violates the
-/// Cauchy–Schwarz inequality.
+/// Checks that a lower triangle can belong to a scatter matrix: the trace is finite, and no entry violates
+/// the Cauchy–Schwarz inequality. Returns the trace.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];
@@ -54,7 +54,8 @@ pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error>
     Ok(trace)
 }
 
-/// Checks a whole small scatter matrix: it must also be symmetric and have no negative eigenvalue. Returns the trace.
+/// Checks all entries of a small scatter matrix, which must also be symmetric and have no negative
+/// eigenvalue. Returns the trace.
 pub(crate) fn whole_scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     let trace = scatter(what, matrix)?;
     let slack = TRACE * trace;

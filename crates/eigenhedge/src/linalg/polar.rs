@@ -12,7 +12,7 @@
 //!
 //! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
 
-use super::{Matrix, multiply};
+use super::{Matrix, multiply, multiply_small};
 use crate::num::dot;
 
 /// Scratch space of [`Polar::nearest`].
@@ -23,17 +23,19 @@ pub(crate) struct Polar {
     unit: Vec<f64>,
     overlaps: Vec<f64>,
     defect: Matrix,
+    transposed: Matrix,
 }
 
-/// Threshold below which a singular value is rounding, for matrices with entries up to 1.
+/// Singular values below this threshold are treated as rounding errors. Entries of the matrix are at most
+/// about 1.
 const NOTHING: f64 = 1e-8;
-/// Frobenius norm of the defect `1 - AᵀA` up to which Newton–Schulz is used.
+/// Newton–Schulz is used if the Frobenius norm of the defect `1 - AᵀA` is at most this.
 const NEAR: f64 = 0.1;
-/// Defect after which one more step reaches rounding.
+/// Defect from which a single step reaches full precision.
 const LAST: f64 = 1e-8;
-/// Maximum number of Newton–Schulz steps. Five reduce a defect of 0.1 to rounding.
+/// Maximum number of Newton–Schulz steps. Five steps reduce a defect of 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
-/// Sweeps after which columns count as orthogonal; ten are rare.
+/// Maximum number of sweeps. More than ten are rarely needed.
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
@@ -58,16 +60,18 @@ impl Polar {
         multiply(out, self.turned.view(), self.turns.view().transpose());
     }
 
-    /// Applies Newton–Schulz steps. Returns false if the columns are not nearly orthonormal.
+    /// Applies Newton–Schulz steps. Returns false if the columns are too far from orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
-        let Self { turned, defect, .. } = self;
+        let Self { turned, defect, transposed, .. } = self;
         out.clone_from(matrix);
         for _ in 0..MOST_STEPS {
-            let norm = half_defect(out, defect);
+            transposed.transpose_of(out);
+            multiply_small(defect, transposed, out);
+            let norm = half_defect(defect);
             if !(norm <= NEAR) {
                 return false;
             }
-            multiply(turned, out.view(), defect.view());
+            multiply_small(turned, out, defect);
             std::mem::swap(turned, out);
             if norm <= LAST {
                 return true;
@@ -76,7 +80,7 @@ impl Polar {
         false
     }
 
-    /// Rotates every pair of columns that is not orthogonal. Returns false if there is none.
+    /// Rotates every pair of columns that is not orthogonal. Returns false if all pairs were orthogonal.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -132,25 +136,21 @@ impl Polar {
     }
 }
 
-/// Writes `1 + E/2` for the defect `E = 1 - AᵀA`, and returns the Frobenius norm of E.
-fn half_defect(matrix: &Matrix, out: &mut Matrix) -> f64 {
-    let columns = matrix.columns();
-    out.resize(columns, columns);
+/// Turns the Gram matrix `AᵀA` into `1 + E/2` for the defect `E = 1 - AᵀA`, and returns the Frobenius norm of E.
+fn half_defect(gram: &mut Matrix) -> f64 {
     let mut square = 0.0;
-    for j in 0..columns {
-        for i in 0..=j {
-            let product = dot(matrix.column(i), matrix.column(j));
-            let (own, factor) = if i == j { (1.0, 1.0) } else { (0.0, 2.0) };
-            let defect = own - product;
-            square += factor * defect * defect;
-            out.column_mut(j)[i] = own + 0.5 * defect;
-            out.column_mut(i)[j] = own + 0.5 * defect;
+    for j in 0..gram.columns() {
+        for (i, entry) in gram.column_mut(j).iter_mut().enumerate() {
+            let own = if i == j { 1.0 } else { 0.0 };
+            let defect = own - *entry;
+            square += defect * defect;
+            *entry = own + 0.5 * defect;
         }
     }
     square.sqrt()
 }
 
-/// Turns two columns by an angle.
+/// Rotates two columns by an angle.
 fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
     for (a, b) in a.iter_mut().zip(b) {
         (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);

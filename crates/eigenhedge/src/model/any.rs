@@ -17,7 +17,8 @@ use crate::state::{State, ensure};
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
 
-/// A learner of any family over plain rows or kernel features. A subspace learner is a portfolio of one.
+/// Learner of any family, over plain rows or kernel features. A single subspace learner is stored as a
+/// portfolio of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AnyLearner {
@@ -43,17 +44,18 @@ macro_rules! delegate {
     };
 }
 
-/// Maximum number of directions kept, so that sums and products of sizes do not overflow.
+/// Maximum number of directions kept. It prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
-/// Refusal of learners that cannot fill in missing cells.
+/// Error of learners that cannot fill in missing cells.
 const FILLS: Error = Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
-/// Maximum number of values per column in a learner after a few rows: basis, center and scratch.
+/// Maximum number of values that a learner stores per column after a few rows: basis, center and scratch.
 const OF_LENGTH: usize = 12;
-/// Number of values per direction kept: probabilities, coordinates and scratch.
+/// Number of values that a learner stores per direction kept: probabilities, coordinates and scratch.
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Checks the values of options without rows, by building the learner for the shortest possible rows.
+    /// Checks the values of options before any row is known, by building the learner for the shortest
+    /// possible rows.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
@@ -140,8 +142,8 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a twin of a deserialized learner. The members of `auto` are those of the program that saved it, which may differ
-    /// from this one. They must be possible members over the same space.
+    /// Builds a new learner to compare with a deserialized one. For `auto`, it has the saved members, which
+    /// another version of the program may have chosen. They must be possible members over the same space.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -157,7 +159,7 @@ impl AnyLearner {
         Self::over(spec, length, own.to_vec())
     }
 
-    /// Checks a deserialized state against the spec.
+    /// Checks a deserialized state against the parameters.
     pub(super) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
         match (self, self.twin(spec, length)?) {
             (Self::Plain(own), Self::Plain(built)) => own.check_state(&built),
@@ -178,22 +180,23 @@ impl AnyLearner {
         delegate!(self, learner => &mut **learner)
     }
 
-    /// Returns the portfolio over plain rows; `None` for features and weight vectors.
+    /// Returns the portfolio over plain rows; `None` for kernel features and Hebbian learners.
     pub(super) fn plain_mut(&mut self) -> Option<&mut Portfolio<Ambient>> {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
 
-    /// Returns the number of columns of the spans of all members, or of weight vectors.
+    /// Returns the total number of columns in the spans of all members, or of weight vectors.
     pub fn columns(&self) -> usize {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the last row after centering; for a portfolio, that of the chosen member.
+    /// Returns the squared norm of the last row after centering. For a portfolio, it is that of the chosen
+    /// member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
 
-    /// Returns the members of a portfolio of several.
+    /// Returns the members of a portfolio; empty for a single learner.
     pub fn members(&self) -> Vec<Member> {
         self.inside().members()
     }
@@ -208,7 +211,7 @@ impl AnyLearner {
         self.inside().probabilities()
     }
 
-    /// Returns the k directions that are now most likely kept.
+    /// Returns the k directions that are currently most likely to be kept.
     pub fn embedding(&mut self, kept: usize) -> Embedding {
         self.inside_mut().embedding(kept)
     }

@@ -14,7 +14,7 @@ use crate::span::{Ambient, Feature, Span};
 /// Directions around a center.
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
-    /// Vectors, or coefficients over the atoms of the dictionary.
+    /// Vectors, or coefficients of the atoms in the dictionary.
     pub columns: Matrix,
     pub center: Vec<f64>,
     /// Dictionary of atoms; `None` for plain rows.
@@ -28,7 +28,8 @@ impl Basis {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
 
-    /// Creates a basis of coefficients over atoms, around this center with its image, or around zero.
+    /// Creates directions from coefficients of atoms. `center` is the center and its image; `None` for the
+    /// origin.
     fn features(dictionary: &Vectors, columns: Matrix, center: Option<(&[f64], &[f64])>) -> Self {
         let zeros = vec![0.0; dictionary.len()];
         let (center, image) = center.unwrap_or((&zeros, &zeros));
@@ -36,8 +37,8 @@ impl Basis {
         Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
     }
 
-    /// Keeps the first `kept` directions, each with a positive largest entry. If there are fewer, vectors are completed, and
-    /// then padded with zeros.
+    /// Keeps the first `kept` directions and makes the largest entry of each positive. If there are fewer,
+    /// plain rows get arbitrary orthogonal directions, and the rest are zero.
     pub fn first(mut self, kept: usize) -> Self {
         let Self { columns, dictionary, .. } = &mut self;
         columns.resize(columns.rows(), kept.min(columns.columns()));
@@ -50,7 +51,7 @@ impl Basis {
     }
 }
 
-/// Appends unit vectors, made orthogonal to the columns, until there are `kept`.
+/// Appends unit vectors, made orthogonal to the columns, until there are `kept` columns.
 fn complete(columns: &mut Matrix, kept: usize) {
     let rows = columns.rows();
     for unit in 0..rows {
@@ -73,29 +74,40 @@ fn complete(columns: &mut Matrix, kept: usize) {
     }
 }
 
-/// Appends a vector with this squared norm, normalized.
+/// Normalizes a vector with this squared norm and appends it.
 fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
     let (count, norm) = (columns.columns(), square.sqrt());
     columns.resize(vector.len(), count + 1);
     columns.column_mut(count).iter_mut().zip(vector).for_each(|(c, v)| *c = v / norm);
 }
 
-/// A span over plain rows or kernel features.
+/// Span over plain rows or kernel features.
 pub(super) trait RowSpan: Span {
-    /// Returns the atoms of the columns; empty for plain rows.
+    /// Returns the atoms of the span; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }
 
-    /// Returns combinations of the columns for future rows. `first` is the span of the first member of the portfolio.
+    /// Returns the directions that are these combinations of the columns, for future rows. `first` is the
+    /// span of the first member of the portfolio.
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis;
 }
 
 impl RowSpan for Ambient {
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis {
-        // A center that follows the last rows is useless for future rows. That of the first member is the mean.
-        let center = first.origin().unwrap_or_else(|| vec![0.0; first.length()]);
-        Basis::plain(times(&self.vectors(), combinations, self.length()), center)
+        let columns = times(&self.vectors(), combinations, self.length());
+        // The plane goes through the own center. Of its points, the one nearest to the center of the first member has the
+        // coordinates zero, so that coordinates have the same origin whoever is the heaviest.
+        let origin = |span: &Self| span.origin().unwrap_or_else(|| vec![0.0; span.length()]);
+        let (own, mut center) = (origin(self), origin(first));
+        let mut outside: Vec<f64> = center.iter().zip(&own).map(|(first, own)| first - own).collect();
+        if outside.iter().any(|x| *x != 0.0) {
+            let mut along = Vec::new();
+            columns.transpose_times(&outside, &mut along);
+            columns.subtract_times(&along, &mut outside);
+            center.iter_mut().zip(&outside).for_each(|(center, x)| *center -= x);
+        }
+        Basis::plain(columns, center)
     }
 }
 
@@ -112,12 +124,12 @@ impl RowSpan for Feature<Vectors> {
 
 /// Weight vectors over plain rows or kernel features.
 pub(super) trait RowWeights: Weights {
-    /// Returns the atoms of the vectors; empty for plain rows.
+    /// Returns the atoms of the weight vectors; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }
 
-    /// Returns the distance by which a budget moved the vectors, summed over the dropped atoms.
+    /// Returns the total distance by which the budget has moved the vectors, summed over the removed atoms.
     fn budget_error(&self) -> f64 {
         0.0
     }
@@ -167,7 +179,7 @@ fn atoms(dictionary: &Vectors) -> Vec<&[f64]> {
     (0..dictionary.len()).map(|atom| dictionary.atom(atom)).collect()
 }
 
-/// Returns the product, with the right number of rows if there is nothing to multiply.
+/// Returns the matrix product. The result has `rows` rows even if there is nothing to multiply.
 fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     let mut product = Matrix::zeros(rows, combinations.columns());
     if combinations.columns() > 0 {
@@ -176,7 +188,8 @@ fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     product
 }
 
-/// Returns orthonormal columns, with column p in the span of the first p vectors. Dependent vectors are left out.
+/// Returns orthonormal columns, with column p in the span of the first p vectors. Linearly dependent vectors
+/// are left out.
 fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
     let mut columns = Matrix::zeros(vectors.rows(), 0);
     for p in 0..vectors.columns() {

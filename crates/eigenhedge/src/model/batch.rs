@@ -10,11 +10,13 @@ use crate::row::check_row;
 use crate::subspace::Instance;
 
 impl Model {
-    /// Runs one trial for several rows: one choice, the sum of its losses, one update. Weights, if given, are one per row,
-    /// finite and not negative; a row of weight w counts w times. On an error nothing changes.
+    /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights are given,
+    /// there is one per row, finite and not negative. A row of weight w counts w times. On an error nothing
+    /// changes.
     ///
-    /// The bounds hold with the largest eigenvalue of `Σ w z zᵀ` instead of the squared norm of a row; a given norm bound must
-    /// hold for its square root. Learners that center take one row at a time, which may have a weight.
+    /// The bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a row. A
+    /// given norm bound must be at least its square root. Learners that center accept only one row at a time,
+    /// which may have a weight.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -47,7 +49,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Learns more dyads than there are columns as one matrix, which has fewer.
+    /// Learns a batch as one matrix. This is cheaper if there are more dyads than columns.
     fn learn_scatter(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
         let mut scaled = Matrix::zeros(self.length, dyads.len());
         for (j, (weight, row)) in dyads.iter().enumerate() {

@@ -55,13 +55,14 @@ pub struct Embedding {
     shift: Vec<f64>,
     center_square: f64,
     deviation: Vec<f64>,
-    /// Ridge factors for filling in missing cells; `None` if missing cells are an error.
+    /// Ridge factors for filling in missing cells. `None` if missing cells are an error.
     ridges: Option<Vec<f64>>,
     imputation: Imputation,
 }
 
 impl Embedding {
-    /// Creates an embedding in the directions of a basis with these probabilities, padded with zeros.
+    /// Creates an embedding in the directions of a basis. `inclusion` contains the probability of each and is
+    /// padded with zeros.
     pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
@@ -74,7 +75,7 @@ impl Embedding {
         Self { standardizer, scaled, inclusion, basis, shift, center_square, deviation, ridges: None, imputation }
     }
 
-    /// Enables missing cells, which are filled in with these ridge factors in the learned directions.
+    /// Allows missing cells, which are filled in from the learned directions with these ridge factors.
     pub(super) fn filling(mut self, mut ridges: Vec<f64>) -> Self {
         ridges.resize(self.kept(), f64::INFINITY);
         self.ridges = Some(ridges.into_iter().map(|factor| ridge(factor, 1.0)).collect());
@@ -107,12 +108,12 @@ impl Embedding {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the atoms and the coefficients of the directions over them; `None` for plain rows.
+    /// Returns the atoms, and the coefficients of the directions in terms of them; `None` for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
 
-    /// Computes the coordinates of a row. Returns the squared reconstruction error over the cells that are not missing.
+    /// Computes the coordinates of a row. Returns the squared reconstruction error of the observed cells.
     pub fn transform(&mut self, raw: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         if self.standardizer.how() == Standardize::None {
             return self.transform_scaled(raw, coordinates);
@@ -159,14 +160,15 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates; for features, a pre-image with nearby features.
+    /// Returns the row with these coordinates. For features, returns a pre-image, whose features are near the
+    /// point.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = self.reconstruct_scaled(coordinates)?;
         self.standardizer.undo(&mut row);
         Ok(row)
     }
 
-    /// Returns the row with coordinates 0; `None` for features.
+    /// Returns the row whose coordinates are all 0; `None` for features.
     pub fn mean(&self) -> Option<Vec<f64>> {
         let mut mean = self.center()?.to_vec();
         self.standardizer.undo(&mut mean);
@@ -181,7 +183,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the embedding as plain numbers with these column names; `None` for features.
+    /// Returns the embedding as plain numbers, with these column names; `None` for features.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());
@@ -224,7 +226,7 @@ impl Embedding {
 pub struct LinearMap {
     /// Names of the columns, if any.
     pub columns: Option<Vec<String>>,
-    /// Row with coordinates 0.
+    /// Row whose coordinates are all 0.
     pub mean: Vec<f64>,
     /// Divisor of each column.
     pub scale: Vec<f64>,

@@ -35,25 +35,25 @@ use crate::simplex::{Multiplicity, Select};
 use crate::span::Span;
 use crate::subspace::{AnyRule, NormBound, Rule, RunningCenter, Subspace};
 
-/// Quantities that bounds depend on, besides the best loss.
+/// Quantities from which a bound is computed, apart from the best loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BoundInputs {
-    /// Number of trials, including a first one that sets the center.
+    /// Number of trials. A first trial that only sets the center is included.
     pub rows: u64,
-    /// Number of rows whose loss does not count: one that sets the center, or more.
+    /// Number of rows whose loss does not count, such as a first row that only sets the center.
     pub uncharged: u64,
     /// Number of merges.
     pub merges: u64,
     /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
-    /// Upper bound on the squared distance of the mean of the counted rows from the initial center, which is the first row if
-    /// that sets the center. `None` if unknown.
+    /// Upper bound on the squared distance of the mean of the counted rows from the initial center. If the
+    /// first row only sets the center, it is the initial center. `None` if unknown.
     pub offset: Option<f64>,
     /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,
 }
 
-/// Comparator of a bound.
+/// Comparator of a bound: its loss and its number of changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Comparator {
     /// Loss of the comparator.
@@ -76,18 +76,18 @@ pub struct Guarantee {
     pub theorem: &'static str,
     /// Value of the bound.
     pub bound: f64,
-    /// Cost of approximations, included in its constant.
+    /// Cost of approximations, included in the constant of the bound.
     pub price: f64,
 }
 
-/// Reason why there is no bound, or why it is unknown whether it holds.
+/// Reason why there is no bound, or why it cannot be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// No theorem covers the learner.
     #[error("no theorem covers this learner")]
     NoTheorem,
     /// No theorem covers the learner with a running center.
-    #[error("no theorem covers this learner with a running center")]
+    #[error("no theorem covers this learner with a running center; try center none")]
     Centering,
     /// Rows were clipped.
     #[error("no theorem covers rows that were shortened before they were learned")]
@@ -95,16 +95,16 @@ pub enum Reason {
     /// Rows had missing cells.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
-    /// Runs were merged without a theorem, or rows were learned without a prediction.
+    /// Runs were merged and no theorem covers that, or rows were learned without a prediction.
     #[error("no theorem covers merged runs with a center or a rate that changes, or rows that were not predicted")]
     Merged,
-    /// The center forgets.
+    /// The center forgets old rows.
     #[error("no theorem covers a center that forgets")]
     ForgettingCenter,
     /// The norm bound was not known from the start.
-    #[error("the theorem needs a norm bound given in advance")]
+    #[error("the theorem needs a norm bound given in advance: norm-bound Q")]
     RunningNormBound,
-    /// The choice is deterministic.
+    /// The learner does not draw its choice at random.
     #[error("no theorem covers choices that are not drawn")]
     NotDrawn,
     /// The comparator changes, but the theorem assumes a fixed one.
@@ -113,7 +113,7 @@ pub enum Reason {
     /// A budget on atoms changes directions, not only weights.
     #[error("no theorem covers a budget on atoms")]
     Budget,
-    /// An approximation has an unknown price.
+    /// The cost of an approximation is unknown.
     #[error("an approximation was made whose price is not known")]
     Unpriced,
     /// The learning rate changes.
@@ -122,7 +122,7 @@ pub enum Reason {
     /// The best loss is unknown.
     #[error("the best loss is unknown")]
     UnknownBest,
-    /// The bracket of the best loss is too wide to decide.
+    /// The interval of the best loss is too wide to decide.
     #[error("the best loss is not known well enough to tell")]
     WideBracket,
 }
@@ -130,8 +130,8 @@ pub enum Reason {
 /// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Compares a total expected loss with a bound that increases with the best loss. A result of false indicates an error in the
-/// implementation or the theorem.
+/// Compares a total expected loss with a bound that increases with the best loss. A result of false means
+/// that the implementation or the theorem is wrong.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -194,7 +194,7 @@ pub(super) fn guarantee<S: Span>(
     Ok(Guarantee { theorem, bound, price })
 }
 
-/// Returns the name of a theorem of the papers, or that of its limit for infinite dimension.
+/// Returns the name of a theorem in the papers, or of its limit for infinite dimension.
 fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> &'static str {
     match dimension {
         Multiplicity::Finite(_) => finite,
@@ -202,7 +202,7 @@ fn named(dimension: Multiplicity, finite: &'static str, limit: &'static str) -> 
     }
 }
 
-/// Evaluates the theorems about one subspace for all rows, with or without a center.
+/// Evaluates the theorems for a comparator with one subspace for all rows, with or without a center.
 fn fixed<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,
@@ -236,7 +236,7 @@ fn fixed<S: Span>(
     Ok((theorem, bound.map(|bound| bound + added)))
 }
 
-/// Returns the reason if the options exclude a theorem, most fundamental first.
+/// Returns the reason if the options exclude every theorem. The most fundamental reason comes first.
 fn covered(spec: &Spec) -> Result<(), Reason> {
     let theorem_of_given_norm = matches!(spec.learner, Kind::Tracking | Kind::Additive);
     match spec.learner {

@@ -8,17 +8,19 @@ use crate::state::length;
 use crate::subspace::{Instance, Symmetric};
 
 impl Model {
-    /// Returns true if the learner takes plain rows, without a center and without segments.
+    /// Returns true if the model accepts matrices: plain rows, no center, no segments.
     pub(super) fn takes_matrices(&self) -> bool {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
     }
 
-    /// Runs one trial with a symmetric positive semidefinite matrix S, such as the covariance matrix of a day. The loss is
-    /// `tr(S V)`, the part of S along the dropped directions. A row z is the matrix `z zᵀ`; a norm bound Q allows eigenvalues
-    /// up to Q². With k = n - 1 this is the variance minimizer. The matrix counts as `rows` rows: one, or the number of rows
-    /// whose dyads it sums, for batches whose rows are not available. The coordinates are zero. On an error nothing changes.
+    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The
+    /// loss is `tr(S V)`, the part of S along the dropped directions. A row z corresponds to the matrix `z
+    /// zᵀ`, and a norm bound Q allows eigenvalues up to Q². With k = n - 1 this is the variance minimizer.
     ///
-    /// Requires plain rows, no center and no partitions, whose cuts are between rows.
+    /// The matrix counts as `rows` rows: one, or the number of rows whose dyads it sums, if the rows
+    /// themselves are not available. The coordinates are zero. On an error nothing changes.
+    ///
+    /// Requires plain rows and no center. Partitions are not supported, because their cuts are between rows.
     ///
     /// ```
     /// use eigenhedge::{Kind, Matrix, Model, Spec};
@@ -34,7 +36,7 @@ impl Model {
         self.step_scaled_matrix(matrix, rows)
     }
 
-    /// Runs one trial with a matrix in standard units. The caller has scaled its rows.
+    /// Runs one trial with a matrix in standard units. The caller must have scaled its rows.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         if !self.takes_matrices() {
             return Err(Error::Unsupported("a matrix needs a learner over plain rows without center and segments"));

@@ -21,7 +21,8 @@ use crate::subspace::Learned;
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
-    /// Returns the model of the rows of both. The random draws continue those of the first.
+    /// Merges two models. The result has learned the rows of both. Its random draws continue those of the
+    /// first.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -55,7 +56,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns a model initialized with rows summarized elsewhere.
+    /// Returns a model that has learned rows from a summary of them.
     pub(crate) fn begin_with(
         mut self,
         rows: Learned<'_>,
@@ -72,7 +73,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns an error, with the name of the option, if another model has different options.
+    /// Returns an error that names the first option whose value differs in `other`.
     pub(crate) fn check_alike(&self, other: &Self) -> Result<(), Error> {
         let differ = |name: &str, own: &str, found: &str| {
             Err(Error::Merge(format!("{name} must be {own} as in the first model, got {found}")))
@@ -101,7 +102,7 @@ impl Model {
         Err(Error::Merge("the options of the models must be the same".to_owned()))
     }
 
-    /// Returns an error if the learned state depends on the order of rows.
+    /// Returns an error if the learned state depends on the order of rows, so that merging is impossible.
     pub(crate) fn check_mergeable(&self) -> Result<(), Error> {
         if self.segments > 0 {
             return Err(depends_on_order("segments must be 0"));

@@ -24,7 +24,8 @@ use crate::state::ensure;
 use crate::subspace::Scales;
 
 impl Model {
-    /// Changes the handling of missing cells for the next rows. A model that has filled in cells must go on doing so.
+    /// Changes the handling of missing cells for the following rows. Returns an error if the model has filled in cells
+    /// and would no longer do so.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -50,7 +51,7 @@ impl Model {
         Ok(())
     }
 
-    /// Runs one trial of a row that may have missing cells.
+    /// Runs one trial with a row that may have missing cells.
     pub(super) fn step_seen(&mut self, row: &[f64]) -> Result<Loss, Error> {
         check_cells("row", row, self.length)?;
         let missing = row.iter().filter(|x| x.is_nan()).count();
@@ -87,13 +88,13 @@ impl Model {
         Ok(loss)
     }
 
-    /// Returns the ridge factors in the directions of [`Self::embedding`], for filling in missing cells.
+    /// Returns the ridge factors for filling in missing cells, one for each direction of [`Self::embedding`].
     pub(super) fn ridges(&mut self) -> Vec<f64> {
         let scales = self.scales();
         self.learner.plain_mut().map_or_else(Vec::new, |portfolio| portfolio.heaviest_mut().direction_ridges(scales))
     }
 
-    /// Returns the scales of the losses and energies so far.
+    /// Returns the scales of losses and energies so far.
     fn scales(&self) -> Scales {
         let rows = self.totals.charged() as f64;
         let cells = (rows * self.length as f64 - self.totals.missing_cells as f64).max(1.0);
@@ -101,7 +102,7 @@ impl Model {
         Scales { noise: self.totals.expected_loss / cells, signal }
     }
 
-    /// Checks deserialized columns without cells.
+    /// Checks the deserialized list of columns without cells.
     pub(super) fn check_unseen(&self) -> Result<(), Error> {
         let fits = self.unseen.iter().all(|column| *column < self.length) && self.unseen.len() <= self.length;
         ensure(fits, "the columns without a cell must be columns of the rows")?;
@@ -110,7 +111,7 @@ impl Model {
     }
 }
 
-/// Adds advice about a missing cell to the error.
+/// Adds a hint about the option for missing cells to the error.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

@@ -33,7 +33,8 @@ use crate::state::ensure;
 use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
 
-/// A learner over a stream of rows, with everything that is saved: options, state, summary, names and scale of the columns.
+/// Learner over a stream of rows, with everything that is saved: options, state, summary, and the names and
+/// scale of the columns.
 ///
 /// ```
 /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -59,10 +60,11 @@ pub struct Model {
     partitions: Option<Partitions>,
     segments: usize,
     coordinates: Coordinates,
-    /// Columns without any cell so far, if cells may be missing and the first one sets the center.
+    /// Columns that have had no cell so far. Used only if cells may be missing and the first cell of a column
+    /// sets its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program, in its own format; empty for none. The next row clears it.
+    /// State of the calling program in its own format; empty if there is none. The next row clears it.
     pub resume_state: Vec<u8>,
     /// The last row with missing cells filled in.
     #[serde(skip)]
@@ -80,31 +82,34 @@ struct Working {
     /// True if the projection of every row is computed.
     reconstructs: bool,
     reconstruction: Vec<f64>,
-    /// The row in standard units, and those of a block.
+    /// Last row in standard units, and the rows of a block.
     scaled: Vec<f64>,
     block: Vec<Vec<f64>>,
     /// Embedding of the learned state, cached until the next row.
     frozen: Option<Box<Embedding>>,
 }
 
-/// Comparators of a model.
+/// Comparators that a model computes for its summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparators {
-    /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long ones.
+    /// True to track the best fixed subspace. This costs O(n²) per row for short rows and O(nk) for long
+    /// rows.
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
-    /// Follow the best partitions into up to this many segments; 0 for none. Rows are remembered ([`Partitions`]).
+    /// Maximum number of segments of the best partitions; 0 for no partitions. Rows are stored
+    /// ([`Partitions`]).
     pub segments: usize,
 }
 
 impl Comparators {
-    /// Selects the number of segments, up to 12, that minimizes the bound for a changing comparator.
+    /// Value of `segments` that chooses the number of segments, up to 12, with the least bound for a changing
+    /// comparator.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
-    /// Creates comparators: the best fixed subspace, if `hindsight`, and the best partitions into up to `segments` segments; 0
-    /// for none.
+    /// Creates comparators: the best fixed subspace if `hindsight` is true, and the best partitions into at
+    /// most `segments` segments. 0 segments means no partitions.
     pub fn new(hindsight: bool, segments: usize) -> Self {
         Self { hindsight, segments, ..Self::default() }
     }
@@ -116,7 +121,7 @@ impl Default for Comparators {
     }
 }
 
-/// Maximum row length in a saved model without data to justify it.
+/// Maximum row length of a saved model whose file is too short to contain such a row.
 const LONGEST: usize = 1 << 20;
 /// Maximum number of directions in a saved model.
 const MOST_KEPT: usize = 1 << 20;
@@ -127,7 +132,7 @@ impl Model {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// Creates the model of a setup. With `hindsight`, it tracks the best subspace.
+    /// Creates the model of a setup. It tracks the best fixed subspace if `hindsight` is true.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;
@@ -183,7 +188,7 @@ impl Model {
         &self.columns
     }
 
-    /// Sets the names of the columns. Duplicate names are discarded, and the columns are then unnamed.
+    /// Sets the names of the columns. If a name occurs twice, the columns are unnamed.
     pub fn set_names(&mut self, names: Option<Vec<String>>) {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
@@ -198,14 +203,16 @@ impl Model {
         self.columns.standardizer.settle();
     }
 
-    /// Sets whether [`Self::coordinates`] is read after the following rows. Aligned coordinates cost O(u k²) per row, with u
-    /// explicit directions, and are computed only on request.
+    /// Sets whether the coordinates of the following rows are needed ([`Self::coordinates`]). Aligned
+    /// coordinates cost O(u k²) per row, where u is the number of explicit directions, so they are computed
+    /// only on request.
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
-    /// Sets whether [`Self::reconstruction`] is read after the following rows, at O(n u) per row. Returns an error if the
-    /// learner has none ([`Spec::check_reconstructions`]).
+    /// Sets whether the reconstructions of the following rows are needed ([`Self::reconstruction`]). They
+    /// cost O(n u) per row. Returns an error if the learner cannot compute them
+    /// ([`Spec::check_reconstructions`]).
     pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
         if asked {
             self.spec.check_reconstructions()?;
@@ -214,20 +221,21 @@ impl Model {
         Ok(())
     }
 
-    /// Serializes the model into the bytes of a file. Returns an error if the kernel is a function, which cannot be saved.
+    /// Serializes the model, as in a file. Returns an error if the kernel is a function, which cannot be
+    /// saved.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Model, self)
             .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))
     }
 
-    /// Reads the bytes written by [`Self::to_bytes`].
+    /// Reads a model written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (model, length) = unframed::<Self>(SavedKind::Model, bytes)?;
         model.check_state(length).map_err(Refusal::State)?;
         Ok(model)
     }
 
-    /// Checks a state deserialized from this many bytes.
+    /// Checks a state that was deserialized from this many bytes.
     pub(crate) fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length <= LONGEST.max(bytes / size_of::<f64>());
         ensure(self.length > 0 && justified, "the rows must have a number, and no more than the file can have seen")?;
@@ -287,7 +295,7 @@ impl Model {
         }
     }
 
-    /// Returns the rows that a kernel model stores: the atoms of its learner, and rows of comparators.
+    /// Returns the rows that a kernel model stores: the atoms of its learner and the rows of its comparators.
     pub fn held_rows(&self) -> Vec<&[f64]> {
         let mut rows = self.learner.inside().atoms();
         if let Some(Hindsight::Features(features)) = &self.hindsight {
@@ -296,8 +304,8 @@ impl Model {
         rows
     }
 
-    /// Returns the coordinates of the last row, padded with zeros, in the directions drawn for it, or in the aligned basis if
-    /// requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
+    /// Returns the coordinates of the last row, padded with zeros. They refer to the directions drawn for the
+    /// row, or to the aligned basis if requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -308,25 +316,26 @@ impl Model {
         &self.scratch.0.reconstruction
     }
 
-    /// Computes the coordinates of a row in the directions that are now most likely kept, without learning. Returns the squared
-    /// reconstruction error.
+    /// Computes the coordinates of a row, without learning, in the directions that are currently most likely
+    /// to be kept. Returns the squared reconstruction error.
     pub fn transform(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         self.frozen().transform(row, coordinates)
     }
 
-    /// Returns the row with these coordinates in the directions that are now most likely kept; for a kernel, a pre-image.
+    /// Returns the row with these coordinates in the directions that are currently most likely to be kept.
+    /// For a kernel it is a pre-image.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }
 
-    /// Returns the directions that are now most likely kept, cached until the next row.
+    /// Returns the directions that are currently most likely to be kept, cached until the next row.
     pub fn frozen(&mut self) -> &mut Embedding {
         let found = self.scratch.0.frozen.take();
         let embedding = found.unwrap_or_else(|| Box::new(self.embedding()));
         self.scratch.0.frozen.insert(embedding)
     }
 
-    /// Returns the k directions that are now most likely kept, for use without learning.
+    /// Returns the k directions that are currently most likely to be kept, for use without learning.
     pub fn embedding(&mut self) -> Embedding {
         let embedding = self.learner.embedding(self.spec.kept).with_scale(&self.columns.standardizer);
         match self.spec.missing {
@@ -335,8 +344,8 @@ impl Model {
         }
     }
 
-    /// Returns the basis for the coordinates of the next row, for use without learning: the aligned one, unless coordinates are
-    /// those of the draw, which has not been made.
+    /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned
+    /// basis, or the most likely directions if coordinates refer to the draw, which is yet to come.
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
@@ -350,8 +359,8 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows, after filling in missing cells, along each direction of an embedding, and in total;
-    /// `None` if it is not known exactly. Costs O(n² k).
+    /// Returns the energy of all rows along each direction of an embedding, and in total. Missing cells count
+    /// as filled in. `None` if it is not known exactly. Costs O(n² k).
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
@@ -361,20 +370,23 @@ impl Model {
         Summary::of(self, self.best(), self.segments)
     }
 
-    /// Returns the summary without partitions, which cost many eigendecompositions, for progress reports.
+    /// Returns the summary without partitions, for progress reports. Partitions cost many
+    /// eigendecompositions.
     pub fn interim_summary(&self) -> Summary {
         Summary::of(self, self.best(), 0)
     }
 
-    /// Returns the summary with a bracket of the best loss, at the cost of a few matrix products. The bracket is found
-    /// from the directions of the previous call. It is unknown in a feature space. The call is cheapest when the number
-    /// of charged rows is a multiple of 64, or of 256 for rows of more than 256 numbers.
+    /// Returns the summary with an interval of the best loss, at the cost of a few matrix products. The
+    /// search starts from the directions of the previous call. In a feature space the best loss is unknown.
+    /// The call is cheapest when the number of counted rows is a multiple of 64, or of 256 for rows of more
+    /// than 256 numbers.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator, unless rows were filled in, because it would have to be compared on the observed cells.
+    /// Returns the comparator; `None` if rows were filled in, because only the observed cells could be
+    /// compared.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

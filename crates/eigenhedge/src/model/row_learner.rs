@@ -22,7 +22,7 @@ pub(super) struct LastRow<'a> {
     pub energy: f64,
 }
 
-/// Interface of a learner over rows for a model, besides the trial itself.
+/// Queries that a model makes to a learner over rows, apart from the trials themselves.
 pub(super) trait RowLearner {
     /// Returns the parameters of the members of a portfolio; empty for Hebbian learners.
     fn specs(&self) -> &[Spec] {
@@ -32,7 +32,7 @@ pub(super) trait RowLearner {
     /// Returns the results of the last trial.
     fn last_row(&self) -> LastRow<'_>;
 
-    /// Returns the number of columns of the spans of all members, or of weight vectors.
+    /// Returns the total number of columns in the spans of all members, or of weight vectors.
     fn columns(&self) -> usize {
         self.last_row().rank
     }
@@ -40,7 +40,7 @@ pub(super) trait RowLearner {
     /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
     fn fixes_center(&self) -> bool;
 
-    /// Returns the members of a portfolio of several.
+    /// Returns the members of a portfolio; empty for a single learner.
     fn members(&self) -> Vec<Member> {
         Vec::new()
     }
@@ -50,16 +50,18 @@ pub(super) trait RowLearner {
         Vec::new()
     }
 
-    /// Returns the probabilities of being kept of the explicit directions of the heaviest member, largest first.
+    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending
+    /// order.
     fn probabilities(&self) -> Vec<f64> {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. The price is that of a single learner; `None` for a portfolio of several. Missing
+    /// Returns the cost of approximations. The price is `None` for a portfolio of several members. Missing
     /// cells are not counted.
     fn certificate(&self) -> Certificate;
 
-    /// Returns the least bound against a comparator: over all members with a theorem, plus the Hedge term.
+    /// Returns the least bound against a comparator, over all members with a theorem, including the Hedge
+    /// term.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
@@ -70,10 +72,11 @@ pub(super) trait RowLearner {
     /// Returns the atoms of all members; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]>;
 
-    /// Returns the k directions that are now most likely kept.
+    /// Returns the k directions that are currently most likely to be kept.
     fn embedding(&mut self, kept: usize) -> Embedding;
 
-    /// Returns the basis for the aligned coordinates of the next row; [`Self::embedding`] for Hebbian learners.
+    /// Returns the basis for the aligned coordinates of the next row. For Hebbian learners it is
+    /// [`Self::embedding`].
     fn aligned_embedding(&mut self, kept: usize) -> Embedding {
         self.embedding(kept)
     }

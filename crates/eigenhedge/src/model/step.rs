@@ -10,8 +10,9 @@ use crate::standardize::Standardize;
 use crate::subspace::Instance;
 
 impl Model {
-    /// Runs one trial. On an error nothing changes. A NaN cell is missing, which is an error unless
-    /// [`Spec::missing`](crate::Spec::missing) is set. A skipped row has no loss, and its coordinates are zero.
+    /// Runs one trial. On an error nothing changes. A NaN cell counts as missing, which is an error unless
+    /// [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss, and its coordinates are
+    /// zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);
@@ -26,7 +27,7 @@ impl Model {
         outcome
     }
 
-    /// Updates the scale after a scaled row, and converts its projection to units of the input.
+    /// Updates the scale after a row, and converts the reconstruction to units of the input.
     fn enter_raw(&mut self, raw: &[f64]) {
         self.columns.standardizer.undo_like(raw, &mut self.scratch.0.reconstruction);
         if !self.spec.missing.passes_over(raw) {
@@ -34,7 +35,7 @@ impl Model {
         }
     }
 
-    /// Runs one trial of a row in standard units.
+    /// Runs one trial with a row in standard units.
     fn step_scaled(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let loss = match self.spec.missing {
             Missing::Fail => self.learn(row).map_err(name_option),
@@ -44,7 +45,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Clears cached results of the previous row.
+    /// Clears cached results of the previous row and the resume state.
     pub(super) fn has_changed(&mut self) {
         self.scratch.0.frozen = None;
         self.resume_state.clear();
@@ -60,7 +61,7 @@ impl Model {
         }
     }
 
-    /// Runs one trial of a row without missing cells.
+    /// Runs one trial with a row without missing cells.
     pub(super) fn learn(&mut self, row: &[f64]) -> Result<Loss, Error> {
         let fixes_center = self.learner.inside().fixes_center();
         let Working { aligns, reconstructs, reconstruction, .. } = &mut self.scratch.0;
@@ -108,9 +109,9 @@ impl Model {
         }
     }
 
-    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], and long rows are faster.
-    /// `each` is called with the updated model and the loss of every row. The first rejected row ends the loop; its position is
-    /// returned, and the previous rows have been learned.
+    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`]; long
+    /// rows are faster. `each` is called with the updated model and the loss after every row. The first
+    /// rejected row ends the loop, and its position is returned; the previous rows have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
@@ -138,7 +139,7 @@ impl Model {
         outcome.and(refused.map_or(Ok(()), Err))
     }
 
-    /// Runs trials of rows in standard units, without missing cells.
+    /// Runs trials with rows in standard units, without missing cells.
     fn step_block(
         &mut self,
         rows: &[&[f64]],
@@ -157,7 +158,7 @@ impl Model {
         )
     }
 
-    /// Returns the number of rows worth passing to [`Self::step_each`] at once; 1 if there is no gain.
+    /// Returns the best number of rows to pass to [`Self::step_each`] at once; 1 if blocks are not faster.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

@@ -9,15 +9,15 @@ use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared input units. The names are those of the JSON summary; values that do not exist are
-/// null.
+/// Summary of a model. Losses are in squared units of the input. The fields have the names of the JSON
+/// summary. Values that do not exist are null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Number of rows seen.
     pub rows: u64,
-    /// Number of rows skipped because of missing cells, or because they were bad. The model does not see bad rows; the caller
-    /// adds them.
+    /// Number of rows skipped because they had missing cells or were bad. The model does not see bad rows;
+    /// the caller adds them.
     pub skipped_rows: u64,
     /// Number of columns.
     pub dim: usize,
@@ -31,10 +31,10 @@ pub struct Summary {
     pub eta: Option<f64>,
     /// Options in effect, by name with underscores.
     pub options: BTreeMap<String, Value>,
-    /// Number of learned rows whose loss does not count: a first row that sets the center, for each merged run, and rows that
-    /// were not predicted ([`Moments`](crate::Moments)).
+    /// Number of learned rows whose loss does not count: a first row that only sets the center (one per
+    /// merged run), and rows that were not predicted ([`Moments`](crate::Moments)).
     pub uncharged_rows: u64,
-    /// Expected loss of the first row, if it only set the center. It is not included in any other number.
+    /// Expected loss of the first row if that row only set the center. It is not part of any other number.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
@@ -48,7 +48,7 @@ pub struct Summary {
     pub regret: Option<Best>,
     /// Bound on the expected loss.
     pub bound: Option<f64>,
-    /// True if the expected loss is within the bound; `None` if that is unknown.
+    /// True if the expected loss is within the bound; `None` if this is unknown.
     pub bound_holds: Option<bool>,
     /// Theorem of the bound, or the reason why there is none.
     pub bound_reason: String,
@@ -70,7 +70,7 @@ pub struct Summary {
     pub rows_per_second: Option<f64>,
 }
 
-/// A bound against a comparator that may change its subspace.
+/// Bound against a comparator that may change its subspace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ShiftingBound {
@@ -90,18 +90,19 @@ pub struct ShiftingBound {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Cost of mixing and rank caps, included in the constant of the theorem; for a portfolio, that of the member with the
-    /// bound. `None` if unknown.
+    /// Cost of mixing and rank caps, included in the constant of the theorem. For a portfolio, that of the
+    /// member whose bound is reported. `None` if unknown.
     pub price: Option<f64>,
-    /// Maximum excess of the loss over that of the best member, due to Hedge.
+    /// Upper bound on how much the loss can exceed that of the best member, due to Hedge.
     pub hedge_term: f64,
-    /// Norms of features discarded by a budget on atoms.
+    /// Total norm of the features discarded by a budget on atoms.
     pub budget_error: f64,
-    /// Number of rows before which directions were orthonormalized, because the parts of the row did not add up.
+    /// Number of rows before which the directions had to be orthonormalized again, because the kept and
+    /// dropped parts of the row did not add up.
     pub healed_rows: u64,
-    /// Number of clipped rows; the maximum over the members.
+    /// Number of clipped rows; for a portfolio, the maximum over its members.
     pub clipped_rows: u64,
-    /// Number of rows learned with missing cells filled in. Their loss is that of the observed cells.
+    /// Number of rows learned with missing cells filled in. Their loss covers only the observed cells.
     pub filled_rows: u64,
     /// Number of cells filled in.
     pub missing_cells: u64,
@@ -120,7 +121,7 @@ pub struct Member {
 }
 
 impl Summary {
-    /// Creates the summary, given the best loss, with the best partitions into up to `segments` segments.
+    /// Creates the summary from the best loss, with the best partitions into at most `segments` segments.
     pub(super) fn of(run: &Model, best_loss: Option<Best>, segments: usize) -> Self {
         let Model { spec, totals, .. } = run;
         let learner = run.learner.inside();
@@ -193,7 +194,7 @@ impl Summary {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into up to `segments` segments, and the least bound against one of them.
+/// Returns the best partitions into at most `segments` segments, and the least bound against any of them.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
@@ -222,8 +223,8 @@ fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partit
     (partitions, least)
 }
 
-/// Returns the number of segments that pays off, if each change costs as much as in the bound for rate 1 with a fixed share of
-/// one over the number of rows.
+/// Returns the number of segments with the least total of loss and cost of changes. A change costs as much as
+/// in the bound for rate 1 with a fixed share of one over the number of rows.
 fn fewest(run: &Model, partitions: &[Partition]) -> usize {
     let charged = run.totals.charged().max(1) as f64;
     let square = run.totals.squares_norm / charged.sqrt();

@@ -6,19 +6,20 @@ use crate::num::dot;
 use crate::state::{count, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Sums over the rows so far, in squared input units. A first row that sets the center is counted, but its loss is separate and
-/// not included in any sum.
+/// Sums over the rows so far, in squared units of the input. A first row that only sets the center is counted
+/// as a row, but its loss is stored separately and is not part of any sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// Number of rows seen.
     pub rows: u64,
-    /// Number of rows seen whose losses are not included: a first row that sets the center, for each merged run, and rows
-    /// learned without a prediction ([`Moments`](crate::Moments)).
+    /// Number of rows whose losses are not included: a first row that only sets the center (one per merged
+    /// run), and rows learned without a prediction ([`Moments`](crate::Moments)).
     pub uncharged: u64,
     /// Number of merges of two runs with rows.
     pub merges: u64,
-    /// Expected loss of the first row, if it only set the center; after merging, of all first rows.
+    /// Expected loss of the first row if that row only set the center. After merging, the sum over all first
+    /// rows.
     pub first_row_loss: Option<f64>,
     /// Expected loss.
     pub expected_loss: f64,
@@ -26,7 +27,7 @@ pub struct Totals {
     pub loss: f64,
     /// Squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Number of rows skipped because of missing cells, which are not included in the rows seen.
+    /// Number of rows skipped because of missing cells. They are not counted in `rows`.
     pub passed_over: u64,
     /// Number of rows learned with missing cells filled in.
     pub filled_rows: u64,
@@ -60,12 +61,13 @@ impl Totals {
         count("the number of directions in use", self.rank_sum)
     }
 
-    /// Adds the trial of one row with this squared norm.
+    /// Adds the trial of a row with this squared norm.
     pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize, square: f64) {
         self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
     }
 
-    /// Adds the trial of a batch of rows, with the kept energy and an upper bound on the Frobenius norm of the instance.
+    /// Adds the trial of a batch of rows. The arguments include the kept energy and an upper bound on the
+    /// Frobenius norm of the instance.
     pub(super) fn enter_batch(&mut self, loss: Loss, kept_energy: f64, rank: usize, rows: u64, norm: f64) {
         self.rows += rows;
         self.expected_loss += loss.expected;
@@ -76,19 +78,19 @@ impl Totals {
         self.rank_max = self.rank_max.max(rank);
     }
 
-    /// Adds a first row that sets the center.
+    /// Adds a first row that only sets the center.
     pub(super) fn enter_first(&mut self, loss: Loss) {
         self.rows += 1;
         self.uncharged += 1;
         self.first_row_loss = Some(loss.expected);
     }
 
-    /// Creates totals of rows learned without a prediction, and of skipped rows.
+    /// Creates totals for rows learned without a prediction, and skipped rows.
     pub(crate) fn unpredicted(rows: u64, passed_over: u64) -> Self {
         Self { rows, uncharged: rows, passed_over, ..Self::default() }
     }
 
-    /// Adds the totals of a run over other rows.
+    /// Adds the totals of another run.
     pub(super) fn merge(&mut self, other: &Self) {
         self.merges += other.merges + u64::from(self.rows > 0 && other.rows > 0);
         self.rows += other.rows;

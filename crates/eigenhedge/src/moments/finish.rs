@@ -11,20 +11,21 @@ use crate::registry::options::Setup;
 use crate::standardize::{Standardize, Standardizer};
 use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 
-/// Scatter matrix in the requested units.
+/// Scatter matrix in the requested units, around the requested center.
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     /// Total energy.
     energy: f64,
-    /// Upper bounds on the energy missing from the sketch along each direction.
+    /// Upper bounds on the energy that the sketch misses along each direction.
     slack: Vec<f64>,
-    /// Standard deviation of each column, if in standard units.
+    /// Standard deviation of each column; `None` for original units.
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
-    /// Returns the loss of the best k-dimensional subspace of all rows, around their mean or zero, in standard or original
-    /// units; exact, or as a bracket. A model from [`Self::finish`] has at most the upper value as loss on these rows.
+    /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in
+    /// standard or original units. The loss is exact or an interval. A model from [`Self::finish`] has a loss
+    /// of at most the upper bound on these rows.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -79,14 +80,15 @@ impl Moments {
         }
     }
 
-    /// Returns the learner with these options after all rows, as if it had learned them in one pass. With `standardize`, the
-    /// rows are scaled to mean 0 and deviation 1 in every column. No row was predicted, so no loss is recorded: the summary
-    /// starts with the following rows.
+    /// Returns the learner with these options after all rows, as if it had learned them in one pass. With
+    /// `standardize`, every column is scaled to mean 0 and standard deviation 1. No row was predicted, so no
+    /// loss is recorded; the summary starts with the rows that follow.
     ///
-    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). Without a given norm bound, the
-    /// largest squared norm of a row is used. With centering it is the norm of the distance from the mean of the previous rows,
-    /// which depends slightly on their order. In standard units it is unknown, and the last two learners need a given bound. A
-    /// self-confident rate uses the loss of the best subspace.
+    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no norm bound is
+    /// given, the largest norm of a row is used. With centering, it is the largest distance of a row from the
+    /// mean of the previous rows, which depends slightly on their order. In standard units it is unknown, so
+    /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best
+    /// subspace.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         let spec = &setup.spec;
@@ -153,7 +155,7 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Returns the variances of the columns; 0 for a constant column.
+    /// Returns the variance of each column; 0 for a constant column.
     fn variances(&self, deviations: &[f64]) -> Vec<f64> {
         let is_constant = |j: usize| match &self.held {
             Held::Exact(held) => held.whole().column(j)[j] == 0.0,

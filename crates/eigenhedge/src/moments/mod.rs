@@ -60,19 +60,20 @@ pub struct Moments {
     length: usize,
     kept: usize,
     missing: Missing,
-    /// Names of the columns, if any.
+    /// Columns, with their names if they have any.
     columns: Columns,
     rows: u64,
     passed_over: u64,
     /// Energy `Σ w |x|²`.
     energy: f64,
-    /// Largest `w |x|²`, and largest `w |x - m|²`, where m is the mean of the previous rows or of the other part.
+    /// Largest `w |x|²` and largest `w |x - m|²`, where m is the mean of the previous rows or of another
+    /// part.
     largest_square: f64,
     largest_deviation: f64,
     held: Held,
 }
 
-/// Scatter matrix around the mean.
+/// Scatter matrix around the mean, exact or as a sketch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
     Exact(Box<RunningScatter>),
@@ -83,8 +84,8 @@ enum Held {
 const MOST_KEPT: usize = 1 << 20;
 
 impl Moments {
-    /// Creates empty moments for models that keep at most `kept` directions. Rows with missing cells (NaN) are rejected or
-    /// skipped.
+    /// Creates empty moments, for models that keep at most `kept` directions. Rows with missing cells (NaN)
+    /// are rejected or skipped.
     pub fn new(length: usize, kept: usize, missing: Missing) -> Result<Self, Error> {
         if length == 0 {
             return Err(Error::Parameter { name: "the dimension", rule: "at least 1", value: 0.0 });
@@ -111,7 +112,7 @@ impl Moments {
         })
     }
 
-    /// Sets the names of the columns. They must match when parts are merged, and the model inherits them.
+    /// Sets the names of the columns. They must match when parts are merged. The model receives them.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
         length("the names of columns", names.len(), self.length)?;
         self.columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
@@ -127,7 +128,7 @@ impl Moments {
         self.columns.names.as_deref()
     }
 
-    /// Returns the error of [`Self::update`] for these rows, with the position of the row.
+    /// Checks rows for [`Self::update`]. The error contains the position of the row.
     pub fn check(&self, rows: &[&[f64]]) -> Result<(), Error> {
         let check = if self.missing == Missing::Fail { check_row } else { check_cells };
         for (i, row) in rows.iter().enumerate() {
@@ -139,8 +140,8 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows, with one weight per row if given. Weights are finite and not negative; a row of weight w counts w times. On
-    /// an error nothing changes; the error names the row.
+    /// Adds rows. If weights are given, there is one per row, finite and not negative; a row of weight w
+    /// counts w times. On an error nothing changes, and the error names the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -212,7 +213,7 @@ impl Moments {
         self.kept
     }
 
-    /// Returns the number of rows added, without those of weight zero.
+    /// Returns the number of rows added. Rows of weight zero are not counted.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -232,7 +233,8 @@ impl Moments {
         self.mean_parts().value()
     }
 
-    /// Returns `Σ w (x - m)(x - m)ᵀ`; `None` for long rows, which have only a sketch.
+    /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`; `None` for long rows, for which only a sketch is
+    /// stored.
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
             LearnedScatter::Whole(scatter) => Some(scatter),
@@ -254,14 +256,14 @@ impl Moments {
         framed(SavedKind::Moments, self).map_err(|_| Error::State("moments must have a form as bytes"))
     }
 
-    /// Reads the bytes written by [`Self::to_bytes`].
+    /// Reads moments written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (moments, length) = unframed::<Self>(SavedKind::Moments, bytes)?;
         moments.check_state(length).map_err(Refusal::State)?;
         Ok(moments)
     }
 
-    /// Checks a state deserialized from this many bytes.
+    /// Checks a state that was deserialized from this many bytes.
     fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length > 0 && self.length <= bytes / size_of::<f64>();
         ensure(justified, "the rows must have a number, and no more than the bytes can have seen")?;

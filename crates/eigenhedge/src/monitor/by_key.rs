@@ -4,13 +4,13 @@ use super::Monitor;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// Number of parts of a warm-up. The first rows of a key fill at most one part of the shared reference, so that several keys
-/// contribute to it.
+/// Number of parts of the warm-up of the shared reference. The first rows of a key fill at most one part, so
+/// several keys contribute.
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of this one. A monitor without a reference uses that of the first rows of all
-    /// keys until it has enough rows of its own.
+    /// Creates a fleet whose monitors are copies of this one. If the monitor has no reference, each key uses
+    /// a shared one, computed from the first rows of all keys, until it has enough rows of its own.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
@@ -32,12 +32,12 @@ impl Fleet<Monitor> {
         Ok(fleet)
     }
 
-    /// Calls `work` with the monitor of a key. `work` must step it with `row`, which also counts towards the shared reference:
-    /// the first rows of a key fill at most one of its `parts`. A new key is added unless `work` fails.
+    /// Calls `work` with the monitor of a key. `work` must step it with `row`. The row may also be used for
+    /// the shared reference: the first rows of a key fill at most one of its `parts`. A new key is added
+    /// unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
         key: &str,
-        row: &[f64],
         parts: u64,
         work: impl FnOnce(&mut Monitor) -> Result<R, Error>,
     ) -> Result<R, Error> {
@@ -46,9 +46,11 @@ impl Fleet<Monitor> {
             if let Some(common) = common.as_ref().filter(|common| common.is_ready() && !monitor.is_ready()) {
                 monitor.borrow_reference(common);
             }
+            let before = monitor.waiting_rows();
             let outcome = work(monitor)?;
-            if let Some(common) = common.as_mut().filter(|common| !common.is_ready() && !monitor.is_ready()) {
-                pool_row(common, monitor, row, parts);
+            let is_new = monitor.waiting_rows() > before && !monitor.is_ready();
+            if let Some(common) = common.as_mut().filter(|common| is_new && !common.is_ready()) {
+                pool_row(common, monitor, parts);
             }
             Ok(outcome)
         });
@@ -57,10 +59,16 @@ impl Fleet<Monitor> {
     }
 }
 
-/// Adds one of the first rows of a key to the warm-up of the shared reference.
-fn pool_row(pool: &mut Monitor, monitor: &Monitor, row: &[f64], parts: u64) {
+/// Adds one of the first rows of a key to the warm-up of the shared reference: its deviation from the earlier rows of the key,
+/// because keys may have different levels.
+fn pool_row(pool: &mut Monitor, monitor: &Monitor, parts: u64) {
     let wanted = pool.options().warm_up_rows(pool.width());
-    if monitor.totals().rows > wanted.div_ceil(parts) || pool.add_to_warm_up(row).is_err() {
+    // The first row of a key has no deviation.
+    if monitor.waiting_rows() > wanted.div_ceil(parts) + 1 {
+        return;
+    }
+    let Some(deviation) = monitor.last_deviation() else { return };
+    if pool.add_to_warm_up(&deviation).is_err() {
         return;
     }
     if pool.waiting_rows() >= wanted {
@@ -83,16 +91,43 @@ mod tests {
         for (t, row) in rows.iter().enumerate() {
             let key = if t % 2 == 0 { "left" } else { "right" };
             let (is_borrowed, is_ready, number) = fleet
-                .with_pool(key, row, 2, |monitor| {
+                .with_pool(key, 2, |monitor| {
                     monitor.step(row)?;
                     Ok((monitor.is_borrowed(), monitor.is_ready(), monitor.totals().rows))
                 })
                 .unwrap();
             borrowed += usize::from(is_borrowed);
-            // Forty rows of each key are the shared warm-up; eighty are that of one key.
-            assert_eq!(is_ready, number > 40, "{key} {number}");
+            // The deviations of forty rows of each key are the shared warm-up; eighty rows are that of one key.
+            assert_eq!(is_ready, number > 41, "{key} {number}");
             assert_eq!(is_borrowed, is_ready && number < 80, "{key} {number}");
         }
-        assert_eq!(borrowed, 2 * 39);
+        assert_eq!(borrowed, 2 * 38);
+    }
+
+    /// Keys of very different levels and one noise: the shared reference knows the noise within a key.
+    #[test]
+    fn the_shared_reference_holds_for_keys_of_different_levels() {
+        let options = MonitorOptions::default().with_warm_up(Some(400));
+        let mut fleet = Fleet::of_monitors(Monitor::new(options, 4).unwrap()).unwrap();
+        let (mut scored, mut alarms, mut found) = (0u64, 0u64, 0u64);
+        for (t, row) in streams::iid(4, 2, 0.5, 20 * 300, 9).rows.iter().enumerate() {
+            let (key, number) = (t % 20, t / 20);
+            let is_fault = key % 2 == 0 && number >= 250;
+            let level = 100.0 * key as f64;
+            let row: Vec<f64> = (0..4)
+                .map(|j| row[j] + level * (1.0 + j as f64) + if is_fault && j == 1 { 6.0 } else { 0.0 })
+                .collect();
+            let (verdict, is_borrowed) = fleet
+                .with_pool(&key.to_string(), POOL_PARTS, |monitor| Ok((monitor.step(&row)?, monitor.is_borrowed())))
+                .unwrap();
+            assert!(is_borrowed || verdict.score.is_nan(), "{key} {number}");
+            if is_fault {
+                found += u64::from(verdict.alarm || verdict.drift_since.is_some());
+            } else if !verdict.score.is_nan() {
+                (scored, alarms) = (scored + 1, alarms + u64::from(verdict.alarm));
+            }
+        }
+        assert!(scored > 4000 && alarms * 100 < 4 * scored && alarms * 1000 > 2 * scored, "{alarms} of {scored}");
+        assert!(found * 10 >= 10 * 50 * 9, "{found} of 500 rows of faults");
     }
 }

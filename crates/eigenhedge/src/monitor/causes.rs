@@ -16,19 +16,19 @@ use serde::{Deserialize, Serialize};
 /// Number of causes reported per row.
 pub(super) const NAMED: usize = 3;
 
-/// A column and its share of the squared deviations.
+/// Column that caused an alarm, and its share of the squared deviations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// Position of the column.
     pub column: usize,
-    /// Share of the squared deviations of all columns, over one row or over the rows of an event.
+    /// Share of the squared deviations of all columns, in a row or in all rows of an event.
     pub share: f64,
 }
 
-/// Causes by column, for one row or several.
+/// Deviations of the columns, for one row or summed over several rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Causes {
-    /// Squared deviation of each column, given the other columns.
+    /// Squared deviation of each column from its prediction by the other columns.
     pub ranks: Vec<f64>,
     /// Contribution of each column to Q.
     pub contributions: Vec<f64>,
@@ -39,7 +39,7 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// Creates empty causes.
+    /// Creates causes with all values zero.
     pub fn new(width: usize) -> Self {
         Self { ranks: vec![0.0; width], contributions: vec![0.0; width], ..Self::default() }
     }
@@ -57,7 +57,7 @@ impl Causes {
         self.contributions.resize(width, 0.0);
     }
 
-    /// Computes ranks and contributions of a row with any number of lags.
+    /// Computes ranks and contributions of a row. Lags of a column are summed.
     pub fn load(&mut self, shape: &Shape, parts: &Parts) {
         self.rank(shape, parts);
         self.contributions.fill(0.0);
@@ -78,19 +78,19 @@ impl Causes {
         }
     }
 
-    /// Ranks a column first.
+    /// Makes a column the first cause.
     pub fn blame(&mut self, column: usize) {
         let largest = self.ranks.iter().copied().fold(1.0, f64::max);
         self.ranks[column] += largest;
     }
 
-    /// Adds the causes of a row.
+    /// Adds the deviations of a row.
     pub fn add(&mut self, row: &Self) {
         self.ranks.iter_mut().zip(&row.ranks).for_each(|(sum, rank)| *sum += rank);
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
     }
 
-    /// Returns the first three causes, or fewer if fewer columns deviate.
+    /// Returns the three main causes, or fewer if fewer columns deviate.
     pub fn named(&self) -> [Option<Cause>; NAMED] {
         let mut named = [None; NAMED];
         let sum: f64 = self.ranks.iter().sum();
@@ -112,7 +112,8 @@ impl Causes {
     }
 }
 
-/// Computes the contributions of the cells of a row, including lags, to Q and to T². They sum to Q and T².
+/// Computes the contributions of the cells of a row, including lags, to Q and to T². The sums of the
+/// contributions are Q and T².
 pub(super) fn contributions(shape: &Shape, parts: &Parts) -> (Vec<f64>, Vec<f64>) {
     let of_q = parts.centered.iter().zip(&parts.residual).map(|(c, e)| c * e).collect();
     let mut of_t2 = vec![0.0; parts.centered.len()];

@@ -21,20 +21,19 @@ use serde::{Deserialize, Serialize};
 
 /// Number of rows in the window.
 const WINDOW: usize = 100;
-/// Minimum number of rows of a change.
+/// Minimum number of rows after a change before it is reported.
 const SHORTEST: usize = 5;
-/// Number of rows of a new baseline.
+/// Number of rows from which a new baseline is computed.
 const RENEWAL: usize = 60;
-/// Maximum absolute value of g.
+/// Maximum absolute value of g, the normalized score.
 const CAP: f64 = 6.0;
-/// Rows on each side of the first estimate among which the start is searched.
+/// Number of rows on each side of the first estimate in which the start is searched.
 const NEAR: usize = 10;
 
-/// Ratio of the exponential of the threshold to the time between false reports for independent rows, and the exponent of τ in
-/// that time.
+/// Constants of the threshold `ln(time / RATE) - DEPENDENCE · ln τ`.
 const RATE: f64 = 1.75;
 const DEPENDENCE: f64 = 0.65;
-/// Variance of a median relative to that of a mean.
+/// Ratio of the variance of a median to that of a mean.
 const MEDIAN: f64 = 1.57;
 
 /// Change of the level of the score.
@@ -45,15 +44,15 @@ pub struct Change {
     pub start: u64,
     /// Row at which the change was reported.
     pub reported: u64,
-    /// Log-likelihood ratio.
+    /// Log-likelihood ratio, a measure of how certain the change is.
     pub strength: f64,
     /// True if scores increased.
     pub is_rise: bool,
-    /// Columns that cause the scores since the change.
+    /// Main causes of the scores since the change.
     pub columns: [Option<Cause>; NAMED],
 }
 
-/// The last rows, and the baseline level.
+/// Detector of change points: the last rows, and the baseline level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Changes {
     width: usize,
@@ -61,22 +60,23 @@ pub(super) struct Changes {
     center: f64,
     deviation: f64,
     tau: f64,
-    /// Number of rows of the baseline.
+    /// Number of rows in the baseline.
     baseline_rows: f64,
-    /// Ring buffers over the last rows: row numbers, g, cells and ranks of columns.
+    /// Ring buffers of the last rows: row numbers, g, cells, and ranks of columns.
     numbers: Vec<u64>,
     deviations: Vec<f64>,
     cells: Vec<f64>,
     ranks: Vec<f64>,
-    /// Number of rows since the last report or since the new baseline.
+    /// Number of rows since the last report or since the new baseline was set.
     rows: u64,
-    /// Scores of the new baseline during its collection.
+    /// Scores collected for the new baseline.
     baseline: Vec<f64>,
     is_renewing: bool,
 }
 
 impl Changes {
-    /// Creates a detector for rows of this width, with `change_time` rows between false reports on average.
+    /// Creates a detector for rows of this width. `change_time` is the average number of rows between false
+    /// reports.
     pub fn new(width: usize, change_time: f64) -> Self {
         Self {
             width,
@@ -95,7 +95,7 @@ impl Changes {
         }
     }
 
-    /// Sets the baseline from these scores, of which `tau` are equivalent to one independent score.
+    /// Sets the baseline from these scores. `tau` scores are equivalent to one independent score.
     pub fn begin(&mut self, scores: impl Iterator<Item = f64>, tau: f64) {
         self.baseline.clear();
         self.baseline.extend(scores.map(f64::cbrt));
@@ -117,7 +117,7 @@ impl Changes {
         (self.rows, self.is_renewing) = (0, false);
     }
 
-    /// Adds a row. Returns the change that it completes, if any.
+    /// Adds a row. Returns a change if this row completes one.
     pub fn enter(&mut self, row: u64, score: f64, cells: &[f64], causes: &Causes) -> Option<Change> {
         if self.is_renewing {
             self.baseline.push(score.cbrt());
@@ -150,7 +150,7 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Returns the ring position of the row `back` rows before the last.
+    /// Returns the ring position of the row that came `back` rows before the last one.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
@@ -160,7 +160,8 @@ impl Changes {
         self.rows.min(WINDOW as u64) as usize
     }
 
-    /// Returns the number of last rows with the largest ratio, the ratio, and the sum of their deviations.
+    /// Returns the length L with the largest likelihood ratio of the last L rows, the ratio, and the sum of
+    /// their deviations.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;
@@ -182,8 +183,9 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Returns the number of last rows, near the given one, that separates the columns best: it maximizes the reduction of the
-    /// squared distances from the means on both sides, summed over the columns.
+    /// Refines the estimated number of rows since the change, within a few rows. Returns the number that
+    /// separates the columns best: it maximizes the reduction of the squared distances from the means on both
+    /// sides, summed over the columns.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {

@@ -21,24 +21,25 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Number of folds of the warm-up.
+/// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
 
-/// Shape of the warm-up, level of the last rows, and limits of both scores.
+/// Scoring of one kind of rows: shape of the warm-up, level of the last rows, and limits of both scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub shape: Shape,
     reference: Tails,
     recent: Tails,
-    /// Running mean of the rows.
+    /// Running mean of the last rows.
     level: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score that the requested share of normal rows exceed, for a monitor that does not adapt.
+    /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows
+    /// exceed it.
     pub fixed_limit: f64,
     /// Limit of the recent score.
     limits: Recent,
-    /// Parts of the row relative to the mean of the warm-up, and relative to the level.
+    /// Parts of the row relative to the mean of the warm-up, and relative to the level of the last rows.
     #[serde(skip)]
     pub reference_parts: Scratch<Parts>,
     #[serde(skip)]
@@ -54,14 +55,15 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// The smaller ratio of the two scores to their limits. The row is an alarm if it exceeds 1.
+    /// Smaller of the two ratios of a score to its limit. The row is an alarm if it exceeds 1.
     pub ratio: f64,
     /// Score relative to the level of the last rows.
     recent: f64,
 }
 
 impl Channel {
-    /// Fits the warm-up. `flags` contains the flag scores of each row. Also returns calibration scores.
+    /// Fits a channel to the warm-up. `flags` contains the flag scores of each row. Also returns calibration
+    /// scores.
     pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, kept: Kept, rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = Shape::fit(sample, 0..0, kept);
@@ -115,18 +117,19 @@ impl Channel {
         Scored { score, q, t2, ratio, recent }
     }
 
-    /// Updates the level and the recent limit with the row scored last.
+    /// Updates the level and the recent limit with the row that was scored last.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
-    /// Fills the NaN cells of a row, relative to the level of the last rows.
+    /// Fills in the NaN cells of a row, relative to the level of the last rows.
     pub fn fill(&mut self, row: &mut [f64]) {
         self.shape.fill(row, &self.level);
     }
 
-    /// Moves the reference and the recent level to the means of another stream, one per column.
+    /// Moves the reference and the recent level to the means of another stream. `means` has one value per
+    /// column.
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.copy_from_slice(self.shape.mean());
@@ -137,12 +140,12 @@ impl Channel {
         &self.level
     }
 
-    /// Returns the limit that the reference score must exceed for an alarm, independent of the last rows.
+    /// Returns the limit of the reference score for an alarm. It does not depend on the last rows.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }
 
-    /// Returns the values of Q and of T² that normal rows exceed at the requested rate.
+    /// Returns the values of Q and of T² that the requested share of normal rows exceed.
     pub fn statistic_limits(&self) -> [f64; 2] {
         self.reference.exceeded_with(self.limits.rate())
     }
@@ -160,7 +163,7 @@ impl Channel {
     }
 }
 
-/// Returns the mean of the first rows, as many as the level averages.
+/// Returns the mean of the first rows. Their number is that over which the level averages.
 fn first_level(sample: Sample<'_>) -> Vec<f64> {
     let count = sample.rows.columns().min((1.0 / RECENT_STEP) as usize).max(1);
     let mut level = vec![0.0; sample.rows.rows()];

@@ -23,38 +23,40 @@ use serde::{Deserialize, Serialize};
 
 /// Weight of a row in the running mean.
 const STEP: f64 = 0.08;
-/// Number of rows above the limit per report: the limit is at the level `CLUSTER/time`.
+/// Assumed number of rows above the limit for each false report. The limit is the quantile at level
+/// `CLUSTER/time`.
 const CLUSTER: f64 = 10.0;
-/// Maximum score of a warm-up row, in limits, so that outliers do not raise the limit.
+/// Maximum score of a warm-up row, as a multiple of the limit. It keeps outliers from raising the limit.
 const CAP: f64 = 4.0;
-/// Share of its distance from the mean by which a report raises the limit, and the maximum number of such raises.
+/// Each report raises the limit by this share of the distance between the limit and the mean, at most
+/// `RAISES` times.
 const RAISE: f64 = 0.3;
 const RAISES: f64 = 5.0;
-/// Share of its peak at which a drift ends if columns wander. It is slightly above one half, so that a fault that halves does
-/// not end.
+/// A drift ends at this share of its peak if columns wander. The share is slightly above one half, so that a
+/// fault that shrinks by half is still a drift.
 const RETURNED: f64 = 0.52;
-/// Ratio of the warm-up length to the autocorrelation time below which a column wanders.
+/// A column wanders if the warm-up is shorter than this multiple of its autocorrelation time.
 const WANDER: f64 = 8.0;
 
 /// Report of a drift.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DriftReport {
-    /// First row away from the reference.
+    /// First row of the drift.
     pub since: u64,
     /// Row at which the drift was reported.
     pub reported: u64,
-    /// Columns with the largest deviations between the first row and the report.
+    /// Columns with the largest deviations between the start of the drift and the report.
     pub causes: [Option<Cause>; NAMED],
 }
 
-/// Running mean, its limits, and the ongoing drift.
+/// Detector of drift: running mean, its limits, and the ongoing drift.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Drift {
     mean: f64,
     report_limit: f64,
     end_limit: f64,
-    /// Amount by which a report raises both limits, and the current sum of the decaying raises.
+    /// Amount by which a report raises both limits, and the current sum of these raises, which decays.
     raise: f64,
     raised: f64,
     /// Requested number of rows between false reports.
@@ -68,12 +70,12 @@ pub(super) struct Drift {
     causes: Causes,
 }
 
-/// Returns true if the autocorrelation time of a column exceeds the allowed share of the warm-up.
+/// Returns true if the autocorrelation time of a column is too large a share of the warm-up.
 pub(super) fn wanders(column: &[f64]) -> bool {
     time_between_independent(column) > column.len() as f64 / WANDER
 }
 
-/// A change of the drift verdict at a row.
+/// Start or end of a drift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DriftChange {
     Began(DriftReport),
@@ -81,7 +83,7 @@ pub(super) enum DriftChange {
 }
 
 impl Drift {
-    /// Fits the limits to scores of the warm-up, in units of the limit.
+    /// Fits the limits to the scores of the warm-up, which are multiples of the limit.
     pub fn fit(scores: &[f64], time: f64, wanders: bool, width: usize) -> Self {
         let logs: Vec<f64> = scores.iter().map(|s| s.min(CAP).ln_1p()).collect();
         let start = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
@@ -107,7 +109,7 @@ impl Drift {
         }
     }
 
-    /// Returns the ongoing drift.
+    /// Returns the ongoing drift, if there is one.
     pub fn open(&self) -> Option<&DriftReport> {
         self.open.as_ref()
     }
@@ -124,7 +126,8 @@ impl Drift {
         self.causes.clear();
     }
 
-    /// Adds a row with this score, in units of the limit. Returns a change of the drift verdict.
+    /// Adds a row with this score, a multiple of the limit. Returns the start or end of a drift, if this row
+    /// causes one.
     pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
         self.mean += STEP * (score.ln_1p() - self.mean);
         let level = self.mean.exp_m1();

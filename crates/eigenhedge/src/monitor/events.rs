@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::state::{count, ensure};
 use serde::{Deserialize, Serialize};
 
-/// A group of nearby alarms.
+/// Event: a group of nearby alarms.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
@@ -21,9 +21,9 @@ pub struct Event {
     pub alarms: u64,
     /// Number of rows with an alarm caused by a stuck column.
     pub stuck: u64,
-    /// Number of rows with an alarm in which a column that was constant in the warm-up has another value.
+    /// Number of alarms in which a column that was constant in the warm-up had a different value.
     pub moved: u64,
-    /// Main causes over all alarms of the event.
+    /// Main causes, summed over all alarms of the event.
     pub causes: [Option<Cause>; NAMED],
 }
 
@@ -33,24 +33,25 @@ impl Event {
         2 * self.stuck >= self.alarms
     }
 
-    /// Returns true if a column that was constant in the warm-up had another value in at least half of the alarms.
+    /// Returns true if a column that was constant in the warm-up had a different value in at least half of
+    /// the alarms.
     pub fn is_moved(&self) -> bool {
         2 * self.moved >= self.alarms
     }
 }
 
-/// The ongoing event, if any.
+/// Ongoing event, if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
     open: Option<Event>,
     /// Position of the last alarm among all rows.
     last: u64,
-    /// Largest ratio of score to limit.
+    /// Largest ratio of score to limit so far.
     peak: f64,
     causes: Causes,
 }
 
-/// A row with an alarm.
+/// Row with an alarm.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Alarm {
     pub row: u64,

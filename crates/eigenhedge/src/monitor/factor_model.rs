@@ -32,7 +32,7 @@ pub(super) struct FactorModel {
 }
 
 impl FactorModel {
-    /// Fits the model to directions with their variances, and to the noise.
+    /// Fits the model to directions, their variances, and the noise.
     pub fn fit(&mut self, basis: &Matrix, variances: &[f64], noise: &[f64], eigen: &mut Eigen) {
         let Self { factors, precision, scaled, working } = self;
         let (scaled, working) = (&mut scaled.0, &mut working.0);
@@ -67,7 +67,8 @@ impl FactorModel {
         precision.iter_mut().zip(noise).for_each(|(entry, r)| *entry = entry.max(f64::EPSILON / r));
     }
 
-    /// Writes the squared deviation of each column, given the others, for a centered row.
+    /// Writes the squared deviation of each column of a centered row from its prediction by the other
+    /// columns.
     pub fn squared_deviations(&self, centered: &[f64], noise: &[f64], coordinates: &mut Vec<f64>, out: &mut Vec<f64>) {
         self.factors.transpose_times(centered, coordinates);
         out.clear();

@@ -12,12 +12,14 @@ use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum share of rows with the common value. The quartiles and deciles of such a column are equal.
+/// Minimum share of rows that have the normal value. The quartiles and the deciles of such a column are equal
+/// to it.
 const COMMON: f64 = 0.9;
-/// Factor on the logarithm. A flag counts like the squared deviation of a normal variable with this tail probability.
+/// Factor by which the logarithm of a probability is multiplied. A flag then counts like the squared
+/// deviation of a normal variable with this tail probability.
 const WEIGHT: f64 = 2.0;
 
-/// The columns that are flags.
+/// Flags: columns that almost always have the same value.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Flags {
     columns: Vec<Flag>,
@@ -26,15 +28,15 @@ pub(super) struct Flags {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Flag {
     column: usize,
-    /// Common value.
+    /// Normal value of the column.
     value: f64,
-    /// Share of other values in the warm-up, by the rule of succession.
+    /// Share of other values in the warm-up, estimated by the rule of succession.
     rate: f64,
-    /// Running share of other values.
+    /// Share of other values in the last rows.
     recent: f64,
-    /// True if the warm-up contained no other value.
+    /// True if the column was constant in the warm-up.
     was_constant: bool,
-    /// True if the last row had another value.
+    /// True if the value in the last row differed from the normal value.
     is_raised: bool,
 }
 
@@ -56,7 +58,7 @@ impl Flags {
         Self { columns: (0..width).filter_map(flag).collect() }
     }
 
-    /// Updates the common value of each flag that is constant in these rows.
+    /// Updates the normal value of each flag that is constant in these rows.
     pub fn adopt_constants(&mut self, rows: &[Vec<f64>]) {
         for flag in &mut self.columns {
             let mut cells = rows.iter().map(|row| row[flag.column]).filter(|x| !x.is_nan());
@@ -73,13 +75,13 @@ impl Flags {
         self.columns.len()
     }
 
-    /// Sets the flag columns of a row to zero, because the shape ignores them.
+    /// Sets the flag columns of a row to zero, because the shape does not use them.
     pub fn blank(&self, row: &mut [f64]) {
         self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
     }
 
-    /// Returns the scores of the flags of a row by the warm-up and by the last rows. If `follows` is true, the row then updates
-    /// the recent shares.
+    /// Returns the scores of the flags of a row, compared with the warm-up and with the last rows. If
+    /// `follows` is true, the row then updates the recent shares.
     pub fn enter(&mut self, raw: &[f64], follows: bool) -> [f64; 2] {
         let mut scores = [0.0; 2];
         for flag in &mut self.columns {
@@ -103,7 +105,7 @@ impl Flags {
         }
     }
 
-    /// Returns the first column that was constant in the warm-up and has another value in the last row.
+    /// Returns the first column that was constant in the warm-up and has a different value in the last row.
     pub fn moved(&self) -> Option<usize> {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }
@@ -120,7 +122,7 @@ impl Flags {
     }
 }
 
-/// Returns the most common of sorted numbers, and its count.
+/// Returns the most common number in a sorted list, and its count.
 fn commonest(sorted: &[f64]) -> (f64, f64) {
     let mut best = (0.0, 0);
     for run in sorted.chunk_by(|a, b| a == b) {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Buffer of the last rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lags {
-    /// Columns per row, and number of lags.
+    /// Number of columns of a row, and number of lags.
     width: usize,
     lags: usize,
     /// The last row, followed by the earlier ones in reverse order.
@@ -40,12 +40,12 @@ impl Lags {
         (self.rows > self.lags).then_some(&self.cells[..])
     }
 
-    /// Returns the last row with its lags mutably, to fill in cells.
+    /// Returns the last row followed by its lags, mutably, to fill in cells.
     pub fn row_mut(&mut self) -> Option<&mut [f64]> {
         (self.rows > self.lags).then_some(&mut self.cells[..])
     }
 
-    /// Returns the last row mutably, without lags.
+    /// Returns the last row without lags, mutably.
     pub fn last_mut(&mut self) -> &mut [f64] {
         &mut self.cells[..self.width]
     }

@@ -4,12 +4,12 @@ use crate::error::Error;
 use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of values in the buffer: 8 MiB.
+/// Maximum number of values in the buffer, which take 8 MiB.
 const MOST_NUMBERS: usize = 1 << 20;
-/// Minimum number of rows in the buffer, for rows of any length.
+/// Minimum number of rows in the buffer, even if rows are long.
 const FEWEST_ROWS: usize = 128;
 
-/// The last raw rows: as many as the warm-up had, or fewer if they are long.
+/// Buffer of the last raw rows: as many as the warm-up had, or fewer if rows are long.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LastRows {
     width: usize,
@@ -20,7 +20,7 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with the last of these rows, and a capacity for as many.
+    /// Creates a buffer with room for this many rows, or fewer if they are long, and stores the last ones.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);
@@ -72,7 +72,7 @@ impl LastRows {
     }
 }
 
-/// Returns the maximum number of rows of this width.
+/// Returns the maximum number of rows of this width in the buffer.
 fn room(width: usize) -> usize {
     (MOST_NUMBERS / width.max(1)).max(FEWEST_ROWS)
 }

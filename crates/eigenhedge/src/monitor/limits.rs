@@ -18,25 +18,26 @@ use crate::error::Error;
 use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
-/// Weight of a row in the recent level: small enough for a steady level, large enough to follow a moving process.
+/// Weight of a row in the recent level. It is small enough for a steady level and large enough to follow a
+/// moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows that count as unusual where the limit is not set by the user: candidates for alarms, levels at which a
-/// drift ends, and possible outliers of the warm-up.
+/// Share of normal rows that count as unusual if the user does not set the limit. It is used for candidates
+/// for alarms, for the level at which a drift ends, and for possible outliers of the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
 /// Minimum effective number of rows.
 const FEWEST: f64 = 4.0;
-/// Number of scores above the limit that the window is sized for.
+/// Number of scores in the window that should exceed the limit; determines the size of the window.
 const PASSING: f64 = 5.0;
 /// Number of rows between updates of the limit.
 const RENEWAL: u64 = 10;
-/// Maximum score, as a multiple of the limit.
+/// Scores are clipped at this multiple of the limit.
 const CLIP: f64 = 1.5;
-/// Smallest limit, for rows that are all alike.
+/// Smallest limit, for streams whose rows are all equal.
 const LEAST: f64 = 1e-6;
 
-/// Returns the number of rows equivalent to one independent row: `1 + 2 Σ` of the autocorrelations of the ranks up to the first
-/// that is not positive.
+/// Returns the autocorrelation time: the number of rows equivalent to one independent row. It is `1 + 2 Σ r`,
+/// where the sum runs over the rank autocorrelations up to the first that is not positive.
 pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|a, b| values[*a].total_cmp(&values[*b]).then(a.cmp(b)));
@@ -51,14 +52,15 @@ pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     1.0 + 2.0 * (1..ranks.len()).map(correlation).take_while(|r| *r > 0.0).sum::<f64>()
 }
 
-/// Returns the level of the sample quantile for `alpha`, given n scores equivalent to `effective` independent ones; `None` for
-/// the largest score.
+/// Returns the level of the sample quantile for `alpha`, given n scores that are equivalent to `effective`
+/// independent ones. `None` means the largest score.
 fn level(n: f64, effective: f64, alpha: f64) -> Option<f64> {
     let corrected = (alpha * (effective + 1.0 / 3.0) - 2.0 / 3.0) / effective;
     (corrected > 1.0 / (n + 1.0)).then_some(1.0 - corrected)
 }
 
-/// Returns the quantile at level `alpha` of scores, assuming independence.
+/// Returns the upper quantile of scores that are assumed to be independent: a share `alpha` of later scores
+/// should exceed it.
 pub(super) fn upper_quantile(scores: &[f64], alpha: f64) -> f64 {
     careful_quantile(scores, alpha, scores.len() as f64)
 }
@@ -69,8 +71,8 @@ fn careful_quantile(scores: &[f64], alpha: f64, effective: f64) -> f64 {
     level(sorted.len() as f64, effective, alpha).map_or(sorted[sorted.len() - 1], |level| quantile(&sorted, level))
 }
 
-/// Returns the limit that the share `alpha` of later values exceed, given dependent values: their quantile if the sample is
-/// large enough, otherwise the prediction limit.
+/// Returns a limit that the share `alpha` of later values should exceed, given dependent values. It is their
+/// quantile if the sample is large enough, and otherwise the prediction limit.
 pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -80,8 +82,8 @@ pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     }
 }
 
-/// Returns the limit that few later values exceed, given dependent values: the larger of their quantile and Student's
-/// prediction limit.
+/// Returns a limit that at most the share `alpha` of later values should exceed, given dependent values: the
+/// larger of their quantile and Student's prediction limit.
 pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -91,7 +93,7 @@ pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     careful_quantile(values, alpha, effective).max(mean + times * (variance * (1.0 + 1.0 / effective)).sqrt())
 }
 
-/// The last scores and their limit.
+/// Window of the last scores, and their limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recent {
     rule: Limit,
@@ -156,7 +158,7 @@ fn window(rule: Limit) -> usize {
     ((PASSING / rule.rate()).ceil() as usize).clamp(100, 20_000)
 }
 
-/// Returns the limit for scores in any order, and reorders them.
+/// Returns the limit for these scores, and reorders them.
 fn limit_of(rule: Limit, scores: &mut [f64]) -> f64 {
     let n = scores.len();
     let level = match rule {
@@ -175,7 +177,7 @@ fn limit_of(rule: Limit, scores: &mut [f64]) -> f64 {
     limit.max(beyond).max(LEAST)
 }
 
-/// Returns the limit at a level beyond the sample, from the nearly normal cube roots of the scores.
+/// Extrapolates a limit at a level beyond the sample. Cube roots of the scores are nearly normal.
 fn extrapolated(scores: &[f64], alpha: f64) -> f64 {
     let n = scores.len() as f64;
     let mean = scores.iter().map(|s| s.cbrt()).sum::<f64>() / n;

@@ -66,10 +66,10 @@ use last_rows::LastRows;
 use repeats::Repeats;
 use serde::{Deserialize, Serialize};
 
-/// Largest cell in standard units. Sums of its fourth power are finite.
+/// Maximum absolute value of a cell in standard units. Sums of its fourth power are finite.
 const LARGEST_CELL: f64 = 1e70;
 
-/// A streaming monitor: scores, limits, alarms, drift and change points for rows of sensors.
+/// Streaming monitor for sensor data: computes scores, limits, alarms, drift and change points.
 ///
 /// ```
 /// use eigenhedge::{Monitor, MonitorOptions, Random};
@@ -97,7 +97,7 @@ pub struct Monitor {
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// State of the calling program, in its own format; empty for none.
+    /// State of the calling program in its own format; empty if there is none.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
@@ -108,7 +108,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, for the differences between rows.
+    /// Second channel, which scores the differences between rows.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -120,7 +120,7 @@ struct Fitted {
     causes: Scratch<Causes>,
 }
 
-/// Channel for the differences between rows.
+/// Channel that scores the differences between rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Differences {
     channel: Channel,
@@ -139,30 +139,30 @@ struct Differences {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
-    /// Rows, including the warm-up.
+    /// Number of rows, including the warm-up.
     pub rows: u64,
-    /// Rows of the warm-up.
+    /// Number of warm-up rows.
     pub warm_up: u64,
-    /// Rows skipped because of missing cells.
+    /// Number of rows skipped because of missing cells.
     pub passed_over: u64,
-    /// Rows with a score.
+    /// Number of rows with a score.
     pub scored: u64,
-    /// Rows with an alarm.
+    /// Number of rows with an alarm.
     pub alarms: u64,
-    /// Events that have ended.
+    /// Number of events that have ended.
     pub events: u64,
-    /// Reported change points.
+    /// Number of reported change points.
     pub changes: u64,
-    /// Rows in drift.
+    /// Number of rows in drift.
     pub drift_rows: u64,
-    /// Reported drifts.
+    /// Number of reported drifts.
     pub drifts: u64,
-    /// References accepted after the first.
+    /// Number of references accepted after the first one.
     pub accepted: u64,
 }
 
 impl MonitorTotals {
-    /// Adds the differences between two totals of one monitor.
+    /// Adds the increase between two totals of the same monitor.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
         let Self { rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted } = self;
         for (sum, before, after) in [
@@ -199,7 +199,7 @@ impl Monitor {
         })
     }
 
-    /// Sets the names of the columns. Duplicate names are discarded, and the columns are then unnamed.
+    /// Sets the names of the columns. If a name occurs twice, the columns are unnamed.
     #[must_use]
     pub fn with_names(mut self, names: Option<Vec<String>>) -> Self {
         let names = names.filter(|names| names.len() == self.width);
@@ -227,7 +227,7 @@ impl Monitor {
         self.totals
     }
 
-    /// Returns true once the warm-up is over or a reference was borrowed.
+    /// Returns true after the warm-up, or once a reference has been borrowed.
     pub fn is_ready(&self) -> bool {
         self.fitted.is_some()
     }
@@ -237,7 +237,7 @@ impl Monitor {
         self.is_borrowed
     }
 
-    /// Returns the number of earlier rows appended to each row.
+    /// Returns the number of previous rows appended to each row.
     pub fn lags(&self) -> usize {
         self.options.lags(self.width)
     }
@@ -247,13 +247,13 @@ impl Monitor {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the limit that the requested share of reference-like rows exceed; `None` during the warm-up. The limit of a
-    /// verdict also depends on the last rows.
+    /// Returns the limit that the requested share of rows like the reference exceed; `None` during the
+    /// warm-up. The limit in a verdict also depends on the last rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
 
-    /// Returns the ongoing drift.
+    /// Returns the ongoing drift, if there is one.
     pub fn open_drift(&self) -> Option<&DriftReport> {
         self.fitted.as_ref().and_then(|fitted| fitted.drift.open())
     }
@@ -263,24 +263,24 @@ impl Monitor {
         self.fitted.as_ref().is_some_and(|fitted| fitted.differences.is_some())
     }
 
-    /// Returns the ongoing event.
+    /// Returns the ongoing event, if there is one.
     pub fn open_event(&self) -> Option<&Event> {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event, e.g. at the end of a table.
+    /// Ends the ongoing event, for example at the end of a table. Returns it.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
         event
     }
 
-    /// Changes the handling of missing cells for the next rows.
+    /// Changes the handling of missing cells for the following rows.
     pub fn set_missing(&mut self, missing: Missing) {
         self.options.missing = missing;
     }
 
-    /// Clears the lagged rows, because the next row starts another table.
+    /// Clears the lagged rows, because the next row starts a new table.
     pub fn begin_table(&mut self) {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
@@ -291,7 +291,7 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy that scores rows without learning, ready for the first row of a table.
+    /// Returns a copy that scores rows without learning, for the first row of a new table.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
@@ -305,8 +305,9 @@ impl Monitor {
         copy
     }
 
-    /// Returns the contributions of the cells of the last row to its Q and its T², including lags: entry `l · width + j`
-    /// belongs to column j, l rows earlier. They sum to Q and T². Empty before the first score.
+    /// Returns the contributions of the cells of the last row to its Q and its T². Entry `l · width + j`
+    /// belongs to column j, l rows earlier. The sums of the contributions are Q and T². The lists are empty
+    /// before the first score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
@@ -318,7 +319,7 @@ impl Monitor {
         self.step_numbered(self.totals.rows, raw)
     }
 
-    /// Adds a row to the warm-up, regardless of its length. [`Self::end_warm_up`] ends the warm-up.
+    /// Adds a row to the warm-up, even beyond its requested length. [`Self::end_warm_up`] ends the warm-up.
     pub fn add_to_warm_up(&mut self, raw: &[f64]) -> Result<(), Error> {
         if self.is_passed_over(raw)? {
             self.totals.passed_over += 1;
@@ -329,7 +330,7 @@ impl Monitor {
         Ok(())
     }
 
-    /// Returns the number of warm-up rows so far.
+    /// Returns the number of warm-up rows received so far.
     pub fn waiting_rows(&self) -> u64 {
         self.waiting.len() as u64
     }
@@ -342,7 +343,8 @@ impl Monitor {
         Ok(missing == raw.len() || missing > 0 && self.options.missing == Missing::Skip)
     }
 
-    /// Scores a row like [`Self::step`], with a row number chosen by the caller. Verdict, events and changes use it.
+    /// Scores a row like [`Self::step`], with a row number chosen by the caller, which appears in verdicts,
+    /// events and changes.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;
@@ -466,7 +468,7 @@ impl Fitted {
         verdict
     }
 
-    /// Clears everything except the reference, before the first row of another stream.
+    /// Clears everything except the reference, for the first row of a new stream.
     fn forget_state(&mut self, width: usize) {
         self.repeats.clear();
         self.drift.clear();
@@ -475,7 +477,8 @@ impl Fitted {
     }
 }
 
-/// Returns the score that a row would need for an alarm, given its score and the ratio to its limit.
+/// Returns the score that this row would need for an alarm, given its score and the ratio of the score to its
+/// limit.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
@@ -513,8 +516,8 @@ impl Differences {
     }
 }
 
-/// Adds a row to the lagged rows, with missing cells filled in from the directions. Without enough earlier rows they are set to
-/// the recent level.
+/// Adds a row to the lagged rows. Missing cells are filled in from the directions, or set to the recent level
+/// if there are not enough previous rows.
 fn fill(levels: &mut Channel, lags: &mut Lags, row: &mut [f64]) {
     lags.push(row);
     if !row.iter().any(|x| x.is_nan()) {

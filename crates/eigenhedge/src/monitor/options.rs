@@ -6,7 +6,7 @@ use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Default number of warm-up rows, and minimum number per value of a row, including lags.
+/// Default number of warm-up rows, and minimum number per value of a row (including lags).
 const USUAL_WARM_UP: usize = 400;
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Minimum number of warm-up rows, in addition to lags.
@@ -21,7 +21,7 @@ pub enum Mode {
     /// The recent level and its limit follow every row. The reference is fixed.
     #[default]
     Adapt,
-    /// Nothing adapts: alarms depend on the reference only. The warm-up has this many rows.
+    /// Nothing adapts; alarms depend only on the reference. The warm-up has this many rows.
     Freeze(u64),
 }
 
@@ -51,9 +51,9 @@ impl fmt::Display for Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile that this share of later rows exceed.
+    /// Quantile of the last scores. This share of later rows should exceed it.
     Auto(f64),
-    /// Conformal rank: at most this share of later rows exceed it, if rows are exchangeable.
+    /// Conformal rank. At most this share of later rows exceed it, if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -71,7 +71,7 @@ impl Limit {
         }
     }
 
-    /// Returns the rule with half the rate, for one of two scores of a row.
+    /// Returns the rule with half the rate, for a row that has two scores.
     pub(super) fn halved(self) -> Self {
         match self {
             Self::Auto(rate) => Self::Auto(0.5 * rate),
@@ -85,12 +85,13 @@ impl FromStr for Limit {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let rate = |number: &str| number.parse().ok().filter(|x: &f64| *x > 0.0 && *x < 1.0);
-        let found = text.split_once(':').and_then(|(name, number)| match name {
-            "auto" => rate(number).map(Self::Auto),
-            "conformal" => rate(number).map(Self::Conformal),
-            _ => None,
-        });
-        let names = ["auto:ALPHA", "conformal:P with a number between 0 and 1"];
+        let found = match text.split_once(':') {
+            Some(("auto", number)) => rate(number).map(Self::Auto),
+            Some(("conformal", number)) => rate(number).map(Self::Conformal),
+            Some(_) => None,
+            None => rate(text).map(Self::Auto),
+        };
+        let names = ["ALPHA", "auto:ALPHA", "conformal:P with a number between 0 and 1"];
         found.ok_or_else(|| Error::name("limit", &names, text))
     }
 }
@@ -104,14 +105,14 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Rule for accepting a drift as the new reference automatically.
+/// Rule for when a drift is automatically accepted as the new reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never; only [`Monitor::accept`](super::Monitor::accept) does.
+    /// Never automatically; only by [`Monitor::accept`](super::Monitor::accept).
     #[default]
     Never,
-    /// After this many rows of drift.
+    /// After a drift of this many rows.
     After(u64),
 }
 
@@ -137,12 +138,12 @@ impl fmt::Display for Rebaseline {
     }
 }
 
-/// A setting that can be chosen automatically.
+/// Setting that can be chosen automatically.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Choose<T> {
-    /// Chosen from the data.
+    /// Automatic choice from the data.
     Auto,
-    /// This value.
+    /// Given value.
     Fixed(T),
 }
 
@@ -164,23 +165,24 @@ pub struct MonitorOptions {
     pub mode: Mode,
     /// Rule for the alarm limit.
     pub limit: Limit,
-    /// Number of earlier rows appended to each row.
+    /// Number of previous rows appended to each row.
     pub lags: Choose<usize>,
     /// True to score the differences between rows as well. `Auto` does so if levels are strongly autocorrelated.
     pub differences: Choose<bool>,
-    /// True to standardize the columns by the warm-up.
+    /// True to scale the columns by the mean and standard deviation of the warm-up.
     pub standardize: bool,
     /// Handling of missing cells.
     pub missing: Missing,
-    /// Number of warm-up rows; `None` for 400, or three per value of a row including lags if that is more.
+    /// Number of warm-up rows. `None` means 400, or three per value of a row (including lags) if that is
+    /// more.
     pub warm_up: Option<u64>,
-    /// Maximum gap in rows between alarms of one event.
+    /// Maximum number of rows between two alarms of the same event.
     pub event_gap: u64,
     /// Average number of rows between false reports of a change.
     pub change_time: f64,
     /// Average number of rows between false reports of drift.
     pub drift_time: f64,
-    /// Rule for accepting a drift as the new reference automatically.
+    /// Rule for when a drift is automatically accepted as the new reference.
     pub rebaseline: Rebaseline,
 }
 
@@ -276,7 +278,8 @@ impl MonitorOptions {
         Ok(())
     }
 
-    /// Returns the number of earlier rows appended to each row of `columns` columns: about 5 for 10 columns, and 2 for 50.
+    /// Returns the number of previous rows appended to each row of `columns` columns: by default about 5 for
+    /// 10 columns, and 2 for 50.
     pub fn lags(&self, columns: usize) -> usize {
         match self.lags {
             Choose::Fixed(lags) => lags,
@@ -284,7 +287,7 @@ impl MonitorOptions {
         }
     }
 
-    /// Returns the minimum number of rows for a reference with `columns` columns.
+    /// Returns the minimum number of rows from which a reference for `columns` columns can be computed.
     pub fn least_warm_up(&self, columns: usize) -> usize {
         LEAST_WARM_UP + self.lags(columns)
     }

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 
 /// Minimum number of equal rows before a column counts as stuck.
 const FEWEST: u64 = 5;
-/// Probability of a run that counts as stuck.
+/// Probability below which a run of equal values counts as stuck.
 const CHANCE: f64 = 1e-6;
-/// Number of rows by which the overall share of repeats is weighted in that of the most common value.
+/// Weight of the overall share of repeats, in rows, when the share for the most common value is estimated.
 const PRIOR: f64 = 20.0;
 
-/// Repeated values by column.
+/// Detector of stuck columns: the current run of equal values in each column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Repeats {
     columns: Vec<Column>,
@@ -27,7 +27,7 @@ struct Column {
     value: f64,
     /// Length of the current run; zero before the first row.
     rows: u64,
-    /// Longest normal run.
+    /// Maximum length of a normal run.
     limit: u64,
 }
 
@@ -39,7 +39,7 @@ impl Column {
 }
 
 impl Repeats {
-    /// Computes the limits from the rows of a warm-up, and keeps the current runs.
+    /// Computes the limits from the rows of a warm-up. The runs at its end continue.
     pub fn fit(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         Self { columns: (0..width).map(|j| fitted(rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()))).collect() }
@@ -50,12 +50,12 @@ impl Repeats {
         self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
     }
 
-    /// Clears the current runs, because the next row does not follow the last one.
+    /// Clears the current runs, because there is a gap before the next row.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
-    /// Returns the stuck column with the largest ratio of run length to limit.
+    /// Returns the stuck column whose run is longest relative to its limit.
     pub fn stuck(&self) -> Option<usize> {
         let over = |(j, column): (usize, &Column)| {
             (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))
@@ -75,7 +75,7 @@ impl Repeats {
     }
 }
 
-/// Computes the limit of a column with these cells.
+/// Computes the limit and the current run of a column with these cells.
 fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
     let mut sorted: Vec<f64> = cells.clone().collect();
     sorted.sort_unstable_by(f64::total_cmp);

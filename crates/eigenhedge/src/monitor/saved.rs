@@ -57,7 +57,7 @@ impl FleetMember for Monitor {
 }
 
 impl Monitor {
-    /// Serializes the monitor into the bytes of a file. A restored monitor continues with identical results.
+    /// Serializes the monitor, as in a file. A restored monitor continues with identical results.
     ///
     /// ```
     /// use eigenhedge::{Monitor, MonitorOptions, streams};
@@ -76,7 +76,7 @@ impl Monitor {
         framed(SavedKind::Monitor, self).unwrap_or_else(|_| unreachable!("a monitor has a form"))
     }
 
-    /// Reads the bytes written by [`Self::to_bytes`].
+    /// Reads a monitor written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Refusal> {
         let (monitor, _) = unframed::<Self>(SavedKind::Monitor, bytes)?;
         monitor.check_state().map_err(Refusal::State)?;

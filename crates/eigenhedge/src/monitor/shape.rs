@@ -23,9 +23,9 @@ use crate::state::{self, energy, ensure, entries, length};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Minimum energy of a column outside the directions, as a share of the mean.
+/// Minimum residual energy of a column, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Share of the energy of a row below which values are rounding.
+/// Values below this share of the energy of a row are treated as rounding errors.
 const ROUNDING: f64 = 1e-9;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -35,11 +35,11 @@ pub(super) const LARGEST: usize = 4096;
 pub enum Kept {
     /// A fixed number.
     Count(usize),
-    /// The smallest number of directions with this share of the energy.
+    /// Smallest number of directions that contain this share of the energy.
     Share(f64),
 }
 
-/// Rows as columns of a matrix, with weights.
+/// Warm-up rows, as columns of a matrix, with weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample<'a> {
     pub rows: &'a Matrix,
@@ -48,33 +48,33 @@ pub(super) struct Sample<'a> {
     pub active: usize,
 }
 
-/// Mean and leading directions of the warm-up.
+/// Mean and leading directions of the warm-up rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Shape {
     mean: Vec<f64>,
     pub basis: Matrix,
     pub variances: Vec<f64>,
     pub residual_energy: Vec<f64>,
-    /// Directions and residual energies as a factor model.
+    /// Factor model of the directions and the residual energies.
     factors: FactorModel,
-    /// Smallest energy above rounding.
+    /// Smallest energy that is not a rounding error.
     pub floor: f64,
     #[serde(skip)]
     imputation: Scratch<Imputation>,
 }
 
-/// Decomposition of a row by the shape.
+/// Parts of a row, relative to the shape.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parts {
     /// Row minus the level.
     pub centered: Vec<f64>,
     pub coordinates: Vec<f64>,
-    /// Part outside the directions.
+    /// Part of the row outside the directions.
     pub residual: Vec<f64>,
 }
 
 impl Shape {
-    /// Fits the shape to the rows outside the range.
+    /// Fits the shape to the rows that are not in the range.
     pub fn fit(sample: Sample<'_>, without: Range<usize>, kept: Kept) -> Self {
         let (mean, covariance) = moments(sample, without);
         let d = mean.len();
@@ -115,7 +115,7 @@ impl Shape {
         Self { mean, basis, variances, residual_energy, factors, floor, imputation: Scratch::default() }
     }
 
-    /// Splits the row minus the level into the parts along and outside the directions. Returns Q, T² and M.
+    /// Splits the row minus the level into its parts along and outside the directions. Returns Q, T² and M.
     pub fn look(&self, row: &[f64], level: &[f64], parts: &mut Parts) -> [f64; 3] {
         let Parts { centered, coordinates, residual } = parts;
         centered.clear();
@@ -129,7 +129,7 @@ impl Shape {
         [q, t2, m]
     }
 
-    /// Returns the smallest values of Q, T² and M above rounding.
+    /// Returns the smallest values of Q, T² and M that are not rounding errors.
     pub fn floors(&self) -> [f64; 3] {
         [self.floor, ROUNDING, ROUNDING]
     }
@@ -144,12 +144,12 @@ impl Shape {
         &self.mean
     }
 
-    /// Sets the mean to these column means, in every lag.
+    /// Sets the mean to these column means, for every lag.
     pub fn move_to(&mut self, means: &[f64]) {
         self.mean.iter_mut().zip(means.iter().cycle()).for_each(|(mean, moved)| *mean = *moved);
     }
 
-    /// Fills the NaN cells of a row, given the current level.
+    /// Fills in the NaN cells of a row, relative to the current level.
     pub fn fill(&mut self, row: &mut [f64], level: &[f64]) {
         let noise = self.residual_energy.iter().sum::<f64>() / row.len().max(1) as f64;
         let ridges: Vec<f64> = self.variances.iter().map(|variance| ridge(noise, *variance)).collect();
@@ -176,7 +176,8 @@ impl Shape {
     }
 }
 
-/// Computes the weighted mean and covariance (lower triangle) of the rows outside the range.
+/// Computes the weighted mean and covariance of the rows that are not in the range. The covariance is in the
+/// lower triangle.
 fn moments(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     let Sample { rows, weights, .. } = sample;
     let d = rows.rows();

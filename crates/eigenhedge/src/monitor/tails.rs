@@ -12,13 +12,14 @@ use crate::error::Error;
 use crate::state::{LARGEST, within};
 use serde::{Deserialize, Serialize};
 
-/// Level of the quantile that determines the spread: far enough from the median for accuracy, and from the tail for robustness.
+/// Level of the quantile from which the spread is computed. It is far enough from the median for accuracy and
+/// far enough from the tail for robustness.
 const UPPER: f64 = 0.8;
 /// Minimum spread, as a share of the center.
 const LEAST_SPREAD: f64 = 1e-3;
 
-/// Argument above which the asymptotic series of the complementary error function is exact to rounding. The function underflows
-/// above 26.
+/// Above this argument, the asymptotic series of the complementary error function is exact up to rounding.
+/// The function itself underflows above 26.
 const LARGE: f64 = 25.0;
 
 /// Distributions of Q, T² and M over normal rows.
@@ -32,7 +33,7 @@ pub(super) struct Tails {
 struct Tail {
     center: f64,
     spread: f64,
-    /// False for a statistic that is rounding in most rows; it is then ignored.
+    /// False if the statistic is a rounding error in most rows. It is then ignored.
     is_used: bool,
 }
 
@@ -58,7 +59,7 @@ impl Tails {
         used.map(|(tail, x)| -ln_upper_tail((x.cbrt() - tail.center) / tail.spread)).sum()
     }
 
-    /// Returns the values of Q and T² that are exceeded with this probability.
+    /// Returns the values of Q and of T² that normal rows exceed with this probability.
     pub fn exceeded_with(&self, p: f64) -> [f64; 2] {
         [0, 1].map(|i| {
             let Tail { center, spread, .. } = self.statistics[i];
@@ -98,7 +99,7 @@ pub(super) fn ln_upper_tail(z: f64) -> f64 {
     -x * x - (2.0 * x * std::f64::consts::PI.sqrt()).ln() + series.ln_1p()
 }
 
-/// Returns z with `Φ(-z) = p`, for p in (0, 1), by Acklam's method with relative error 1e-9.
+/// Returns the z with `Φ(-z) = p`, for p in (0, 1). Uses Acklam's method, with a relative error of 1e-9.
 pub(super) fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -39.696_830_286_653_76,
@@ -138,7 +139,8 @@ pub(super) fn normal_quantile(p: f64) -> f64 {
     -horner(&A, r) * q / (horner(&B, r) * r + 1.0)
 }
 
-/// Returns the value that Student's t with these degrees of freedom exceeds with probability p ≤ 1/2, by Hill's algorithm 396.
+/// Returns the value that Student's t with this number of degrees of freedom exceeds with probability p ≤
+/// 1/2. Uses Hill's algorithm 396.
 pub(super) fn student_quantile(p: f64, degrees: f64) -> f64 {
     let (n, p) = (degrees, 2.0 * p);
     let a = 1.0 / (n - 0.5);

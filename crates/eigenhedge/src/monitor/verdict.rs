@@ -7,20 +7,20 @@ use super::events::Event;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// State of a row, as one word.
+/// State of a row in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum State {
-    /// Neither an alarm nor in a drift; also for rows of the warm-up.
+    /// Neither an alarm nor a drift. Rows of the warm-up are also normal.
     Normal,
-    /// The row is unusual compared with the reference and with the last rows, or a column is stuck.
+    /// Alarm: the row is unusual compared with both the reference and the last rows, or a column is stuck.
     Alarm,
-    /// No alarm, but the level of the rows has left the reference.
+    /// Drift without an alarm: the level of the rows has left the reference.
     Drift,
 }
 
 impl State {
-    /// Returns the word used in the output.
+    /// Returns the name used in the output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Normal => "normal",
@@ -40,38 +40,39 @@ impl fmt::Display for State {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of the row, from 0.
+    /// Number of the row, counted from 0.
     pub row: u64,
-    /// Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, like the
-    /// next three fields, during the warm-up, for skipped rows, and for the first rows after a gap, which lack lags.
+    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities.
+    /// This field and the next three are NaN during the warm-up, for skipped rows, and for the first rows
+    /// after a gap, which have too few previous rows.
     pub score: f64,
     /// Squared length of the part outside the directions (Q).
     pub q: f64,
     /// Hotelling's T² of the part along the directions.
     pub t2: f64,
-    /// Score that this row needs for an alarm. It depends on the last rows.
+    /// Score that this row would need for an alarm. It depends on the last rows.
     pub limit: f64,
     /// True if the score exceeds its limit or a column is stuck.
     pub alarm: bool,
-    /// First row of the ongoing drift.
+    /// First row of the ongoing drift, if there is one.
     pub drift_since: Option<u64>,
     /// Drift reported at this row.
     pub drift: Option<DriftReport>,
     /// Drift that ended at this row, because the level returned.
     pub returned: Option<DriftReport>,
-    /// Column that is stuck.
+    /// Stuck column, if there is one.
     pub stuck: Option<usize>,
-    /// Column that was constant in the warm-up and has another value.
+    /// Column that was constant in the warm-up and has a different value in this row.
     pub moved: Option<usize>,
     /// True if limit and causes refer to the differences between rows.
     pub of_differences: bool,
-    /// Change completed by this row.
+    /// Change point that this row completes.
     pub change: Option<Change>,
     /// Event that ended before this row.
     pub event: Option<Event>,
-    /// Main causes.
+    /// Main causes of the score.
     pub causes: [Option<Cause>; NAMED],
-    /// True if the last rows became the reference after this row.
+    /// True if the last rows, including this one, became the new reference.
     pub accepted: bool,
 }
 
@@ -97,7 +98,7 @@ impl Verdict {
         }
     }
 
-    /// Returns the state as one word.
+    /// Returns the state in one word.
     pub fn state(&self) -> State {
         match (self.alarm, self.drift_since) {
             (true, _) => State::Alarm,

@@ -24,15 +24,17 @@ use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::standardize::{Standardize, Standardizer};
 
-/// Number of fits after the first.
+/// Number of times the robust fit is repeated.
 const REFITS: usize = 3;
+/// Number of times that missing cells are filled in from the directions.
+const FILLINGS: usize = 8;
 /// Autocorrelation time below which rows count as independent.
 const ISOLATED: f64 = 1.5;
-/// Median autocorrelation of levels above which differences are scored too.
+/// Median autocorrelation of the columns above which the differences between rows are scored too.
 const AUTOCORRELATED: f64 = 0.95;
 
 impl Monitor {
-    /// Ends the warm-up with the rows seen so far. On an error nothing changes.
+    /// Ends the warm-up with the rows received so far. On an error nothing changes.
     pub fn end_warm_up(&mut self) -> Result<(), Error> {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
@@ -47,10 +49,11 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the last rows the reference: those since the start of the drift, or as many as the warm-up had. On an error
-    /// nothing changes.
+    /// Makes the last rows the new reference: the rows since the start of the drift, or as many as the
+    /// warm-up had. On an error nothing changes.
     ///
-    /// The rows are stored for this purpose, so it takes effect at once. At least 20 rows, plus lags, are required.
+    /// The rows are stored for this purpose, so the new reference takes effect at once. At least 20 rows,
+    /// plus lags, are required.
     pub fn accept(&mut self) -> Result<(), Error> {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
@@ -72,15 +75,16 @@ impl Monitor {
         Ok(())
     }
 
-    /// Uses the reference of another monitor until this one has enough rows for its own warm-up. The reference is moved to the
-    /// level of the rows of this monitor. At least 20 rows, plus lags, are required; otherwise nothing happens.
+    /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The
+    /// reference is moved to the level of this monitor's rows. Does nothing if there are fewer than 20 rows,
+    /// plus lags.
     pub fn borrow_reference(&mut self, other: &Self) {
         let Some(reference) = other.fitted.as_ref().filter(|_| self.fitted.is_none()) else { return };
         if self.waiting.len() < self.options.least_warm_up(self.width) {
             return;
         }
         let mut fitted = reference.clone();
-        let standardizer = other.columns.standardizer.clone();
+        let standardizer = other.columns.standardizer.moved_to(&self.waiting_means());
         fitted.flags.adopt_constants(&self.waiting);
         let mut rows = Vec::with_capacity(self.waiting.len());
         for raw in &self.waiting {
@@ -100,6 +104,27 @@ impl Monitor {
         self.fitted = Some(fitted);
         self.is_borrowed = true;
         self.begin_table();
+    }
+
+    /// Returns the mean of each column over the rows that wait, without missing cells; 0 for a column without any.
+    fn waiting_means(&self) -> Vec<f64> {
+        let of_column = |j: usize| {
+            let seen = || self.waiting.iter().map(|row| row[j]).filter(|x| !x.is_nan());
+            seen().sum::<f64>() / seen().count().max(1) as f64
+        };
+        (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
+    }
+
+    /// Returns the last of the rows that wait, less the mean of those before it, with the variance of a row around the mean of
+    /// all rows; `None` before the second row.
+    pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
+        let (last, before) = self.waiting.split_last()?;
+        let of_column = |(j, x): (usize, &f64)| {
+            let seen = || before.iter().map(|row| row[j]).filter(|x| !x.is_nan());
+            let count = seen().count() as f64;
+            (x - seen().sum::<f64>() / count) * (count / (count + 1.0)).sqrt()
+        };
+        (!before.is_empty()).then(|| last.iter().enumerate().map(of_column).collect())
     }
 
     /// Fits scale and state to rows that count as normal.
@@ -189,7 +214,7 @@ impl Robust {
                 flags.blank(&mut row);
                 rows.push(row);
             }
-            fill_with_means(&mut rows);
+            fill_from_directions(&mut rows, &weights, kept, width - flags.len());
             if refit == REFITS {
                 return Ok(Self { standardizer, rows, weights });
             }
@@ -199,7 +224,7 @@ impl Robust {
     }
 }
 
-/// Computes the weighted mean and variance of each column, ignoring missing cells.
+/// Computes the weighted mean and variance of each column. Missing cells are ignored.
 fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let width = rows.first().map_or(0, Vec::len);
     let mut means = Vec::with_capacity(width);
@@ -227,7 +252,7 @@ fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec
     Ok((means, variances))
 }
 
-/// Computes the weights of the rows for the next fit from a fit with these weights.
+/// Computes the weights of the rows for the next robust fit, from a fit with the current weights.
 fn weights_of(rows: &[Vec<f64>], weights: &[f64], kept: Kept, active: usize) -> Vec<f64> {
     let (vectors, _) = embedded(rows, 0);
     let shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
@@ -255,6 +280,25 @@ fn difference(later: &[f64], earlier: &[f64]) -> Vec<f64> {
     later.iter().zip(earlier).map(|(b, a)| b - a).collect()
 }
 
+/// Fills missing cells from the directions of the rows. The directions come from the filled rows, so both are computed in turn,
+/// [`FILLINGS`] times, beginning with the means of the columns. A cell at its mean would be far from the directions.
+fn fill_from_directions(rows: &mut [Vec<f64>], weights: &[f64], kept: Kept, active: usize) {
+    let gaps_of = |row: &Vec<f64>| (0..row.len()).filter(|j| row[*j].is_nan()).collect::<Vec<usize>>();
+    let gaps: Vec<(usize, Vec<usize>)> =
+        rows.iter().map(gaps_of).enumerate().filter(|(_, columns)| !columns.is_empty()).collect();
+    fill_with_means(rows);
+    let fillings = if gaps.is_empty() { 0 } else { FILLINGS };
+    for _ in 0..fillings {
+        let (vectors, _) = embedded(rows, 0);
+        let mut shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
+        let level = shape.mean().to_vec();
+        for (t, columns) in &gaps {
+            columns.iter().for_each(|j| rows[*t][*j] = f64::NAN);
+            shape.fill(&mut rows[*t], &level);
+        }
+    }
+}
+
 /// Fills missing cells with the means of their columns.
 fn fill_with_means(rows: &mut [Vec<f64>]) {
     let width = rows.first().map_or(0, Vec::len);
@@ -265,7 +309,7 @@ fn fill_with_means(rows: &mut [Vec<f64>]) {
     }
 }
 
-/// Returns the rows with their lags as columns of a matrix, and the buffer of the last rows.
+/// Appends lags to the rows. Returns them as columns of a matrix, with the buffer of the last rows.
 fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     let width = rows.first().map_or(0, Vec::len);
     let mut lags = Lags::new(width, count);
@@ -277,7 +321,7 @@ fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     (vectors, lags)
 }
 
-/// Returns the median lag-one autocorrelation over the columns that vary.
+/// Returns the median lag-one autocorrelation of the columns that vary.
 fn median_autocorrelation(rows: &[Vec<f64>]) -> f64 {
     let width = rows.first().map_or(0, Vec::len);
     let count = rows.len() as f64;

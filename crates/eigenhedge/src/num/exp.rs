@@ -12,14 +12,16 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// High part of ln 2. The low half of its mantissa is zero, so products with integers of at most 11 bits are exact.
+/// High part of ln 2. The low half of its mantissa is zero, so its products with integers of at most 11 bits
+/// are exact.
 const LN2_HIGH: f64 = 0.6931467056274414;
 const LN2_LOW: f64 = 4.7493250390316726e-7;
 
-/// Adding this number rounds to an integer, which is then in the low bits.
+/// Number whose addition rounds to an integer. The integer is then in the low bits of the sum.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 
-/// Arguments outside this range give 0 or infinity. Clamping keeps the exponent within two normal factors.
+/// Range of arguments. Beyond it, the exponential is 0 or infinity. Arguments are clamped so that the result
+/// is a product of two normal factors.
 const LOWEST: f64 = -746.0;
 const HIGHEST: f64 = 710.0;
 
@@ -53,8 +55,8 @@ impl WithSimd for Exp<'_> {
     }
 }
 
-/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`]. The relative error is within two units in the last place, also
-/// near zero.
+/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`]. The error is at most two units in the last
+/// place, even near zero.
 pub fn kept_all(x: &mut [f64]) {
     Arch::new().dispatch(KeptAll(x));
 }
@@ -72,7 +74,8 @@ impl WithSimd for KeptAll<'_> {
     }
 }
 
-/// Returns the exponential of one number, in a form that vectorizes in loops. The bits equal those of [`exp`].
+/// Returns the exponential of one number, in a form that the compiler can vectorize in loops. The result is
+/// bit-identical to that of [`exp`].
 #[inline(always)]
 pub(crate) fn exp_lane(x: f64) -> f64 {
     let (series, m) = reduced_to_bits(x);
@@ -112,7 +115,7 @@ fn power_of_two(m: u64) -> f64 {
     f64::from_bits(m.wrapping_sub(1) << 52)
 }
 
-/// Evaluates `q(r)` in pairs, for shorter dependency chains than Horner's scheme.
+/// Evaluates `q(r)` in pairs of terms. The dependency chains are shorter than in Horner's scheme.
 #[inline(always)]
 fn polynomial(r: f64) -> f64 {
     let r2 = r * r;

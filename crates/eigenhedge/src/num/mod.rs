@@ -5,7 +5,8 @@ mod exp;
 pub(crate) use exp::exp_lane;
 pub use exp::{exp, kept_all};
 
-/// Returns `log(Σ exp(x))`, summed in the order of the input (ascending is most accurate); `-∞` for no terms.
+/// Returns `log(Σ exp(x))`; `-∞` if there are no terms. The sum is in the order of the input; ascending order
+/// is most accurate.
 pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
@@ -14,21 +15,21 @@ pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     largest + terms.map(|t| (t - largest).exp()).sum::<f64>().ln()
 }
 
-/// Returns the probability of being kept, `1 - v`, from `log v`.
+/// Returns the probability of being kept, `1 - v`, given `log v`.
 pub fn kept(log_dropped: f64) -> f64 {
     -log_dropped.exp_m1()
 }
 
-/// Largest sum of squared norms that a learner accepts, 2^1012 (4.4e304). Sums of losses, energies and bounds over the same
-/// rows are then finite.
+/// Largest sum of squared norms that a learner accepts, 2^1012 (4.4e304). It guarantees that sums of losses,
+/// energies and bounds over the same rows are finite.
 pub const LARGEST_TOTAL: f64 = f64::from_bits((1023 + 1012) << 52);
 
-/// Exponents of numbers whose fourth powers neither overflow nor underflow.
+/// Binary exponents of numbers whose fourth powers neither overflow nor underflow.
 const COMFORTABLE: std::ops::RangeInclusive<i64> = -200..=200;
 
-/// Returns the power of two by which to divide numbers of this size before squaring them. It is the size rounded down to a
-/// power of two. It is 1 if the fourth power of the size is far from overflow and underflow, or if the size is zero, subnormal
-/// or not finite.
+/// Returns the power of two by which numbers of this size should be divided before they are squared: the size
+/// rounded down to a power of two. It is 1 if the fourth power of the size is far from overflow and
+/// underflow, or if the size is zero, subnormal or not finite.
 ///
 /// Division by a power of two is exact, so results scale exactly with the numbers.
 pub fn unit(size: f64) -> f64 {
@@ -44,12 +45,13 @@ pub fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0f64, |largest, x| largest.max(x.abs()))
 }
 
-/// Formats the number as the shortest text that parses to the same number.
+/// Formats the number as the shortest string that parses to the same number.
 pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// Computes a dot product with eight running sums. It vectorizes, and its error grows with `n/8`.
+/// Computes a dot product with eight partial sums. The compiler can vectorize it, and its error grows with
+/// `n/8`.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

@@ -18,12 +18,13 @@ use crate::state::ensure;
 use crate::subspace::{Fill, Scales};
 use serde::{Deserialize, Serialize};
 
-/// Decay factor of the products of errors per row.
+/// Factor by which the products of errors decay per row.
 const MEMORY: f64 = 0.98;
-/// Share of its smallest entry by which the diagonal is raised.
+/// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Products of the members' leave-one-out errors on observed cells; empty before the first row with a missing cell.
+/// Products of the leave-one-out errors of pairs of members on observed cells. Empty before the first row
+/// with a missing cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors(Matrix);
 
@@ -32,10 +33,10 @@ pub(super) struct FillErrors(Matrix);
 pub(super) struct Filling {
     working: Fill,
     own: Vec<f64>,
-    /// Row and errors of each member.
+    /// Filled row and errors of each member.
     rows: Matrix,
     errors: Matrix,
-    /// Products of errors including this row, if one was filled in.
+    /// Products of errors including the current row, if it was filled in.
     products: Matrix,
     /// Normal equations of the weights, and the weights.
     normal: Matrix,
@@ -45,7 +46,7 @@ pub(super) struct Filling {
 }
 
 impl FillErrors {
-    /// Computes the products including one more row.
+    /// Computes the products with the errors of one more row.
     fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
         multiply(out, errors.view().transpose(), errors.view());
         for j in 0..self.0.columns() {
@@ -54,7 +55,7 @@ impl FillErrors {
         }
     }
 
-    /// Stores the products after a row was learned.
+    /// Stores the new products, after a row was learned.
     pub fn commit(&mut self, filling: &Filling) {
         if !filling.losses.is_empty() {
             self.0.clone_from(&filling.products);
@@ -71,7 +72,8 @@ impl FillErrors {
     }
 }
 
-/// Computes the weights that sum to 1 and minimize `wᵀ E w` with the raised diagonal. Negative weights are set to zero.
+/// Computes the weights that sum to 1 and minimize `wᵀ E w`, where E has a raised diagonal. Negative weights
+/// are set to zero.
 fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
     let count = products.columns();
     normal.clone_from(products);
@@ -92,12 +94,13 @@ fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
 }
 
 impl Portfolio<Ambient> {
-    /// Sets the center of a column at its first observed cell.
+    /// Sets the center of a column to its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
-    /// Fills in the missing cells of the row, and prepares its trial, which follows or is cancelled.
+    /// Fills in the missing cells of the row, and prepares its trial. The caller then runs the trial or
+    /// cancels it.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
         let Filling { working, own, rows, errors, products, normal, weights, losses } = &mut self.scratch.0.filling;
         let count = self.members.len();

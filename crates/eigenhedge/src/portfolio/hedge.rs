@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 /// final totals at the final rate, which is at most `Λ_i + ln(M)/η = Λ_i + Δ/c`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct AdaHedge {
-    /// Loss of each member minus that of the best.
+    /// Total loss of each member minus that of the best member.
     totals: Vec<f64>,
     /// Sum of the mixability gaps.
     gaps: f64,
 }
 
-/// Constant c of the rate, relative to the rate that balances both terms of the bound.
+/// Constant c of the rate. At 1, both terms of the bound would be balanced.
 const HASTE: f64 = 4.0;
 
 impl AdaHedge {
@@ -34,7 +34,7 @@ impl AdaHedge {
         if self.gaps == 0.0 { f64::INFINITY } else { HASTE * (self.totals.len() as f64).ln() / self.gaps }
     }
 
-    /// Writes the weights without normalization. Returns their sum.
+    /// Writes the weights without normalizing them. Returns their sum.
     fn raw_weights(&self, weights: &mut Vec<f64>) -> f64 {
         let rate = self.rate();
         weights.clear();
@@ -52,8 +52,8 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Adds the losses of a row. The mix loss is computed from totals, because weights can underflow, which would make the gap
-    /// too small.
+    /// Adds the losses of a row. The mix loss is computed from totals, because weights can underflow, which
+    /// would make the mixability gap too small.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);
@@ -75,7 +75,7 @@ impl AdaHedge {
         self.gaps *= factor;
     }
 
-    /// Returns the maximum excess of its loss over that of any member.
+    /// Returns an upper bound on how much the loss exceeds that of any member.
     pub fn regret(&self) -> f64 {
         (1.0 + 1.0 / HASTE) * self.gaps
     }
@@ -86,12 +86,12 @@ impl AdaHedge {
     }
 }
 
-/// The member with the least recent loss: `S ← γ S + l`.
+/// Follows the member with the least recent loss `S ← γ S + l`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals; smaller differences are ties.
+    /// Rounding error of the totals. Members with smaller differences are tied.
     rounding: f64,
 }
 
@@ -100,7 +100,7 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights: equal for all members with the least recent loss.
+    /// Writes the weights. Members with the least recent loss have equal weights; the others have zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
@@ -108,7 +108,7 @@ impl RecentLeader {
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Adds the losses of a row, which are accurate to within `rounding`.
+    /// Adds the losses of a row. `rounding` is their rounding error.
     pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));
@@ -130,7 +130,7 @@ impl RecentLeader {
     }
 }
 
-/// Checks totals whose minimum must be zero.
+/// Checks totals, whose minimum must be zero.
 fn check_totals(totals: &[f64], members: usize) -> Result<(), Error> {
     length("the totals of a portfolio", totals.len(), members)?;
     entries("totals of a portfolio", totals, 0.0..=LARGEST)?;

@@ -54,26 +54,28 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
-    /// Expected and realised loss of each member, as returned by the member.
+    /// Expected and realised loss of each member, as reported by the member.
     own: Vec<Loss>,
-    /// True if aligned coordinates are asked for.
+    /// True if aligned coordinates were requested.
     aligns: bool,
-    /// The rows of a block, if the members are divided among several threads.
+    /// Rows of a block, if the members run on several threads.
     rows: Option<Rows>,
-    /// Displacement from the center of the heaviest member to that of the first.
+    /// Displacement from the center of the heaviest member to that of the first member.
     way: Vec<f64>,
     filling: Filling,
 }
 
-/// Returns the members of `auto`, each with its center. Around the mean: forgetting leaders over a grid of memories, the leader
-/// (incremental PCA with a few more directions), and anchored with a self-confident rate (whose bound the portfolio inherits
-/// for any rows). Around forgetting centers, for drifting levels: leaders with a long memory. If the center of the template is
-/// not the mean, all members use it. Kernel features rarely have drifting levels, so the mean is their only center, and the
-/// grid of memories is finer. Without a center and with a given norm bound, tracking with fixed share is also a member, whose
-/// bound for drift becomes one of the portfolio.
+/// Returns the members of `auto`, each with its center.
 ///
-/// All have at most `k + 3` explicit directions, unless rows are shorter or the template says otherwise, so that none costs
-/// more than O(nk) on any stream.
+/// Members around the mean are: forgetting leaders with several memories, the leader (incremental PCA with a
+/// few more directions), and anchored with a self-confident rate, whose bound on any rows the portfolio
+/// inherits. Members around forgetting centers, for drifting levels, are leaders with a long memory. If the
+/// center of the template is not the mean, all members use it. Features of kernels rarely have drifting
+/// levels, so the mean is their only center, and there are more memories. Without a center and with a given
+/// norm bound, tracking with fixed share is also a member; the portfolio then inherits its bound for drift.
+///
+/// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
+/// limit. Its cost is therefore O(nk) per row on any stream.
 pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let base = Spec { mixing: Mixing::None, self_confident: false, as_printed: false, ..template.clone() };
     let enough = base.kept + 3;
@@ -117,7 +119,7 @@ impl<S: Span + State + Beside> State for Portfolio<S> {
 }
 
 impl<S: Span> Portfolio<S> {
-    /// Builds every member over its own span.
+    /// Creates a portfolio with these members. `span` is called once for each, because every member has its own span.
     pub fn new(specs: Vec<Spec>, mut span: impl FnMut() -> Result<S, Error>) -> Result<Self, Error> {
         if specs.is_empty() {
             return Err(Error::Parameter { name: "members", rule: "at least 1", value: 0.0 });
@@ -158,12 +160,13 @@ impl<S: Span> Portfolio<S> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Returns the position of the member with the largest weight; the first one among ties.
+    /// Returns the position of the member with the largest weight. Of several tied members, returns the
+    /// first.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
 
-    /// Returns the member with the largest weight mutably, for its directions.
+    /// Returns the member with the largest weight, mutably, to compute its directions.
     pub fn heaviest_mut(&mut self) -> &mut Subspace<S, AnyRule> {
         let heaviest = self.heaviest();
         &mut self.members[heaviest]
@@ -179,15 +182,16 @@ impl<S: Span> Portfolio<S> {
         self.scratch.0.aligns = aligns;
     }
 
-    /// Returns the coordinates of the last row in the k directions that the heaviest member most likely kept before it, around
-    /// the center of the first member, in the basis nearest to that of the previous row; `None` if not requested.
+    /// Returns the coordinates of the last row in the k directions that the heaviest member was most likely
+    /// to keep. The center is that of the first member, and the basis is rotated to be nearest to that of the
+    /// previous row. `None` if not requested.
     pub(crate) fn aligned_coordinates(&self) -> Option<&[f64]> {
         let holder = self.holder().filter(|_| self.scratch.0.aligns)?;
         Some(self.members[holder].aligned_coordinates())
     }
 
-    /// Returns the basis for the aligned coordinates of the next row, in the coordinates of the columns of the heaviest member,
-    /// with the probabilities of its directions.
+    /// Returns the basis for the aligned coordinates of the next row, and the probabilities of its
+    /// directions. The basis is expressed in the columns of the heaviest member.
     pub(crate) fn next_basis(&mut self) -> (Matrix, Vec<f64>) {
         let (heaviest, holder) = (self.heaviest(), self.holder());
         let last = holder.and_then(|holder| self.members.get_disjoint_mut([heaviest, holder]).ok());
@@ -195,12 +199,13 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// Returns the member with the basis of the aligned coordinates.
+    /// Returns the position of the member that has the basis of the aligned coordinates.
     fn holder(&self) -> Option<usize> {
         self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Transfers the basis of the aligned coordinates to the heaviest member, which aligns it to its directions.
+    /// Transfers the basis of the aligned coordinates to the heaviest member, which aligns it with its
+    /// directions.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
@@ -224,7 +229,7 @@ impl<S: Span> Portfolio<S> {
         self.members[holder].observe_aligned(way);
     }
 
-    /// Returns the loss of the current trial, given the loss of each member.
+    /// Computes the loss of the current trial from the losses of the members.
     fn charge(&mut self, own: Vec<Loss>) -> Loss {
         let Working { chosen, losses, filling, .. } = &mut self.scratch.0;
         let mut loss = Loss::default();
@@ -267,15 +272,16 @@ impl<S: Span> Portfolio<S> {
         self.scratch.0.filling.losses.clear();
     }
 
-    /// Returns the maximum excess of the expected loss over that of any member, in squared input units. It is zero for
-    /// one member.
+    /// Returns an upper bound on how much the expected loss exceeds that of any member, in squared units of
+    /// the input. It is zero for a single member.
     pub fn hedge_term(&self) -> f64 {
         self.trust.regret()
     }
 }
 
 impl Portfolio<Ambient> {
-    /// Adds the rows of another portfolio of one member with the same options. `cost` is added to the constant of the theorem.
+    /// Adds the rows of another portfolio with the same options. Both must have one member. `cost` is added
+    /// to the constant of the theorem.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         let [member] = &mut self.members[..] else {
             return Err(Error::Merge("the trust among several learners depends on the order of rows".to_owned()));
@@ -290,10 +296,11 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Relative difference below which weights are ties, so that rounding does not decide which member is used.
+/// Weights whose relative difference is below this are tied, so that rounding does not decide which member is
+/// used.
 const TIED: f64 = 1e-9;
 
-/// Returns the position of the first weight that is tied with the largest.
+/// Returns the position of the first weight that equals the largest one up to rounding.
 fn largest(weights: &[f64]) -> usize {
     let most = weights.iter().copied().fold(0.0, f64::max);
     weights.iter().position(|weight| *weight >= (1.0 - TIED) * most).unwrap_or(0)

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 type Member = Box<Subspace<Ambient, AnyRule>>;
 
-/// Minimum row length for several threads.
+/// Minimum row length for which several threads are used.
 const LONG: usize = 24;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,14 +27,14 @@ enum Phase {
     Prefetch,
 }
 
-/// One phase of a trial for all members.
+/// Task: one phase of a trial for all members.
 struct Trial {
     phase: Phase,
     rows: Arc<Vec<Vec<f64>>>,
     at: usize,
     waiting: Mutex<Vec<(usize, Member)>>,
     done: Mutex<Vec<(usize, Member, Loss)>>,
-    /// Number of members that are done.
+    /// Number of members that have finished.
     count: AtomicUsize,
 }
 
@@ -69,7 +69,7 @@ impl Task for Trial {
     }
 }
 
-/// Guard that counts a panicking member, so that no thread waits for it forever.
+/// Guard that counts a panicking member as finished, so that no thread waits for it forever.
 struct Failing<'a>(&'a AtomicUsize);
 
 /// Value added to the count when a member panics.
@@ -90,19 +90,19 @@ impl Drop for Failing<'_> {
 }
 
 impl Portfolio<Ambient> {
-    /// Returns true if several threads are worthwhile.
+    /// Returns true if several threads make the trial faster.
     fn is_shared(&self) -> bool {
         self.members.len() > 1 && threads() > 1 && self.members[0].span().length() >= LONG
     }
 
-    /// Runs [`Learner::incur`] on several threads if worthwhile.
+    /// Runs [`Learner::incur`], on several threads if that is faster.
     pub(crate) fn incur_shared(&mut self, instance: &Instance<'_, [f64]>) -> Loss {
         let Some(row) = self.shared_row(instance) else { return self.incur(instance) };
         let losses = self.run(Phase::Incur, row);
         self.charge(losses)
     }
 
-    /// Runs [`Learner::update`] on several threads if worthwhile.
+    /// Runs [`Learner::update`], on several threads if that is faster.
     pub(crate) fn update_shared(&mut self, instance: &Instance<'_, [f64]>) {
         let Some(row) = self.shared_row(instance) else { return self.update(instance) };
         self.learn_weights();
@@ -110,7 +110,7 @@ impl Portfolio<Ambient> {
         self.end_trial();
     }
 
-    /// Runs [`Learner::prefetch`] on several threads if worthwhile.
+    /// Runs [`Learner::prefetch`], on several threads if that is faster.
     pub(crate) fn prefetch_shared(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
         let instances = upcoming.instances();
         let points = || instances.iter().map_while(|instance| point(instance).map(<[f64]>::to_vec));
@@ -130,7 +130,7 @@ impl Portfolio<Ambient> {
         }
     }
 
-    /// Returns the current row and the rows after it, if several threads are worthwhile.
+    /// Returns the current row and the rows after it, if several threads are used.
     fn shared_row(&self, instance: &Instance<'_, [f64]>) -> Option<Rows> {
         if !self.is_shared() || self.fixes_center() {
             return None;
@@ -139,7 +139,7 @@ impl Portfolio<Ambient> {
         self.scratch.0.rows.clone().or_else(own)
     }
 
-    /// Runs one phase for all members and returns their losses.
+    /// Runs one phase for all members. Returns their losses.
     fn run(&mut self, phase: Phase, row: Rows) -> Vec<Loss> {
         let members = std::mem::take(&mut self.members);
         let count = members.len();

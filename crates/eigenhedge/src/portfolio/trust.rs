@@ -33,17 +33,18 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss. If its square would overflow or underflow, all numbers below and in the rules are divided by a power of
-    /// two of its size.
+    /// Largest loss so far. If its square would overflow or underflow, all fields below and in the rules are
+    /// divided by a power of two of its size.
     largest_loss: f64,
-    /// Excess loss over the careful rule.
+    /// Excess of the loss over that of the careful rule.
     owed: f64,
-    /// Total loss left out as rounding.
+    /// Total of the losses that were left out as rounding errors.
     rounded: f64,
-    /// Largest range of a row, and the sum of the squared ranges divided by its square.
+    /// Largest range of the losses of a row, and the sum of the squared ranges divided by the square of the
+    /// largest.
     largest_range: f64,
     squares: f64,
-    /// Number of rows for which the careful rule was played.
+    /// Number of rows for which the careful rule was used.
     guarded: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -51,31 +52,32 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights of the next row, of the careful rule, and of the rules under the top; empty if unknown.
+    /// Weights for the next row, of the careful rule, of the rules below the top, and of the top. Empty if
+    /// unknown.
     weights: Vec<f64>,
     careful: Vec<f64>,
     rules: Vec<Vec<f64>>,
     top: Vec<f64>,
-    /// Losses minus the least one, original and clipped.
+    /// Losses minus the least loss, original and clipped.
     excess: Vec<f64>,
     cut: Vec<f64>,
     of_rules: Vec<f64>,
     exponentials: Vec<f64>,
 }
 
-/// Decay factors of the recent leaders per row.
+/// Factors by which the totals of the recent leaders decay per row.
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
 /// Ranges of losses are clipped at this multiple of the recent median.
 const CUT: f64 = 16.0;
-/// Multiple for the rule on top, which must see rare large losses.
+/// Multiple at which losses are clipped for the top rule, which must see rare large losses.
 const TOP_CUT: f64 = 100.0;
-/// Share of the energy of a row below which differences of losses are rounding.
+/// Differences of losses below this share of the energy of a row are treated as rounding errors.
 const ROUNDING: f64 = 1e-10;
-/// Multiple of the rounding error below which ranges count as zero.
+/// Ranges below this multiple of the rounding error count as zero.
 const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
-    /// Creates equal weights for this many members.
+    /// Creates a state in which all members have equal weights.
     pub fn new(members: usize) -> Self {
         Self {
             members,
@@ -94,7 +96,7 @@ impl Trust {
         }
     }
 
-    /// Divides the learned totals by the unit of the losses up to this one.
+    /// Rescales the learned totals to the unit set by the largest loss so far, including this one.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);
@@ -109,7 +111,7 @@ impl Trust {
         }
     }
 
-    /// Returns the allowance for the excess loss.
+    /// Returns the allowed excess of the loss over that of the careful rule.
     fn allowance(&self) -> f64 {
         self.largest_range * ((self.members as f64).ln() * self.squares).sqrt()
     }
@@ -151,7 +153,7 @@ impl Trust {
         &self.scratch.0.weights
     }
 
-    /// Adds the losses of the members on a row of this energy.
+    /// Adds the losses of the members for a row with this energy.
     pub fn learn(&mut self, losses: &[f64], energy: f64) {
         self.weights();
         self.change_unit(losses.iter().fold(0.0, |a, b| a.max(*b)));
@@ -192,17 +194,18 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// Returns the maximum excess of the loss so far over that of any member; negative if it is less than that of all.
+    /// Returns an upper bound on how much the loss so far exceeds that of any member. It is negative if the
+    /// loss is less than that of all members.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }
 
-    /// Returns the maximum of [`Self::regret`] that the theorem allows on rows with these ranges.
+    /// Returns the largest [`Self::regret`] that the theorem allows for rows with these ranges.
     pub fn largest_regret(&self) -> f64 {
         (self.careful.regret() + self.allowance() + self.largest_range + self.rounded) * unit(self.largest_loss)
     }
 
-    /// Returns the number of rows for which the careful rule was played.
+    /// Returns the number of rows for which the careful rule was used.
     pub fn guarded(&self) -> u64 {
         self.guarded
     }

@@ -1,14 +1,15 @@
 //! Defaults of methods that have no entry in the table of options, for the command line and Python.
 
-/// Kernel of the batch methods: ridge regression, kernel PCA, pre-images, kernel means and the two-sample test.
+/// Default kernel of the batch methods: ridge regression, kernel PCA, pre-images, kernel means and the
+/// two-sample test.
 pub const KERNEL: &str = "rbf";
-/// Regularization weight of kernel ridge regression.
+/// Default regularization weight of kernel ridge regression.
 pub const RIDGE_ALPHA: f64 = 1.0;
-/// Random splits of the two-sample test.
+/// Default number of random splits of the two-sample test.
 pub const MMD_SPLITS: u32 = 199;
-/// Learning rate of the pair learner.
+/// Default learning rate of the pair learner.
 pub const PAIR_ETA: f64 = 1.0;
-/// Share of the uniform distribution that the pair learner mixes in.
+/// Default share of the uniform distribution that the pair learner mixes in.
 pub const PAIR_ALPHA: f64 = 1e-3;
-/// Learning rate of the expert learners.
+/// Default learning rate of the expert learners.
 pub const EXPERTS_ETA: f64 = 1.0;

@@ -12,13 +12,13 @@ use crate::simplex::{Multiplicity, Select};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {
-    /// Hedge over sets with capped weights. With one dropped expert it is ordinary Hedge.
+    /// Hedge with capped weights over sets. With one dropped expert, it is ordinary Hedge.
     CappedHedge,
-    /// Drops the experts with the least total loss.
+    /// Follow the leader: drops the experts with the least total loss.
     Leader,
-    /// Drops the experts with the least total loss plus random noise.
+    /// Follow the perturbed leader: drops the experts with the least total loss plus random noise.
     PerturbedLeader,
-    /// Hedge over all sets with product weights.
+    /// Hedge over all sets, with product weights.
     ProductSets,
 }
 
@@ -48,15 +48,15 @@ pub struct ExpertSpec {
     pub experts: usize,
     /// Number of experts kept.
     pub kept: usize,
-    /// Learning rate; has no effect with the leader.
+    /// Learning rate. It has no effect with the leader.
     pub eta: f64,
-    /// Mixing; capped Hedge only.
+    /// Mixing rule; for capped Hedge only.
     pub mixing: Mixing,
-    /// Sampling method for the sets; capped Hedge only.
+    /// Method for drawing a set; for capped Hedge only.
     pub select: Select,
 }
 
-/// An expert learner of any kind.
+/// Expert learner of any kind.
 ///
 /// ```
 /// use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
@@ -118,8 +118,8 @@ impl AnyExperts {
         delegate!(&self.learner, learner => learner.dropped())
     }
 
-    /// Returns the probability that each expert is kept in the next trial. `None` for the two leaders, which have no
-    /// distribution before their noise is drawn.
+    /// Returns the probability that each expert is kept in the next trial. `None` for the leader and the
+    /// perturbed leader, which have no distribution before their noise is drawn.
     pub fn kept_probabilities(&self) -> Option<Vec<f64>> {
         match &self.learner {
             Inner::Capped(learner) => Some(learner.log_dropped().iter().map(|w| -w.exp_m1()).collect()),
@@ -131,8 +131,9 @@ impl AnyExperts {
         }
     }
 
-    /// Returns the bound on the total expected loss and the name of its theorem, given the loss `best` of the best set. `None`
-    /// for the leader, which has no bound, and for the perturbed leader, whose bound holds only for the mean over its noise.
+    /// Returns the bound on the total expected loss and the name of its theorem. `best` is the loss of the
+    /// best set. `None` for the leader, which has no bound, and for the perturbed leader, whose bound holds
+    /// only for the mean over its noise.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {

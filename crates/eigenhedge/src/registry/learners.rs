@@ -4,7 +4,7 @@ use crate::error::Error;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// A learner of the registry.
+/// Learner of the registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -37,7 +37,7 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// A spectrum rule over a span.
+    /// Spectrum rule over a span.
     Subspace,
     /// Several subspace learners.
     Portfolio,
@@ -45,7 +45,7 @@ pub enum Family {
     Hebbian,
 }
 
-/// Registry entry of a learner.
+/// Description of a learner in the registry.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Entry {
@@ -59,20 +59,20 @@ pub struct Entry {
     pub summary: &'static str,
     /// Theorem that bounds its regret, or "none".
     pub guarantee: &'static str,
-    /// Time per row.
+    /// Time per row, as a formula.
     pub cost: &'static str,
     /// Publication of the algorithm.
     pub source: &'static str,
 }
 
-/// Entries of all learners.
+/// Descriptions of all learners.
 pub const REGISTRY: &[Entry] = &[
     Entry {
         kind: Kind::Auto,
         family: Family::Portfolio,
         name: "auto",
         summary: "Hedge over a portfolio of tracking, forgetting leaders and anchored: nothing to tune",
-        guarantee: "best member + Hedge term, hence what its members promise",
+        guarantee: "best member + Hedge term, hence the bounds of its members",
         cost: "the sum of its members",
         source: "AdaHedge, fixed share",
     },
@@ -81,7 +81,7 @@ pub const REGISTRY: &[Entry] = &[
         family: Family::Subspace,
         name: "tracking",
         summary: "mirror descent over subspaces; follows drift with mixing",
-        guarantee: "regret: JMLR Theorem 6; with fixed share also beside changes",
+        guarantee: "regret: JMLR Theorem 6; with fixed share also for changing subspaces",
         cost: "O(n u + u³), u ≈ k…3k",
         source: "JMLR Alg. 5, ICML Alg. 3",
     },
@@ -89,7 +89,7 @@ pub const REGISTRY: &[Entry] = &[
         kind: Kind::Anchored,
         family: Family::Subspace,
         name: "anchored",
-        summary: "follow the regularised leader: a smooth function of the scatter matrix of all rows",
+        summary: "follow the regularized leader: a smooth function of the scatter matrix of all rows",
         guarantee: "regret: JMLR Theorem 6; centered: Theorem 8, Corollary 9",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "JMLR Alg. 6, ICML Alg. 6",
@@ -107,7 +107,7 @@ pub const REGISTRY: &[Entry] = &[
         kind: Kind::ForgettingLeader,
         family: Family::Subspace,
         name: "forgetting-leader",
-        summary: "the best subspace of a fading memory",
+        summary: "follow the leader with forgetting: the best subspace of the recent rows",
         guarantee: "none",
         cost: "O(w^2.5), w = min(n, rows)",
         source: "exponential windows",
@@ -135,7 +135,7 @@ pub const REGISTRY: &[Entry] = &[
         family: Family::Subspace,
         name: "additive",
         summary: "gradient descent on the expected projection",
-        guarantee: "regret: Nie, Kotłowski & Warmuth 2016; also beside changes",
+        guarantee: "regret: Nie, Kotłowski & Warmuth 2016; also for changing subspaces",
         cost: "O(n u + u³), u ≈ k…3k",
         source: "slides, Euclidean family",
     },
@@ -143,7 +143,7 @@ pub const REGISTRY: &[Entry] = &[
         kind: Kind::Oja,
         family: Family::Hebbian,
         name: "oja",
-        summary: "one weight vector that turns towards what excites it; k = 1",
+        summary: "Oja's rule: one Hebbian weight vector; k = 1",
         guarantee: "none",
         cost: "O(n k)",
         source: "Oja 1982, Kashima",
@@ -152,7 +152,7 @@ pub const REGISTRY: &[Entry] = &[
         kind: Kind::Gha,
         family: Family::Hebbian,
         name: "gha",
-        summary: "weight vectors that learn all at once from what the earlier ones leave",
+        summary: "generalized Hebbian algorithm: each weight vector learns from the residual of the earlier ones",
         guarantee: "none",
         cost: "O(n k)",
         source: "Oja 1992, Sanger 1989, Kashima",
@@ -161,7 +161,7 @@ pub const REGISTRY: &[Entry] = &[
         kind: Kind::Apex,
         family: Family::Hebbian,
         name: "apex",
-        summary: "weight vectors that keep apart by lateral weights",
+        summary: "APEX: Hebbian weight vectors that lateral weights keep apart",
         guarantee: "none",
         cost: "O(n k)",
         source: "Kung & Diamantaras 1990, Kashima",

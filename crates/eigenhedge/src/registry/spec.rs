@@ -16,8 +16,12 @@ use serde::{Deserialize, Serialize};
 
 /// Default mixing share.
 pub(super) const ALPHA: f64 = 1e-3;
-/// Default cost of merging, as a share of the cost of mixing.
-pub(super) const MERGE: f64 = 0.25;
+/// Default cost of merging, as a share of the cost of mixing. The cost of a row grows with the cube of the directions that
+/// differ from the rest, so that many directions may cost as much again as mixing.
+pub(super) fn default_merge(kept: usize) -> f64 {
+    if kept < 32 { 0.25 } else { 1.0 }
+}
+
 /// Default step of Hebbian learners.
 const HEBBIAN_ETA: f64 = 0.05;
 
@@ -25,12 +29,13 @@ const HEBBIAN_ETA: f64 = 0.05;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Returns an error.
+    /// Error.
     #[default]
     Fail,
-    /// Skips the row.
+    /// The row is skipped.
     Skip,
-    /// Fills in the missing cells and charges the loss of the others. A row without any value is skipped.
+    /// Missing cells are filled in, and the loss covers only the observed cells. A row without any value is
+    /// skipped.
     Fill,
 }
 
@@ -47,7 +52,7 @@ impl Missing {
         }
     }
 
-    /// Returns true if the row is skipped.
+    /// Returns true if a row with such cells is skipped.
     pub(crate) fn passes_over(self, row: &[f64]) -> bool {
         match self {
             Self::Fail => false,
@@ -79,7 +84,7 @@ pub struct Spec {
     pub kept: usize,
     /// Learning rate, for rows of norm at most 1.
     pub eta: f64,
-    /// Tunes the rate to the loss so far. `eta` then has no effect.
+    /// True to tune the learning rate to the loss so far. `eta` then has no effect.
     pub self_confident: bool,
     /// Mixing of the weights after each row.
     pub mixing: Mixing,
@@ -89,34 +94,36 @@ pub struct Spec {
     pub center: Option<RunningCenter>,
     /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
     pub clip: Option<f64>,
-    /// Initial center, the location of the prior rows; `None` for zero.
+    /// Initial center, where the prior rows lie; `None` for the origin.
     pub start: Option<Vec<f64>>,
-    /// Kernel; `None` learns from the rows themselves.
+    /// Kernel. `None` to learn from the rows themselves.
     pub kernel: Option<VectorKernel>,
     /// Bound on the norms of rows, given or estimated.
     pub norm_bound: NormBound,
-    /// Sampling method for the choice.
+    /// Method for drawing the kept directions.
     pub select: Select,
-    /// Dimension N of the space; `None` for that of the rows or of the kernel.
+    /// Dimension N of the space. `None` for the dimension of the rows or of the kernel.
     pub dimension: Option<Multiplicity>,
-    /// Caps the directions seen so far among themselves (anchored only; ICML Algorithm 6 as printed).
+    /// True to cap only the directions seen so far (anchored only; ICML Algorithm 6 as printed).
     pub as_printed: bool,
-    /// Maximum number of explicit directions, r. Memory is then O(n r) for every stream.
+    /// Maximum number r of explicit directions. It limits memory to O(n r) for every stream.
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner.
     pub budget: Option<usize>,
-    /// Minimum relative distance from the existing atoms for a new atom of a kernel learner with a budget, as a share of the
-    /// energy of the row's features.
+    /// Minimum distance of a new atom from the existing atoms, as a share of the energy of the row's
+    /// features. For kernel learners with a budget.
     pub novelty: f64,
-    /// Allowed cost of merging similar directions under fixed share, relative to the cost of mixing. 0 disables merging.
+    /// Allowed cost of merging similar directions under fixed share, relative to the cost of mixing. 0 means
+    /// no merging.
     pub merge: f64,
     /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
-    /// Deflation weight β of gha: the weight of the earlier vectors.
+    /// Deflation weight β of gha, the weight of the earlier vectors.
     pub beta: f64,
-    /// Rows after which apex starts its next vector; `None` updates all vectors with every row.
+    /// Number of rows after which apex starts its next vector. `None` if every row updates all vectors.
     pub stage: Option<u64>,
-    /// Rows until the step of a Hebbian learner has halved; the step then keeps decreasing. `None` for a constant step.
+    /// Number of rows until the step of a Hebbian learner has halved; it then continues to decrease. `None`
+    /// for a constant step.
     pub step_half_life: Option<f64>,
 }
 
@@ -126,11 +133,12 @@ impl Spec {
         self.missing == Missing::Fill && self.center.is_some_and(|center| center.prior == 0.0)
     }
 
-    /// Creates the parameters with the defaults of the command line and of Python: a running mean for learners that center,
-    /// fixed share and merging for tracking, a self-confident rate for anchored, a step of 0.05 for Hebbian learners.
+    /// Creates parameters with the defaults of the command line and of Python: a running mean for learners
+    /// that center, fixed share and merging for tracking, a self-confident rate for anchored, and a step of
+    /// 0.05 for Hebbian learners.
     pub fn new(learner: Kind, kept: usize) -> Self {
         let (mixing, merge) = match learner {
-            Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, MERGE),
+            Kind::Tracking => (Mixing::FixedShare { alpha: ALPHA }, default_merge(kept)),
             _ => (Mixing::None, 0.0),
         };
         Self {
@@ -143,7 +151,8 @@ impl Spec {
         }
     }
 
-    /// Creates the parameters as stated in the papers: `eta` 1, no mixing, no center, `forget` 0.95, running norm bound.
+    /// Creates the parameters of the papers: `eta` 1, no mixing, no center, `forget` 0.95, and a running norm
+    /// bound.
     pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,
@@ -171,8 +180,8 @@ impl Spec {
         }
     }
 
-    /// Checks deserialized numbers, including those without effect for this learner. The builder of the learner checks the
-    /// rest.
+    /// Checks deserialized numbers, including those that have no effect with this learner. Building the
+    /// learner checks the rest.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
@@ -184,7 +193,8 @@ impl Spec {
         energy("the squared norm of the start", dot(start, start))
     }
 
-    /// Returns an error if projections of rows are not rows: with a kernel, in a larger space, and for Hebbian learners.
+    /// Returns an error if the learner cannot reconstruct rows: with a kernel, in a larger space, or for
+    /// Hebbian learners.
     pub fn check_reconstructions(&self) -> Result<(), Error> {
         match self {
             _ if self.learner.entry().family == Family::Hebbian => {
@@ -200,8 +210,8 @@ impl Spec {
         }
     }
 
-    /// Sets the learning rate for a best loss of at most `ceiling` over rows of `length` columns (JMLR (3), ICML (6)). Requires
-    /// a given norm bound.
+    /// Sets the learning rate that is tuned to a best loss of at most `ceiling`, for rows of `length` columns
+    /// (JMLR (3), ICML (6)). Requires a given norm bound.
     pub fn tuned(mut self, ceiling: f64, length: usize) -> Result<Self, Error> {
         let NormBound::Given(bound) = self.norm_bound else {
             return Err(Error::Unsupported("a rate for a given best loss needs a given norm bound"));
@@ -277,7 +287,7 @@ impl Spec {
     pub(crate) fn feature<D: Dictionary>(&self, dictionary: D) -> Result<Feature<D>, Error> {
         if self.start.is_some() {
             return Err(Error::Unsupported(
-                "a start for the center is a row of numbers: it has no place among features",
+                "a start for the center is a row of numbers and cannot be used with a kernel",
             ));
         }
         let mut span = Feature::new(dictionary);

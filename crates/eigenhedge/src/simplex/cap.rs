@@ -40,7 +40,7 @@ use crate::num;
 use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
 use crate::state::length;
 
-/// Number of equal directions in a block.
+/// Number of directions with equal weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multiplicity {
@@ -50,10 +50,10 @@ pub enum Multiplicity {
     Infinite,
 }
 
-/// Complement of the explicit directions: equal directions with one common log-weight.
+/// Complement of the explicit directions. All its directions have the same log-weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Complement {
-    /// `log v` of each direction.
+    /// Log-weight `log v` of each direction.
     pub log_weight: f64,
     /// Number of directions.
     pub multiplicity: Multiplicity,
@@ -71,10 +71,10 @@ impl Complement {
     }
 }
 
-/// Scratch space of [`cap`]. It stores the order of the entries, which changes little between trials.
+/// Scratch space of [`cap`]. It keeps the order of the entries, which changes little between trials.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {
-    /// Indices in ascending order of weight; 0 is the complement, `i + 1` is entry `i`.
+    /// Indices in ascending order of weight. 0 is the complement, and `i + 1` is entry `i`.
     order: Vec<usize>,
 }
 
@@ -82,13 +82,13 @@ pub struct CapScratch {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Capped {
-    /// `log c`.
+    /// Logarithm `log c` of the scale.
     pub log_scale: f64,
-    /// `min(g_i + log c, 0)`.
+    /// Capped log-weights `min(g_i + log c, 0)`.
     pub log_dropped: Vec<f64>,
 }
 
-/// Caps single directions and their complement in place. Returns `log c`.
+/// Caps the weights of single directions and of their complement in place. Returns `log c`.
 ///
 /// Weights must not be NaN, and the space must have more than `kept` directions.
 ///
@@ -132,7 +132,7 @@ pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, sc
     relative - top
 }
 
-/// Caps weights with multiplicities by sorting.
+/// Caps weights that have multiplicities, by sorting.
 ///
 /// ```
 /// use eigenhedge::simplex::cap_by_sorting;
@@ -148,7 +148,7 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps weights with multiplicities in expected linear time, by selection.
+/// Caps weights that have multiplicities, in expected linear time, by selection.
 ///
 /// Agrees with [`cap_by_sorting`] up to rounding.
 pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
@@ -199,7 +199,7 @@ fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(),
     Ok(())
 }
 
-/// Sorts by insertion for at most `4 n` moves, then by a full sort. Allocates nothing.
+/// Sorts by insertion. After `4 n` moves, continues with a full sort. Allocates nothing.
 fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> Ordering) {
     let mut moves = 4 * order.len();
     for end in 1..order.len() {
@@ -225,7 +225,7 @@ mod tests {
         log_dropped.iter().zip(multiplicities).map(|(&weight, &m)| m as f64 * num::kept(weight)).sum()
     }
 
-    /// The loop of the papers: caps the largest weight, renormalizes the rest, repeats.
+    /// Caps as in the papers: caps the largest weight, renormalizes the rest, and repeats.
     fn one_at_a_time(weights: &[f64], kept: usize) -> Vec<f64> {
         let mut capped = vec![false; weights.len()];
         loop {

@@ -2,7 +2,7 @@
 
 use crate::num;
 
-/// Entries counted so far, and the mass they keep when the largest of them is at the cap.
+/// Entries below the cap, and the mass that they keep if the largest of them is exactly at the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -12,20 +12,20 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// Returns the mass the entries keep when a weight of `level ≥ top` is at the cap. All terms are positive, so small values
-    /// keep their precision.
+    /// Returns the mass that the entries keep if a weight of `level ≥ top` is exactly at the cap. All terms
+    /// are positive, so small values keep their precision.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
 
-    /// Returns true if entries that keep `kept_below` leave no mass for larger ones. A set of only `kept` entries never does,
-    /// even if rounding loses the rest of their weight.
+    /// Returns true if these entries keep so much mass that larger entries must be capped. This is never the
+    /// case for `kept` or fewer entries, even if rounding loses the rest of their weight.
     pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
         self.count > kept as f64 && kept_below >= kept as f64
     }
 }
 
-/// Returns the number of uncapped entries of an ascending order, and the largest weight among them.
+/// Returns the number of uncapped entries and the largest weight among them. `order` is ascending.
 pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
     let mut below = Uncapped::NONE;
     for (rank, &entry) in order.iter().enumerate() {
@@ -61,7 +61,7 @@ pub(super) fn gap(weight: f64, top: f64) -> f64 {
     if weight == top { 0.0 } else { weight - top }
 }
 
-/// Clips at positive zero, so that capped entries are bit-identical.
+/// Limits a log-weight to positive zero, so that all capped entries are bit-identical.
 pub(super) fn at_most_zero(log_weight: f64) -> f64 {
     if log_weight < 0.0 { log_weight } else { 0.0 }
 }

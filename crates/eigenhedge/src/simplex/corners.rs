@@ -27,29 +27,29 @@
 
 use crate::error::{Error, every};
 
-/// Tolerance for a total to count as an integer.
+/// A total counts as an integer if it differs by at most this much.
 pub(crate) const WHOLE: f64 = 1e-9;
 
-/// Mass below which the remainder counts as rounding error and goes to the last corner.
+/// Remaining mass below this is treated as rounding error and added to the last corner.
 const LEFT_OVER: f64 = 4.0 * f64::EPSILON;
 
-/// One set of a mixture.
+/// Set in a mixture, with its probability.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Corner {
     /// Probability of this set.
     pub coefficient: f64,
-    /// Indices, ascending.
+    /// Indices of the set, in ascending order.
     pub members: Vec<usize>,
 }
 
-/// Mixture of sets of equal size; the coefficients sum to 1.
+/// Mixture of sets of equal size. The coefficients sum to 1.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Mixture {
     /// Number of indices in every set.
     pub size: usize,
-    /// Number of indices to choose from.
+    /// Number of indices from which the sets are chosen.
     pub dimension: usize,
     /// Sets, in the order in which they were found.
     pub corners: Vec<Corner>,
@@ -94,7 +94,7 @@ pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
     Ok(Mixture { size: peel.size, dimension: probabilities.len(), corners })
 }
 
-/// Incremental decomposition, one corner per call. Reusable without allocation.
+/// Incremental decomposition that finds one corner per call. It can be reused without allocation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Peel {
     remaining: Vec<f64>,
@@ -105,7 +105,7 @@ pub(crate) struct Peel {
 }
 
 impl Peel {
-    /// Restarts with probabilities that sum to `size`.
+    /// Starts a new decomposition of probabilities that sum to `size`.
     pub(crate) fn start(&mut self, probabilities: impl Iterator<Item = f64>, size: usize) {
         self.remaining.clear();
         self.remaining.extend(probabilities);
@@ -114,7 +114,7 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// Returns the coefficient of the next corner; [`Peel::members`] returns its indices.
+    /// Finds the next corner and returns its coefficient. [`Peel::members`] returns its indices.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;
@@ -144,7 +144,7 @@ impl Peel {
         Some(coefficient)
     }
 
-    /// Returns the indices of the last corner, in no particular order.
+    /// Returns the indices of the last corner, in arbitrary order.
     pub(crate) fn members(&self) -> &[usize] {
         &self.order[..self.size]
     }

@@ -10,8 +10,8 @@ pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Writes `log v` of the distribution that keeps the `kept` largest values. Values are nonnegative, and those of the complement
-/// are 0. Values that differ by less than `tolerance` are ties.
+/// Writes `log v` of the distribution that keeps the `kept` directions with the largest values. Values are
+/// nonnegative, and those of the complement are 0. Values that differ by less than `tolerance` are tied.
 pub fn keep_largest(
     values: &[f64],
     complement: &mut Complement,

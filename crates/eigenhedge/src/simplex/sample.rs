@@ -31,17 +31,18 @@ use serde::{Deserialize, Serialize};
 use crate::random::Random;
 use crate::simplex::corners::{Peel, WHOLE};
 
-/// Method of drawing a set with given inclusion probabilities.
+/// Method for drawing a set with given inclusion probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Select {
-    /// Takes an index each time the cumulative probability crosses an integer plus one random offset.
+    /// Systematic sampling: takes an index each time the cumulative probability crosses an integer plus a
+    /// random offset.
     #[default]
     Systematic,
-    /// Decomposes into corners and draws one of them by its coefficient.
+    /// Decomposition into corners, one of which is drawn according to the coefficients.
     Corners,
-    /// Takes the most probable indices; ties go to the lower index. Deterministic.
+    /// Most probable indices; of tied ones, the lower. Deterministic.
     Top,
 }
 

@@ -8,8 +8,9 @@ pub struct ShiftScratch {
     breaks: Vec<f64>,
 }
 
-/// Projects `values`, and `others` further directions with value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}`. Returns the new
-/// common value. For infinitely many others the common value stays zero, and a total below `kept` is unchanged.
+/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}`.
+/// Returns the new common value. If `others` is infinite, the common value stays zero, and values with a
+/// total below `kept` are unchanged.
 pub fn shift_and_clip(
     values: &mut [f64],
     common: f64,

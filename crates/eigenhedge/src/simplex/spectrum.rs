@@ -5,7 +5,7 @@ use crate::error::{Error, every};
 use crate::num::kept;
 use crate::state::{LARGEST_LOG, TRACE, ensure, within};
 
-/// Returns the number of directions outside `explicit` ones.
+/// Returns the number of directions that are not explicit.
 pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
     match dimension {
         Multiplicity::Infinite => Ok(Multiplicity::Infinite),
@@ -16,7 +16,7 @@ pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multipl
     }
 }
 
-/// A spectrum: `log v` of the explicit directions and of their complement.
+/// Spectrum: `log v` of the explicit directions and of their complement.
 pub(crate) struct Spectrum<'a> {
     pub log_weights: &'a [f64],
     pub complement: &'a Complement,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Parameters and state of a budget.
+/// Budget on atoms: limit, threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Budget {
     atoms: usize,
@@ -21,7 +21,7 @@ pub(super) struct Budget {
     error: f64,
 }
 
-/// Inverse of the share of the budget that an eviction frees.
+/// An eviction frees one atom in this many.
 const FREED: usize = 16;
 
 impl Budget {
@@ -47,7 +47,7 @@ impl Budget {
         self.atoms
     }
 
-    /// Returns the number of atoms that an eviction leaves.
+    /// Returns the number of atoms that remain after an eviction.
     pub fn low(&self) -> usize {
         self.atoms + 1 - (self.atoms / FREED).max(1)
     }
@@ -56,8 +56,9 @@ impl Budget {
         self.error
     }
 
-    /// Returns the atom that represents a row best and the coefficient of the row on it, if it represents the row up to the
-    /// share `novelty`. `squares` are the kernels of the atoms with themselves.
+    /// Returns the atom that represents a row best, and the coefficient of the row on it. `None` if more than
+    /// the share `novelty` of the row's energy would be lost. `squares` contains the kernel of each atom with
+    /// itself.
     pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;

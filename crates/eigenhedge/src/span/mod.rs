@@ -16,9 +16,9 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
-/// Consistency check of the deserialized spans of a portfolio.
+/// Consistency check between the deserialized spans of a portfolio.
 pub(crate) trait Beside {
-    /// Checks the assumptions that this span makes about the first one.
+    /// Checks that this span is consistent with the first one.
     fn check_beside(&self, _first: &Self) -> Result<(), Error> {
         Ok(())
     }
@@ -42,34 +42,37 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point and returns its squared norm, or an error for an invalid point. Changes only scratch space.
+    /// Loads a point. Returns its squared norm, or an error if the point is invalid. Changes only scratch
+    /// space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// Loads a point that another span has just loaded, whose work may be reused. Returns its squared norm.
+    /// Loads a point that another span has just loaded, and reuses its work if possible. Returns the squared
+    /// norm.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
 
-    /// Returns the absolute error of the squared norm of the loaded point; zero if it is only its own rounding.
+    /// Returns the absolute error of the squared norm of the loaded point. Zero means that only the result
+    /// itself was rounded.
     fn rounding(&self) -> f64 {
         0.0
     }
 
-    /// Precomputes work shared by the points that are loaded next, in this order. An empty iterator cancels it. `step(i)` is
-    /// the step of the origin after point i; `None` if the origin is fixed.
+    /// Precomputes work shared by the points that are loaded next, in this order. An empty iterator cancels
+    /// it. `step(i)` is the step by which the origin moves after point i; `None` if the origin is fixed.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
     {
     }
 
-    /// Returns the number of extra columns worth accumulating before they are combined. One pass then serves all of them, but
-    /// each adds to the coordinates of every row.
+    /// Returns the number of extra columns to accumulate before they are combined. A single pass then
+    /// combines all of them, but each adds a coordinate to every row.
     fn max_pending_columns(&self) -> usize {
         MAX_PENDING_COLUMNS
     }
 
-    /// Returns the inner product of two points that were loaded before, without subtracting the origin.
+    /// Returns the inner product of two points that have been loaded before. The origin is not subtracted.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
     /// Returns the power of two by which the loaded point, its coordinates and its norms are divided. It is 1 unless the
@@ -78,31 +81,34 @@ pub trait Span {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual, exactly zero if it is rounding.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, or exactly zero for a
+    /// rounding error.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
-    /// Appends the normalized residual of the last projection as a column, as far as the span can represent it. Returns the
-    /// coordinate of the point in it; zero if there is no new column. The point is the loaded one.
+    /// Appends the normalized residual of the last projection as a column, as far as the span can represent
+    /// it. Returns the coordinate of the point in the new column, or zero if there is none. `point` is the
+    /// loaded point.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part that a new column cannot represent is lost for every choice; otherwise it is part of the
-    /// complement.
+    /// Returns true if the part that a new column cannot represent is lost for every choice. Otherwise it
+    /// belongs to the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Restores orthonormality of the columns without changing their span, as far as that is possible during a trial. The point
-    /// must be loaded again.
+    /// Makes the columns orthonormal again without changing their span, as far as possible during a trial.
+    /// The point must then be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
-    /// Computes the coordinates in these columns of combinations of the columns of another span over the same points.
+    /// Converts combinations of the columns of another span over the same points to coordinates in these
+    /// columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the displacement from the origin of another span to this one's, in coordinates of the columns; empty if it is
-    /// zero.
+    /// Computes the displacement from the origin of another span to the origin of this one, in coordinates of
+    /// the columns. Empty if it is zero.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -113,7 +119,7 @@ pub trait Span {
     /// Moves the origin to the loaded point, exactly. There must be no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Returns true if something must be evicted before the next trial.
+    /// Returns true if atoms must be evicted before the next trial.
     fn over_budget(&self) -> bool {
         false
     }
@@ -123,13 +129,15 @@ pub trait Span {
         0.0
     }
 
-    /// Evicts what changes these directions (in coordinates of the columns) least, weighted by importance. If columns were
-    /// lost, returns the rotation to apply to coordinates.
+    /// Evicts atoms. Those that change these directions least, weighted by importance, are evicted first. The
+    /// directions are in coordinates of the columns. If columns were lost, returns the rotation to apply to
+    /// coordinates.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
         None
     }
 
-    /// Ends the trial and runs maintenance. If columns were lost, returns the rotation to apply to coordinates.
+    /// Ends the trial and does maintenance work. If columns were lost, returns the rotation to apply to
+    /// coordinates.
     fn end_trial(&mut self) -> Option<&Matrix> {
         None
     }

@@ -21,9 +21,9 @@ use faer::{Auto, Par, Spec};
 pub(super) struct Removal {
     factor: Matrix,
     inverse: Matrix,
-    /// Diagonal of the inverse without the removed atoms; infinite for these.
+    /// Diagonal of the inverse without the removed atoms; infinite for removed atoms.
     diagonal: Vec<f64>,
-    /// Removed atoms, in order, and their q.
+    /// Removed atoms in order of removal, and their vectors q.
     gone: Vec<usize>,
     taken: Matrix,
     share: Vec<f64>,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Memory {
     }
 }
 
-/// Ridge added to the diagonal, as a share of its largest entry.
+/// Ridge that is added to the diagonal, as a share of the largest diagonal entry.
 const RIDGE: f64 = 1e-10;
 
 impl Removal {
@@ -97,8 +97,8 @@ impl Removal {
         self.diagonal[atom]
     }
 
-    /// Removes an atom. Returns the share of its coefficient that each atom takes over: zero for removed atoms, and -1 for the
-    /// atom itself, so that one formula applies to all.
+    /// Removes an atom. Returns the share of its coefficient that each other atom takes over. The share is
+    /// zero for atoms removed earlier, and -1 for the atom itself, so that the same formula applies to all.
     pub fn take(&mut self, atom: usize) -> &[f64] {
         let Self { inverse, diagonal, gone, taken, share, .. } = self;
         let size = diagonal.len();

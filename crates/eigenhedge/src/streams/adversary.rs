@@ -4,12 +4,12 @@ use super::stationary::frame;
 use super::{Stream, add};
 use crate::random::Random;
 
-/// Generates unit vectors in turn, after one small row along each (JMLR section 7). For every k, follow the leader loses 1 on
-/// every row after the first few, and the best subspace loses `d/n` of that.
+/// Generates the unit vectors in turn, after one small row along each (JMLR section 7). For every k, follow
+/// the leader loses 1 on every row after the first few, while the best subspace loses `d/n` of that.
 ///
-/// The small rows order the directions by energy. From then on the direction with the least energy, which the leader surely
-/// drops, is the next one in turn. This fixed stream is therefore the adversary that charges the leader. The squared entries
-/// are losses for experts and have the same effect on their leader.
+/// The small rows order the directions by energy. From then on, the next direction in turn is the one with
+/// the least energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for
+/// the leader. The squared entries are losses for experts and have the same effect on their leader.
 ///
 /// ```
 /// let rows = eigenhedge::streams::leader_trap(4, 100);
@@ -26,10 +26,11 @@ pub fn leader_trap(length: usize, rows: usize) -> Vec<Vec<f64>> {
     (0..rows).map(row).collect()
 }
 
-/// Generates `strong` rows of two orthogonal unit directions in turn, then `weak` rows of norm `size` in a third direction.
+/// Generates `strong` rows that alternate between two orthogonal unit vectors, then `weak` rows of norm
+/// `size` in a third direction.
 ///
-/// A learner that keeps two directions with certainty never learns the third. Once `weak · size²` exceeds `strong / 2`, the
-/// best plane in hindsight contains the third direction.
+/// A learner that keeps two directions with certainty never learns the third. Once `weak · size²` exceeds
+/// `strong / 2`, the best plane in hindsight contains the third direction.
 ///
 /// ```
 /// let stream = eigenhedge::streams::starvation(6, 20, 100, 0.5, 1);
@@ -55,14 +56,16 @@ pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u6
     }
 }
 
-/// Generates losses of 0 or 1 by independent fair coins, as in the lower bounds (JMLR Theorem 10 and (19)).
+/// Generates losses of 0 or 1 by independent fair coin tosses, as in the lower bounds (JMLR Theorem 10 and
+/// (19)).
 ///
-/// The expected loss of every learner that drops d of n experts is `d/2` per trial, and by chance the best set of d is better
-/// by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal matrix of its losses.
+/// The expected loss of every learner that drops d of n experts is `d/2` per trial, and by chance the best
+/// set of d is better by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal
+/// matrix of its losses.
 ///
-/// The paper tosses the coins of d groups of n/d experts one group after the other, while the others lose nothing. That does
-/// not bind every learner: one that switches can drop the idle experts and has negative regret. Tossing all coins at once gives
-/// the same bound for all learners.
+/// The paper divides the experts into d groups of n/d and tosses the coins of one group after the other,
+/// while the other experts lose nothing. That does not bind every learner: one that switches can drop the
+/// idle experts and has negative regret. Tossing all coins at once gives the same bound for all learners.
 ///
 /// ```
 /// let losses = eigenhedge::streams::coins(5, 1000, 1);
@@ -74,8 +77,8 @@ pub fn coins(experts: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..rows).map(|_| (0..experts).map(|_| f64::from(u8::from(random.uniform() < 0.5))).collect()).collect()
 }
 
-/// Returns the losses of an adversary that knows the probabilities of being dropped: 1 for the most likely expert (the first
-/// one among ties), 0 for the others.
+/// Returns the losses of an adversary that knows the probabilities of being dropped: 1 for the expert most
+/// likely to be dropped (the first if several are tied), and 0 for the others.
 ///
 /// ```
 /// assert_eq!(eigenhedge::streams::charge_surest(&[0.2, 0.9, 0.9]), [0.0, 1.0, 0.0]);

@@ -17,8 +17,8 @@ pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed:
     recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
 }
 
-/// Generates segments of `rows` rows, one per entry of the pattern. Segments with equal entries share their Gaussian. Otherwise
-/// as [`switching`].
+/// Generates segments of `rows` rows, one per entry of the pattern. Segments with equal entries share a
+/// Gaussian. In other respects it is like [`switching`].
 ///
 /// ```
 /// let stream = eigenhedge::streams::recurring(10, 2, &[1, 2, 1, 3, 2, 1], 20, 7);
@@ -56,8 +56,8 @@ pub fn recurring(length: usize, rank: usize, pattern: &[usize], rows: usize, see
     stream
 }
 
-/// Generates rows from a rotating subspace: after t rows each of its directions has rotated by `t · turn` radians in its own
-/// plane. Twice the rank must not exceed the length.
+/// Generates rows from a rotating subspace. After t rows, each direction of the subspace has rotated by `t ·
+/// turn` radians in its own plane. Twice the rank must not exceed the length.
 ///
 /// ```
 /// let stream = eigenhedge::streams::drifting(9, 2, 0.01, 100, 3);

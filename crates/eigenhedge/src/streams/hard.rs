@@ -3,7 +3,7 @@
 use super::{oscillations, random_walk, signal_and_noise, sines, turning_images};
 use crate::random::Random;
 
-/// A named stream; `rows(length, count, seed)` generates `count` rows.
+/// Named stream. `rows(length, count, seed)` generates `count` rows.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Hard {
@@ -13,7 +13,7 @@ pub struct Hard {
     pub rows: fn(usize, usize, u64) -> Vec<Vec<f64>>,
 }
 
-/// Streams of every kind that has made some learner lose orthonormality, and of similar kinds.
+/// Streams that have made some learner lose orthonormality, and similar ones.
 ///
 /// ```
 /// for stream in eigenhedge::streams::HARD {
@@ -100,7 +100,7 @@ fn rescaled(length: usize, rows: usize, seed: u64, powers: f64) -> Vec<Vec<f64>>
     stream
 }
 
-/// Generates smooth waves a thousand times smaller than short bursts, with rows of zeros between.
+/// Generates smooth waves and short bursts that are a thousand times larger, with rows of zeros between them.
 fn bursts(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let (mut stream, loud) = (sines(length, 4, rows, seed), noisy(length, rows, seed + 1));
     for (t, (row, loud)) in stream.iter_mut().zip(loud).enumerate() {
@@ -113,7 +113,7 @@ fn bursts(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// Generates a random walk in half of the columns; the others are constants of very different sizes.
+/// Generates a random walk in half of the columns. The other columns are constants of very different sizes.
 fn constant_columns(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = random_walk(length, rows, seed);
     for row in &mut stream {

@@ -34,7 +34,7 @@ pub use stationary::{iid, signal_and_noise};
 use crate::linalg::Matrix;
 use crate::num::dot;
 
-/// Rows, and the subspaces they were drawn from.
+/// Rows, and the subspaces from which they were drawn.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Stream {
@@ -57,7 +57,7 @@ impl Stream {
         (1..self.truth.len()).filter(|t| self.truth[*t] != self.truth[t - 1]).collect()
     }
 
-    /// Returns the total loss of a comparator that knows the subspace of every row.
+    /// Returns the total loss of a comparator that knows the true subspace of every row.
     pub fn loss_of_the_truth(&self) -> f64 {
         let mut coordinates = Vec::new();
         let losses = self.rows.iter().enumerate().map(|(t, row)| {

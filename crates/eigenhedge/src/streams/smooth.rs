@@ -10,7 +10,7 @@ fn normals(length: usize, random: &mut Random) -> Vec<f64> {
     (0..length).map(|_| random.normal()).collect()
 }
 
-/// Draws directions with independent normal entries and mean squared norm 1, as columns.
+/// Draws directions as columns, with independent normal entries and a mean squared norm of 1.
 fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
     let mut directions = Matrix::zeros(length, count);
     for j in 0..count {
@@ -19,7 +19,7 @@ fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
     directions
 }
 
-/// Generates an isotropic random walk, with steps of a tenth of the norm of its first row.
+/// Generates an isotropic random walk. The norm of a step is a tenth of that of the first row.
 ///
 /// ```
 /// let rows = eigenhedge::streams::random_walk(5, 30, 1);
@@ -61,10 +61,11 @@ pub fn sines(length: usize, count: usize, rows: usize, seed: u64) -> Vec<Vec<f64
     (0..rows).map(row).collect()
 }
 
-/// Generates pictures of an object that rotates by five degrees per row and is replaced by another object after `views` rows.
+/// Generates pictures of an object that rotates by five degrees per row. After `views` rows it is replaced by
+/// another object.
 ///
-/// The object consists of three smooth bumps at fixed angles around the centre of a square grid of pixels. Each row is a
-/// picture, truncated to `length` pixels if that is not a square number.
+/// The object consists of three smooth bumps at fixed angles around the centre of a square grid of pixels.
+/// Each row is a picture, truncated to `length` pixels if that is not a square number.
 ///
 /// ```
 /// let rows = eigenhedge::streams::turning_images(256, 72, 100, 1);
@@ -98,10 +99,12 @@ pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Ve
     (0..rows).map(picture).collect()
 }
 
-/// Generates sensor data from as many sources as columns (at most 64): damped oscillations driven by noise (autoregressions of
-/// order two) with periods of 4 to 20 rows. Each is along a random direction and `fall` times as large as the previous one.
+/// Generates sensor data from as many sources as columns (at most 64). The sources are damped oscillations
+/// driven by noise (autoregressions of order two), with periods of 4 to 20 rows. Each is along a random
+/// direction and `fall` times as large as the previous one.
 ///
-/// Electroencephalograms are similar: each row leaves a small but not negligible part outside the span of the previous ones.
+/// Electroencephalograms are similar: a small but not negligible part of each row is outside the span of the
+/// previous rows.
 ///
 /// ```
 /// let rows = eigenhedge::streams::oscillations(14, 0.85, 120, 1);

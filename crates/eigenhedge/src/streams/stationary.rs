@@ -14,8 +14,8 @@ pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     frame
 }
 
-/// Generates a fixed subspace of the given rank plus isotropic noise with the share `noise` of the energy. The mean squared
-/// norm is one half.
+/// Generates rows of a fixed subspace of the given rank plus isotropic noise. The noise has the share `noise`
+/// of the energy. The mean squared norm of a row is one half.
 pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> impl Iterator<Item = Vec<f64>> {
     let mut random = Random::seeded(seed);
     let signal = frame(length, rank, &mut random);
@@ -30,7 +30,8 @@ pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> im
     })
 }
 
-/// Generates the first rows of [`signal_and_noise`], scaled to norm 1 if longer, with the subspace of the signal.
+/// Generates the first rows of [`signal_and_noise`], with the subspace of the signal. Longer rows are scaled
+/// to norm 1.
 ///
 /// ```
 /// let stream = eigenhedge::streams::iid(8, 2, 0.0, 50, 1);

@@ -30,11 +30,11 @@ use serde::{Deserialize, Serialize};
 pub struct Additive {
     eta: f64,
     kept: usize,
-    /// Explicit directions with their probabilities of being kept.
+    /// Explicit directions, and the probability that each is kept.
     frame: Frame,
-    /// Probability of being kept for all other directions.
+    /// Probability that each other direction is kept.
     common: f64,
-    /// Values `log v` of these probabilities.
+    /// Log-probabilities `log v` of being dropped.
     log_weights: Vec<f64>,
     complement: Complement,
     #[serde(skip)]
@@ -42,7 +42,7 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// Creates a rule with step size `eta` that keeps `kept_count` directions of a space of this dimension.
+    /// Creates a rule with step size `eta` that keeps `kept_count` directions in a space of this dimension.
     pub fn new(eta: f64, kept_count: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept_count, dimension)?;

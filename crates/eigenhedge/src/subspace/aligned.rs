@@ -13,14 +13,15 @@
 
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
-use crate::linalg::{Matrix, Polar, multiply};
+use crate::linalg::{Matrix, Polar, multiply, multiply_small};
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
-/// Basis of the last coordinates, in the coordinates of the columns of the span.
+/// Basis in which the last coordinates were reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// One column per coordinate; empty if no coordinates were requested. Columns that the span added later have no rows in it.
+    /// Basis with one column per coordinate; empty if no coordinates were requested. It has no rows for
+    /// columns that were added to the span later.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -32,6 +33,7 @@ struct Working {
     rotation: Matrix,
     polar: Polar,
     product: Matrix,
+    transposed: Matrix,
     part: Vec<f64>,
     /// Coordinates of the last row.
     coordinates: Vec<f64>,
@@ -48,17 +50,20 @@ impl Aligned {
         matrix_entries(what, &self.basis, -1.0001..=1.0001)
     }
 
-    /// Aligns the directions, one per column, to the last basis. The result is the new basis.
+    /// Rotates the basis of these directions (one per column) to be nearest to the last basis. The result is
+    /// the new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
-        let Working { overlaps, rotation, polar, product, .. } = &mut self.scratch.0;
+        let Working { overlaps, rotation, polar, product, transposed, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
         if directions.columns() == 0 {
             self.basis.resize(0, kept);
             return;
         }
-        multiply(overlaps, self.basis.view().transpose(), directions.view());
+        transposed.transpose_of(&self.basis);
+        multiply_small(overlaps, transposed, directions);
         polar.nearest(overlaps, rotation);
-        multiply(product, directions.view(), rotation.view().transpose());
+        transposed.transpose_of(rotation);
+        multiply_small(product, directions, transposed);
         std::mem::swap(product, &mut self.basis);
     }
 
@@ -73,7 +78,8 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Computes the coordinates of a point from its coordinates in the columns of the span, times `unit`, plus an offset.
+    /// Computes the coordinates of a point, given its coordinates in the columns of the span. These are
+    /// multiplied by `unit`, and `offset` is added.
     pub fn observe(&mut self, columns: &[f64], unit: f64, offset: &[f64]) {
         let Working { coordinates, part, .. } = &mut self.scratch.0;
         let known = self.basis.rows();
@@ -83,7 +89,7 @@ impl Aligned {
         self.basis.transpose_times(part, coordinates);
     }
 
-    /// Returns the coordinates of the point observed last.
+    /// Returns the coordinates of the last observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

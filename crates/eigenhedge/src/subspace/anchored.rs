@@ -41,25 +41,25 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Spectru
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// For `ProductSets`: share of the largest squared norm below which a squared residual counts as rounding. Losses change by
-/// less than a part in 1e9.
+/// For `ProductSets`: squared residuals below this share of the largest squared norm are treated as rounding
+/// errors. This changes losses by less than one part in 1e9.
 const RESOLUTION: f64 = 1e-20;
 
 /// Map from the eigenvalues of the scatter matrix to probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
-    /// `log V = cap(-(η/Q²) C)`.
+    /// Exponential law `log V = cap(-(η/Q²) C)`.
     Exponential {
         /// Learning rate.
         eta: f64,
     },
-    /// Sets of k eigenvectors, weighted by products of `e^{ηλ/Q²}`.
+    /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
     ProductSets {
         /// Learning rate.
         eta: f64,
     },
-    /// The top k; ties share evenly.
+    /// The k largest eigenvalues; tied ones share the probability evenly.
     Leader,
 }
 
@@ -72,7 +72,7 @@ pub struct Anchored {
     kept: usize,
     dimension: Multiplicity,
     scatter: Scatter,
-    /// Cost of dropped eigenvalues, added to the constant of the theorem.
+    /// Cost of dropped eigenvalues, which is added to the constant of the theorem.
     price: f64,
     /// Scale Q² of the last update.
     norm_square: f64,
@@ -89,11 +89,11 @@ struct Working {
     products: ProductScratch,
 }
 
-/// Share of the largest eigenvalue below which a difference is a tie, for the leader.
+/// For the leader: eigenvalues whose difference is below this share of the largest one are tied.
 const TIE: f64 = 1e-12;
 
 impl Anchored {
-    /// Creates a rule that keeps `kept` directions; `forget` is 1 for no forgetting.
+    /// Creates a rule that keeps `kept` directions. `forget` is 1 for no forgetting.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
@@ -133,10 +133,10 @@ impl Anchored {
         Ok(self)
     }
 
-    /// Caps only the directions seen so far, as ICML Algorithm 6 is printed, instead of all N.
+    /// Caps only the directions seen so far instead of all N, as in ICML Algorithm 6 as printed.
     ///
-    /// Everything else is lost, and until more than k directions have been seen all of them are kept. The two versions agree
-    /// from the trial on at which `Σ (1 - e^{-ηλ}) ≥ k`.
+    /// All other directions are lost. As long as at most k directions have been seen, all of them are kept.
+    /// The two versions agree from the trial at which `Σ (1 - e^{-ηλ}) ≥ k`.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -221,7 +221,7 @@ impl Anchored {
         self.scatter.values().iter().sum()
     }
 
-    /// Replaces the scatter matrix by one in these columns of the span.
+    /// Replaces the scatter matrix. The new one is in coordinates of the columns of the span.
     pub(super) fn replace(&mut self, matrix: Matrix, norm_square: f64) {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);
@@ -229,14 +229,14 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Accounts for energy of rows that is missing from the scatter matrix.
+    /// Records energy of rows that is missing from the scatter matrix.
     pub(super) fn add_dropped(&mut self, energy: f64) {
         if let Law::Exponential { eta } = self.law {
             self.price += eta * (energy / self.norm_square);
         }
     }
 
-    /// Adds to the constant of the theorem.
+    /// Adds a cost to the constant of the theorem.
     pub(super) fn add_price(&mut self, price: f64) {
         if matches!(self.law, Law::Exponential { .. }) {
             self.price += price;

@@ -8,10 +8,10 @@ use crate::simplex::Complement;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
-/// Any spectrum rule.
+/// Spectrum rule of any kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnyRule {
-    /// Mirror descent (tracking).
+    /// Mirror descent, for tracking.
     Tracking(Box<Tracking>),
     /// Function of the scatter matrix.
     Anchored(Box<Anchored>),

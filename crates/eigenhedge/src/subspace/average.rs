@@ -31,7 +31,7 @@ use crate::span::{Ambient, Span};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Sum of the expected projections of a learner over plain rows.
+/// Average of the expected projections of a learner over plain rows, stored as a sum.
 ///
 /// ```
 /// use eigenhedge::{Average, Instance, Kind, Random, Spec, streams, trial};
@@ -69,7 +69,7 @@ struct Working {
 }
 
 impl Average {
-    /// Maximum length of a row; the sum then takes 128 MiB.
+    /// Maximum row length; the sum then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
     /// Creates an empty sum.
@@ -82,12 +82,12 @@ impl Average {
         Ok(Self { sum, common: 0.0, terms: 0, scratch: Scratch::default() })
     }
 
-    /// Returns the number of learners added.
+    /// Returns the number of distributions added.
     pub fn terms(&self) -> u64 {
         self.terms
     }
 
-    /// Adds the current distribution of the learner without changing the learner.
+    /// Adds the current distribution of the learner. The learner is not changed.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
         let (expected, found) = (self.sum.rows(), learner.span.length());
         if expected != found {
@@ -121,7 +121,7 @@ impl Average {
         Ok(())
     }
 
-    /// Returns the expected loss of the average on a row.
+    /// Returns the expected loss of the average projection on a row.
     pub fn loss(&self, row: &[f64]) -> Result<f64, Error> {
         check_row("row", row, self.sum.rows())?;
         let square = dot(row, row);
@@ -132,7 +132,8 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// Returns the average expected projection, with eigenvalues in `[0, 1]`, and trace k if the space is that of the rows.
+    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`, and its trace is k if the
+    /// space is that of the rows.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {
@@ -142,7 +143,8 @@ impl Average {
         projection
     }
 
-    /// Returns the directions with the highest average probability of being kept as orthonormal columns, highest first.
+    /// Returns the directions with the highest average probability of being kept, as orthonormal columns in
+    /// descending order.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();
@@ -153,7 +155,7 @@ impl Average {
         directions
     }
 
-    /// Returns the number of terms, at least 1, so that an empty sum keeps nothing.
+    /// Returns the number of terms, or 1 for an empty sum.
     fn count(&self) -> f64 {
         self.terms.max(1) as f64
     }

@@ -5,23 +5,24 @@ use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// Row s has the weight `forget^(t-s)` at row t. With `forget` 1 the center is the mean of all rows, with 0 the last row.
+/// At row t, row s has the weight `forget^(t-s)`. With `forget` 1 the center is the mean of all rows; with 0
+/// it is the last row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Number of prior rows at the initial center (JMLR Algorithm 6: `1/η̃`).
     pub prior: f64,
-    /// Factor on the weights of earlier rows at each row.
+    /// Factor by which the weights of earlier rows are multiplied at each row.
     pub forget: f64,
 }
 
-/// Smallest positive prior. The second row is scaled by it and must not underflow.
+/// Smallest positive prior. The second row is multiplied by it and must not underflow.
 const SMALLEST_PRIOR: f64 = 1e-100;
 
 impl RunningCenter {
     /// Mean of all rows.
     pub const MEAN: Self = Self { prior: 0.0, forget: 1.0 };
 
-    /// Creates a forgetting mean: earlier rows lose weight by this factor at each row.
+    /// Creates a forgetting mean. At each row, the weights of earlier rows are multiplied by this factor.
     pub const fn forgetting(forget: f64) -> Self {
         Self { prior: 0.0, forget }
     }
@@ -41,18 +42,19 @@ impl RunningCenter {
         self.forget * weight + own
     }
 
-    /// Returns the share by which the center moves towards the next row of weight `own`, given the total weight so far.
+    /// Returns the share by which the center moves towards the next row, given the total weight so far and
+    /// the weight `own` of the row.
     pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
         own / self.next_weight(weight, own)
     }
 
-    /// Returns the step for row `later` of the following rows (0 for the next one), all of weight 1.
+    /// Returns the step for one of the following rows, all of weight 1. `later` is 0 for the next row.
     pub(crate) fn later_step(self, weight: f64, later: usize) -> f64 {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the share of a row of weight `own` that is learned: JMLR's factor for an estimated mean, or 1 for a forgetting
-    /// center.
+    /// Returns the share of a row of weight `own` that is learned: JMLR's factor for an estimated mean, and 1
+    /// for a forgetting center.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }

@@ -5,12 +5,13 @@ use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
-/// Kept explicit directions by index, and kept directions of the complement, which are determined only as far as rows need
-/// them.
+/// Directions that are kept in a trial: explicit ones by index, and directions of the complement, which are
+/// determined only as far as rows need them.
 ///
-/// A kept direction of the complement is uniformly distributed in it and independent of the row. It is therefore enough to
-/// determine its overlap with the part of the row in the complement. The generator of those overlaps is part of the choice and
-/// is drawn before the row is seen. The directions themselves are never needed.
+/// A kept direction of the complement is uniformly distributed in it and independent of the row. It is
+/// therefore enough to determine its overlap with the part of the row in the complement. The random generator
+/// for these overlaps is part of the choice and is drawn before the row is seen. The directions themselves
+/// are never needed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choice {
     pub kept: Vec<usize>,
@@ -20,19 +21,20 @@ pub(super) struct Choice {
     scratch: DrawScratch,
 }
 
-/// Kept directions of the complement, relative to the parts of the complement that rows have reached.
+/// Kept directions of the complement, relative to the parts of rows in it.
 #[derive(Debug, Clone, Default)]
 struct Deferred {
     count: usize,
     directions: u64,
     random: Option<Random>,
-    /// Orthonormal basis of the parts that rows have reached.
+    /// Orthonormal basis of the parts of rows seen so far.
     reached: Matrix,
-    /// Coordinates of each basis vector in the kept directions, followed by as many others as necessary.
+    /// Coordinates of each basis vector in the kept directions, followed by coordinates in other directions
+    /// if necessary.
     overlaps: Matrix,
 }
 
-/// Returns the sum of the probabilities of being kept over the complement.
+/// Returns the expected number of kept directions of the complement.
 pub(super) fn complement_mass(complement: &Complement) -> f64 {
     match complement.multiplicity {
         Multiplicity::Finite(n) => n as f64 * kept(complement.log_weight),
@@ -43,8 +45,9 @@ pub(super) fn complement_mass(complement: &Complement) -> f64 {
 impl Choice {
     /// Draws the kept explicit directions, and the number of kept directions of the complement.
     ///
-    /// The complement is represented by the minimum number of placeholders of equal probability. The directions they stand for
-    /// are uniform, so that every direction of the complement is kept with its own probability.
+    /// The complement is represented by the minimum number of placeholders with equal probability. The
+    /// directions that they represent are uniform, so every direction of the complement is kept with its own
+    /// probability.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
         self.probabilities.clear();
@@ -79,19 +82,20 @@ impl Choice {
         self.marks.len()
     }
 
-    /// Returns true for each explicit direction that is kept.
+    /// Returns, for each explicit direction, true if it is kept.
     pub fn marks(&self) -> &[bool] {
         &self.marks
     }
 
-    /// Draws `count` normal numbers from the generator of the choice; `None` if no direction of the complement is kept.
+    /// Draws `count` normal numbers from the random generator of the choice. `None` if no direction of the
+    /// complement is kept.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
     }
 
-    /// Appends the coordinates, in the kept directions of the complement, of a point with this part in the complement. Returns
-    /// the squared length of the residual.
+    /// Appends the coordinates of a point in the kept directions of the complement. `part` is the part of the
+    /// point in the complement. Returns the squared length of the residual.
     pub fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) -> f64 {
         let square = dot(part, part);
         if self.deferred.count == 0 || square == 0.0 {
@@ -164,7 +168,7 @@ impl Deferred {
     }
 }
 
-/// Makes column `j` orthogonal to the unit column `i`. Returns the amount removed.
+/// Makes column `j` orthogonal to the unit column `i`. Returns the coefficient that was subtracted.
 fn remove(matrix: &mut Matrix, i: usize, j: usize) -> f64 {
     let (unit, column) = matrix.column_pair_mut(i, j);
     let amount = dot(unit, column);

@@ -7,12 +7,13 @@ use crate::linalg::Matrix;
 use crate::num::kept;
 use crate::span::{Ambient, Span};
 
-/// Scales that determine the ridge factors.
+/// Scales from which the ridge factors are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scales {
     /// Mean loss of an observed cell.
     pub noise: f64,
-    /// Mean energy of a row along a kept direction, for rules that do not know it for each direction.
+    /// Mean energy of a row along a kept direction. Used for rules that do not know the energy of each
+    /// direction.
     pub signal: f64,
 }
 
@@ -20,7 +21,8 @@ pub(crate) struct Scales {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
-    /// Explicit directions, most likely kept first, with their probabilities and ridge factors.
+    /// Explicit directions in descending order of their probability of being kept, with these probabilities
+    /// and the ridge factors.
     order: Vec<usize>,
     probabilities: Vec<f64>,
     ridges: Vec<f64>,
@@ -29,28 +31,30 @@ pub(crate) struct Fill {
     /// Directions as vectors.
     basis: Matrix,
     expanded: Matrix,
-    /// Centered row after and before imputation, and its coordinates.
+    /// Centered row after and before missing cells are filled in, and its coordinates.
     deviation: Vec<f64>,
     given: Vec<f64>,
     coordinates: Vec<f64>,
 }
 
-/// Number of directions used in addition to twice k. Directions that are not kept also carry information about missing cells.
+/// Number of directions used in addition to twice k. Directions that are not kept also contain information
+/// about missing cells.
 const MORE: usize = 8;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Sets the center of a column at its first observed cell.
+    /// Sets the center of a column to its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.span.begin_column(column, value);
     }
 
-    /// Returns the mean energy of a row along an explicit direction: from the rule, or from its probability of being kept.
+    /// Returns the mean energy of a row along an explicit direction, as known to the rule or estimated from
+    /// its probability of being kept.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)
     }
 
-    /// Returns the ridge factors along each of [`Self::directions`].
+    /// Returns the ridge factor of each of [`Self::directions`].
     pub(crate) fn direction_ridges(&mut self, scales: Scales) -> Vec<f64> {
         self.gather_directions(usize::MAX);
         self.scratch.0.order.iter().map(|i| ridge(scales.noise, self.energy(*i, scales))).collect()
@@ -76,9 +80,9 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Fills in the missing cells of the row. If `errors` is given, computes the leave-one-out errors of the observed cells.
-    /// Returns the expected loss of the observed cells. Directions count as chosen independently, which is exact if the choices
-    /// are certain or no cell is missing.
+    /// Fills in the missing cells of the row. If `errors` is given, computes the leave-one-out errors of the
+    /// observed cells. Returns the expected loss of the observed cells. Directions are assumed to be chosen
+    /// independently, which is exact if the choice is certain or no cell is missing.
     pub(crate) fn fill(
         &mut self,
         row: &[f64],

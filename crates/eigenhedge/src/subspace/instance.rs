@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigen};
 
-/// One instance, borrowed.
+/// Instance of a trial, borrowed.
 #[derive(Debug)]
 pub enum Instance<'a, P: ?Sized> {
-    /// A point z, which represents the matrix `z zᵀ`.
+    /// Point z, which stands for the matrix `z zᵀ`.
     Point(&'a P),
-    /// The matrix `Σ w z zᵀ` with nonnegative weights.
+    /// Matrix `Σ w z zᵀ` with nonnegative weights.
     Dyads(&'a [(f64, &'a P)]),
 }
 
@@ -18,7 +18,7 @@ impl<'a, P: ?Sized> From<&'a P> for Instance<'a, P> {
     }
 }
 
-/// A symmetric positive semidefinite matrix, decomposed into dyads.
+/// Symmetric positive semidefinite matrix, decomposed into dyads.
 #[derive(Debug, Clone)]
 pub struct Symmetric {
     weights: Vec<f64>,

@@ -12,8 +12,9 @@ fn adds_up(parts: f64, whole: f64) -> bool {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Projects the loaded point with this squared norm. Returns the norm of the residual. Coordinates and residual must add up
-    /// to the point. If they do not, the columns are orthonormalized first, and a remaining error is removed by scaling.
+    /// Projects the loaded point, which has this squared norm. Returns the norm of the residual. Coordinates
+    /// and residual must add up to the point. If they do not, the columns are orthonormalized first, and any
+    /// remaining error is removed by scaling.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -39,8 +40,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         residual
     }
 
-    /// Computes the coordinates of the point in `scratch.columns` in the directions of the rule. Returns the squared length of
-    /// the part outside. Errors are handled as in [`Self::project`].
+    /// Computes the coordinates of the point in `scratch.columns` with respect to the directions of the rule.
+    /// Returns the squared length of the part outside. Errors are handled as in [`Self::project`].
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
         let outside = self.rule.observe(columns);
@@ -53,13 +54,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.observe(columns)
     }
 
-    /// Returns the factor from the unit of the span to that of the instance; both are powers of two.
+    /// Returns the factor that converts the unit of the span to that of the instance. Both are powers of two.
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
-    /// Appends a column for the residual of the last projection, as far as the span can represent it and the rule can
-    /// distinguish it from rounding. Returns the squared length of the rest, in the unit of the instance.
+    /// Appends a column for the residual of the last projection, as far as the span can represent it and the
+    /// rule can distinguish it from rounding. Returns the squared length of the remainder, in the unit of the
+    /// instance.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
@@ -79,7 +81,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Returns an error for an instance whose largest eigenvalue exceeds the given bound.
+    /// Returns an error if the largest eigenvalue of the instance exceeds the given bound.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
@@ -89,15 +91,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Records a checked instance.
+    /// Records an instance that has been checked.
     pub(super) fn admit(&mut self, square: f64) {
         let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
         (*own, *is_loaded) = (square, false);
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// Returns the squared norm computed by the span. It is zero if it underflows and the row is negligible compared with
-    /// earlier ones or only sets the center.
+    /// Returns the squared norm computed by the span. If it underflows, returns zero, provided that the row
+    /// is negligible compared with earlier ones or only sets the center.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {

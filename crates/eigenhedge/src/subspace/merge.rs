@@ -17,7 +17,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// Rows that initialize a learner without having been predicted.
+/// Summary of rows that a learner starts with. They were not predicted.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
     /// Number of rows.
@@ -32,16 +32,16 @@ pub(crate) struct Learned<'a> {
     pub dropped: f64,
     /// Largest squared norm of a row, times its weight.
     pub largest_square: f64,
-    /// Loss that tunes the rate of a self-confident learner.
+    /// Loss to which the rate of a self-confident learner is tuned.
     pub lost: f64,
 }
 
-/// Scatter matrix of the initial rows.
+/// Scatter matrix of the rows that a learner starts with.
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
-    /// The whole matrix.
+    /// Whole matrix.
     Whole(Matrix),
-    /// A factor X of the matrix `X Xᵀ`.
+    /// Factor X of the matrix `X Xᵀ`.
     Factor(Matrix),
 }
 
@@ -85,7 +85,7 @@ impl Subspace<Ambient, AnyRule> {
         Ok(())
     }
 
-    /// Initializes the learner with rows summarized elsewhere.
+    /// Initializes the learner with a summary of rows.
     pub(crate) fn begin_with(&mut self, rows: Learned<'_>) -> Result<(), Error> {
         self.trials = rows.rows;
         self.lost = rows.lost;
@@ -122,7 +122,7 @@ impl Subspace<Ambient, AnyRule> {
         self.set_scatter(total)
     }
 
-    /// Replaces the scatter matrix by one in the current columns of the span.
+    /// Replaces the scatter matrix. The new one is in coordinates of the current columns of the span.
     fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
         self.rescale();
         scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
@@ -135,7 +135,7 @@ impl Subspace<Ambient, AnyRule> {
     }
 }
 
-/// Returns the rule if it is a function of the scatter matrix of all rows.
+/// Returns the rule; an error if it does not depend only on the scatter matrix of all rows.
 fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     match rule {
         AnyRule::Anchored(rule) if rule.forgets_nothing() => Ok(rule),
@@ -143,7 +143,7 @@ fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     }
 }
 
-/// Computes `X M Xᵀ`; without M, `X Xᵀ`.
+/// Computes `X M Xᵀ`, or `X Xᵀ` without M.
 fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
     if x.columns() == 0 {
         return Matrix::zeros(x.rows(), x.rows());

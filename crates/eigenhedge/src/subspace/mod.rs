@@ -52,7 +52,7 @@ use aligned::Aligned;
 use choice::Choice;
 use serde::{Deserialize, Serialize};
 
-/// Bound on the norms of rows. Learning rates are divided by its square; losses are in input units.
+/// Bound on the norms of rows. Learning rates are divided by its square. Losses are in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -60,28 +60,28 @@ pub enum NormBound {
     /// Largest norm seen so far.
     #[default]
     Running,
-    /// A given bound that rows must satisfy.
+    /// Given bound, which all rows must satisfy.
     Given(f64),
 }
 
-/// Options of a subspace learner other than its rule and span.
+/// Options of a subspace learner, apart from its rule and span.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Options {
     /// Bound on the norms of rows.
     pub norm_bound: NormBound,
-    /// Sampling method for the choice.
+    /// Method for drawing the kept directions.
     pub select: Select,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. The loss is that of the original
-    /// row.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. The loss is still
+    /// that of the original row.
     pub clip: Option<f64>,
-    /// Number D that enables a self-confident rate. With L the loss so far and Q the norm bound, rows are scaled by `Q √((L +
-    /// Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
+    /// Number D that enables a self-confident rate. With the loss L so far and the norm bound Q, rows are
+    /// divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
 }
 
-/// A learner over k-dimensional subspaces.
+/// Learner over k-dimensional subspaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subspace<S, R> {
     kept: usize,
@@ -93,17 +93,19 @@ pub struct Subspace<S, R> {
     /// Sum of the squared norms of all instances.
     energy: f64,
     trials: u64,
-    /// Total weight of the rows in the center.
+    /// Total weight of the rows averaged in the center.
     center_weight: f64,
     /// Norms of the last rows, if long ones are clipped.
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
-    /// Divisor of the rows in the last update: the squared norm bound unless the rate is self-confident.
+    /// Divisor of the rows in the last update. It is the squared norm bound unless the rate is
+    /// self-confident.
     scale: f64,
-    /// Excess cost over the theorem of rows longer than all previous ones.
+    /// Cost of rows longer than all previous ones, in excess of the theorem.
     surprise: f64,
-    /// Number of rows before which directions were orthonormalized because the parts of the row did not add up.
+    /// Number of rows before which the directions had to be orthonormalized again, because the parts of the
+    /// row did not add up.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -115,36 +117,37 @@ struct Working {
     choice: Choice,
     observed: Observed,
     columns: Vec<f64>,
-    /// Probabilities of being dropped.
+    /// Probability that each explicit direction is dropped.
     dropped: Vec<f64>,
     /// Coordinates of the last point in the kept directions.
     kept_coordinates: Vec<f64>,
     /// Weight of the current row; 1 for instances of several rows.
     row_weight: f64,
-    /// Trace of the instance checked last.
+    /// Trace of the last checked instance.
     energy: f64,
-    /// Largest eigenvalue of the instance checked last; `is_loaded` is true if the span still has it loaded.
+    /// Largest eigenvalue of the last checked instance. `is_loaded` is true if it is still loaded in the
+    /// span.
     square: f64,
     is_loaded: bool,
     /// Expected loss of the current trial.
     expected: f64,
-    /// Explicit directions for the span, in order, with their probabilities.
+    /// Explicit directions in order, for the span, with their probabilities.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the last point in the complement, including what the span does not resolve.
+    /// Part of the last point in the complement, including the part that the span does not resolve.
     beyond: Vec<f64>,
     directions: Matrix,
     importance: Vec<f64>,
 }
 
-/// Relative norm below which a row with a subnormal squared norm counts as zero.
+/// A row with a subnormal squared norm counts as zero if its norm is below this share of the largest one.
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
-/// Share of the energy of a row by which its parts may differ from it.
+/// Maximum difference between the energy of a row and the sum of its parts, as a share of the energy.
 const DEFECT: f64 = 1e-11;
-/// Relative excess of a given bound that is attributed to rounding.
+/// A row may exceed a given bound by this share, which is attributed to rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
-/// Returns an error for k = 0 and k ≥ N.
+/// Returns an error if k = 0 or k ≥ N.
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
     let too_many = matches!(dimension, Multiplicity::Finite(n) if kept as u64 >= n);
     if kept == 0 || too_many {
@@ -157,7 +160,7 @@ pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Err
     Ok(())
 }
 
-/// Returns the complement in which every direction is dropped with equal probability.
+/// Returns a complement that contains all directions, each dropped with the same probability.
 pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     match dimension {
         Multiplicity::Finite(n) => Complement::finite((-(kept as f64) / n as f64).ln_1p(), n),
@@ -268,32 +271,35 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale
     }
 
-    /// Returns the excess cost over the theorem, which assumes a known norm bound, of rows longer than all previous ones. With
-    /// r the ratio of the squares of such a row and of the previous bound, it is `1 - 1/r` of the loss of the row.
+    /// Returns the cost of rows longer than all previous ones, in excess of the theorem, which assumes a
+    /// known norm bound. If r is the ratio of the squared norm of such a row to the previous squared bound,
+    /// the cost is `1 - 1/r` times the loss of the row.
     ///
     /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
 
-    /// Returns the number of rows whose coordinates and residual did not add up to the row because of accumulated rounding. The
-    /// directions were orthonormalized before their loss was computed.
+    /// Returns the number of rows whose coordinates and residual did not add up to the row, because of
+    /// accumulated rounding. The directions were orthonormalized again before the loss of such a row was
+    /// computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
 
-    /// Returns the squared norm (largest eigenvalue) of the instance checked last, after centering.
+    /// Returns the squared norm (the largest eigenvalue) of the last checked instance, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the instance checked last, after centering: squared norm times weight, summed over its rows.
+    /// Returns the energy of the last checked instance, after centering: squared norm times weight, summed
+    /// over its rows.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
 
-    /// Makes no choice for this trial, so that only the expected loss is meaningful. The randomness of the rule itself is
-    /// drawn.
+    /// Starts a trial without a choice, so that only the expected loss is meaningful. The rule still
+    /// draws its own randomness.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
         self.rule.perturb(random);
         self.scratch.0.choice.clear();
@@ -315,27 +321,28 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Returns the total probability of being kept over all directions: k, up to rounding.
+    /// Returns the sum of the probabilities of being kept over all directions. It is k up to rounding.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the last row in the directions kept for it, most likely first, padded with zeros to k.
+    /// Returns the coordinates of the last row in the directions kept for it, in descending order of their
+    /// probability, padded with zeros to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions in the coordinates of the columns of the span, most likely kept first, with their
-    /// probabilities of being kept.
+    /// Returns the explicit directions in descending order of their probability of being kept, with these
+    /// probabilities. The directions are in coordinates of the columns of the span.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.gather_directions(usize::MAX);
         let Working { directions, importance, .. } = &self.scratch.0;
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions, most likely kept first, and their probabilities to the scratch space. Among equal
-    /// probabilities, rules order directions by ascending energy.
+    /// Copies at most `most` directions and their probabilities to the scratch space, in descending order of
+    /// the probability of being kept. Directions with equal probabilities are in ascending order of energy.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
@@ -349,7 +356,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions that are now most likely kept.
+    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions that are currently most likely
+    /// to be kept.
     pub(crate) fn align(&mut self) {
         self.gather_directions(self.kept);
         self.aligned.align(&self.scratch.0.directions, self.kept);
@@ -368,7 +376,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         theirs.resize(0, 0);
     }
 
-    /// Returns the aligned basis of another learner in the coordinates of this one's columns.
+    /// Returns the aligned basis of another learner, in coordinates of the columns of this one.
     pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
         let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
         theirs.resize(other.span.columns(), other.kept);
@@ -376,8 +384,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         basis
     }
 
-    /// Returns the basis for the coordinates of the next row, in the coordinates of the columns of the span, with the
-    /// probabilities of its directions. `last` is the basis of the last row if it is not the learner's own.
+    /// Returns the basis for the coordinates of the next row, with the probabilities of its directions. It is
+    /// in coordinates of the columns of the span. `last` is the basis of the last row if it is not the
+    /// learner's own.
     pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
         self.gather_directions(self.kept);
         let mut aligned = self.aligned.clone();
@@ -387,28 +396,30 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (aligned.basis, self.scratch.0.importance.clone())
     }
 
-    /// Computes the displacement from the center of another learner to this one's, in coordinates of the columns of the span.
+    /// Computes the displacement from the center of another learner to the center of this one, in coordinates
+    /// of the columns of the span.
     pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
         self.span.way_from_origin_of(&other.span, way);
     }
 
-    /// Computes the aligned coordinates of the current row, moved by an offset (in the coordinates of the columns of the span).
+    /// Computes the aligned coordinates of the current row after adding an offset, which is in coordinates of
+    /// the columns of the span.
     pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
         let Working { columns, observed, .. } = &self.scratch.0;
         self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
     }
 
-    /// Returns the coordinates of the last row in the k directions that were most likely kept before it, in the basis nearest
-    /// to that of the previous row.
+    /// Returns the coordinates of the last row in the k directions that were most likely to be kept before
+    /// it. The basis is rotated to be nearest to that of the previous row.
     pub(crate) fn aligned_coordinates(&self) -> &[f64] {
         self.aligned.coordinates()
     }
 
-    /// Returns true if the next row only sets the center. This is the first row of a learner that centers on the mean without a
-    /// prior.
+    /// Returns true if the next row only sets the center. This is the case for the first row of a learner
+    /// that centers on the mean without a prior.
     ///
-    /// The loss of the row is computed as usual, around the initial origin. The row does not affect the norm bound, rates or
-    /// summaries, because the location of the initial origin is arbitrary.
+    /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
+    /// norm bound, rates or summaries, because the initial origin is arbitrary.
     pub fn fixes_center(&self) -> bool {
         self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
@@ -428,7 +439,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale = scale.max(f64::MIN_POSITIVE);
     }
 
-    /// Returns the factor on the row for learning; 1 unless the row is clipped.
+    /// Returns the factor by which the row is multiplied before learning; 1 unless the row is clipped.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
@@ -441,8 +452,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.clip.clipped()
     }
 
-    /// Returns the expected and realized loss, in the unit of the instance, of a point with coordinates in `scratch.columns`
-    /// and of the part that the span could not represent.
+    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the
+    /// point are in `scratch.columns`; `uncarried` is the part that the span could not represent.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let outside = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
@@ -485,7 +496,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Returns the loss of the row that sets the center. It is outside all directions, none of which is explicit.
+    /// Returns the loss of the row that sets the center. No direction is explicit yet, so the row is outside
+    /// all of them.
     fn charge_first(&mut self) -> Loss {
         let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
         let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());

@@ -35,7 +35,7 @@ use crate::simplex::Select;
 use crate::span::{Ambient, Span};
 use serde::{Deserialize, Serialize};
 
-/// Gain of one pair, in the units of `|x| |y|`.
+/// Gain of one pair, in units of `|x| |y|`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct PairGain {
@@ -45,7 +45,7 @@ pub struct PairGain {
     pub realised: f64,
 }
 
-/// A learner over pairs of rows.
+/// Learner over pairs of rows.
 ///
 /// ```
 /// use eigenhedge::{Mixing, Pair, Random};
@@ -68,13 +68,14 @@ pub struct Pair {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Eigenvectors of the dilation for its positive and its negative eigenvalue.
+    /// Eigenvectors of the dilation, for its positive and its negative eigenvalue.
     plus: Vec<f64>,
     minus: Vec<f64>,
 }
 
 impl Pair {
-    /// Creates a learner over rows of the two lengths that keeps `kept` directions, with a running bound on `|x| |y|`.
+    /// Creates a learner that keeps `kept` directions, for pairs of rows with these two lengths. The bound on
+    /// `|x| |y|` is the largest value so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         for (name, length) in [("the length of the left rows", left), ("the length of the right rows", right)] {
             if length == 0 {
@@ -88,7 +89,7 @@ impl Pair {
         Ok(Self { lengths: (left, right), learner, scratch: Scratch::default() })
     }
 
-    /// Sets the bound `|x| |y| ≤ Q²` (`Given(Q)`), or uses the largest value so far.
+    /// Sets the bound `|x| |y| ≤ Q²`: `Given(Q)`, or the largest value so far.
     pub fn with_norm_bound(mut self, norm_bound: NormBound) -> Result<Self, Error> {
         if let NormBound::Given(bound) = norm_bound {
             error::norm_bound(bound)?;
@@ -108,8 +109,8 @@ impl Pair {
         &self.learner
     }
 
-    /// Runs one trial: checks the pair, draws a choice, computes the gain, learns. On an error the learner and the generator
-    /// are unchanged.
+    /// Runs one trial: checks the pair, draws a choice, computes the gain and learns. On an error, the
+    /// learner and the random generator are unchanged.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
         let size = self.check(x, y)?;
         let Self { learner, scratch, .. } = self;
@@ -124,8 +125,9 @@ impl Pair {
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
     }
 
-    /// Returns the explicit directions, most likely kept first: their left parts, their right parts, and their probabilities of
-    /// being kept. A direction whose parts both have norm `1/√2` is a pair of singular directions.
+    /// Returns the explicit directions in descending order of their probability of being kept: their left
+    /// parts, their right parts, and these probabilities. A direction whose parts both have norm `1/√2` is a
+    /// pair of singular directions.
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
         let mut vectors = Matrix::default();
@@ -141,8 +143,8 @@ impl Pair {
         (left, right, probabilities)
     }
 
-    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`, or an error for an
-    /// invalid pair.
+    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`,
+    /// or an error if the pair is invalid.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;

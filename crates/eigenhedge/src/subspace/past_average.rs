@@ -38,11 +38,11 @@ struct Working {
     eigen: Eigen,
 }
 
-/// Largest number of terms that is counted exactly.
+/// Largest number of terms that can be counted exactly.
 const LARGEST_TERMS: f64 = 9e15;
 
 impl PastAverage {
-    /// Creates a sum of the uniform start only.
+    /// Creates a sum that contains only the uniform start.
     pub fn new(uniform: f64) -> Self {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
     }
@@ -57,7 +57,7 @@ impl PastAverage {
         within("the common value of the past", self.sum_outside, 0.0..=most)
     }
 
-    /// Adds columns with the common value of the past outside.
+    /// Adds columns. Their diagonal entries are the common value outside the previous columns.
     pub fn grow(&mut self, columns: usize) {
         let before = self.sum.columns();
         self.sum.resize(columns, columns);
@@ -126,7 +126,8 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// Updates the sum after the span kept only these combinations of its columns. The part outside is distributed evenly.
+    /// Updates the sum after the span has kept only these combinations of its columns. The part outside them
+    /// is distributed evenly.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
         let (before, columns) = (trace(&self.sum), self.sum.columns());

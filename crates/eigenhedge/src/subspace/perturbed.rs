@@ -35,10 +35,12 @@ use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest squared norm below which a squared residual may be rounding. It is far below the noise.
+/// Squared residuals below this share of the largest squared norm may be rounding errors. The share is far
+/// below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// The perturbed leader: a scatter matrix and the leading subspace, with noise after the choice and without noise before it.
+/// Perturbed leader: a scatter matrix and its leading subspace. The subspace is computed with noise for the
+/// choice, and without noise before the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,
@@ -78,10 +80,10 @@ impl Perturbed {
         })
     }
 
-    /// Keeps the top k eigenvectors of the scatter matrix plus `noise`, which is called for each entry on and below the
-    /// diagonal.
+    /// Keeps the top k eigenvectors of the scatter matrix plus noise. `noise` is called for each entry on and
+    /// below the diagonal.
     ///
-    /// `signal` is the factor on the scatter matrix, for rows of norm at most 1.
+    /// `signal` is the factor of the scatter matrix, for rows of norm at most 1.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {
         let Working { perturbed, eigen, .. } = &mut self.scratch.0;
         let size = self.scatter.columns();
@@ -103,7 +105,8 @@ impl Perturbed {
         self.follow(1.0, |_| 0.0);
     }
 
-    /// Keeps the last directions, and directions of the complement instead of those with nonpositive values.
+    /// Keeps the last directions. Directions with nonpositive values are replaced by directions of the
+    /// complement.
     fn keep_top(&mut self, positive: usize) {
         let wanted = self.kept.saturating_sub(positive) as u64;
         let (from_complement, share) = match self.complement.multiplicity {

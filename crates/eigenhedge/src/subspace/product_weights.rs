@@ -19,7 +19,7 @@ use crate::simplex::{Complement, Multiplicity};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
-    /// Log of the probability that a set has this many members among the directions not yet visited.
+    /// Log-probability that a set has this many members among the directions not visited yet.
     reach: Vec<f64>,
     taken: Vec<f64>,
     passed: Vec<f64>,
@@ -68,7 +68,8 @@ pub(super) fn drop_by_products(
     }
 }
 
-/// Returns `log v` of each of `others` directions, from the distribution of the number of members outside them.
+/// Returns `log v` of each of `others` directions, given the distribution of the number of members outside
+/// them.
 fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     let kept = reach.len() - 1;
     let members = |j: usize| (kept - j) as f64 / others;
@@ -76,7 +77,7 @@ fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     log_dropped(share, || log_sum_exp(reach.iter().enumerate().map(|(j, r)| r + (-members(j).min(1.0)).ln_1p())))
 }
 
-/// Returns `log(1 - kept)`, from the more accurate side.
+/// Returns `log(1 - kept)`, computed in the more accurate of two ways.
 fn log_dropped(kept: f64, dropped: impl FnOnce() -> f64) -> f64 {
     if kept < 0.5 { (-kept).ln_1p() } else { dropped().min(0.0) }
 }
@@ -87,7 +88,7 @@ mod tests {
     use crate::Random;
     use crate::num::kept as kept_of;
 
-    /// Computes the probabilities of being dropped by enumeration of all sets of `kept` indices.
+    /// Computes the probabilities of being dropped by enumerating all sets of `kept` indices.
     fn enumerated(log_weights: &[f64], kept: usize) -> Vec<f64> {
         let n = log_weights.len();
         let (mut total, mut without) = (0.0, vec![0.0; n]);

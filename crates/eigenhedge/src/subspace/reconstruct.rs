@@ -11,11 +11,12 @@ use super::{Rule, Subspace, Working};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// Share of its length below which a vector is rounding.
+/// A vector shorter than this share of its original length is treated as rounding error.
 const ROUNDING: f64 = 1e-10;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Projects the current row after its loss is computed and before the update.
+    /// Projects the current row on the subspace drawn for it. Call it after the loss is computed and before
+    /// the update.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();
@@ -51,8 +52,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         out.extend(row.iter().zip(&lost).map(|(x, l)| x + l));
     }
 
-    /// Returns a unit vector that is uniform among those orthogonal to the explicit directions and to a vector outside them;
-    /// `None` if there is none.
+    /// Returns a uniformly distributed unit vector that is orthogonal to the explicit directions and to the
+    /// vector `outside`. `None` if there is no such vector.
     fn across(&mut self, outside: &[f64]) -> Option<Vec<f64>> {
         let mut vector = self.scratch.0.choice.normals(outside.len())?;
         let (size, norm) = (dot(&vector, &vector).sqrt(), dot(outside, outside).sqrt());

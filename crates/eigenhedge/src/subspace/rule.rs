@@ -4,14 +4,16 @@ use crate::linalg::Matrix;
 use crate::random::Random;
 use crate::simplex::Complement;
 
-/// One instance in the coordinates of the columns of the span: a sum of weighted dyads, usually one.
+/// Instance in coordinates of the columns of the span: a sum of weighted dyads, usually a single one.
 #[derive(Debug, Clone)]
 pub struct Observed {
     /// Coordinates, with one column per dyad and one row per column of the span.
     pub coordinates: Matrix,
-    /// Weights of the dyads. Negative ones come from [`super::Pair`] only and are not valid for rules over a scatter matrix.
+    /// Weights of the dyads. Negative weights occur only in [`super::Pair`]; rules over a scatter matrix do
+    /// not accept them.
     pub weights: Vec<f64>,
-    /// Square of the power of two that the coordinates were divided by: 1 unless rows are very long or very short.
+    /// Square of the power of two by which the coordinates were divided. It is 1 unless rows are very long or
+    /// very short.
     pub unit_square: f64,
 }
 
@@ -21,38 +23,42 @@ impl Default for Observed {
     }
 }
 
-/// A spectrum over explicit directions and their complement, with the rule that updates it.
+/// Spectrum over explicit directions and their complement, with the rule that updates it.
 ///
-/// Everything is in the coordinates of the columns of the span, so that a rule works in any space.
+/// Everything is in coordinates of the columns of the span, so that a rule works in any space.
 pub trait Rule {
-    /// Updates the number of columns of the span. New columns are in the complement until the rule changes them.
+    /// Updates the number of columns of the span. New columns belong to the complement until the rule changes
+    /// them.
     fn grow(&mut self, columns: usize);
 
-    /// Draws the randomness of the rule itself before each choice; most rules have none.
+    /// Draws the randomness of the rule itself before each choice. Most rules have none.
     fn perturb(&mut self, _: &mut Random) {}
 
-    /// Returns `log v ≤ 0` of each explicit direction, its log-probability of being dropped.
+    /// Returns `log v ≤ 0`, the log-probability of being dropped, for each explicit direction.
     fn log_weights(&self) -> &[f64];
 
     /// Returns the common `log v` of all other directions, and their number.
     fn complement(&self) -> &Complement;
 
-    /// Computes the coordinates of a point in the explicit directions. Returns the squared length of the part outside.
+    /// Computes the coordinates of a point in the explicit directions. Returns the squared length of its part
+    /// outside them.
     fn observe(&mut self, columns: &[f64]) -> f64;
 
-    /// Returns the coordinates of the point observed last.
+    /// Returns the coordinates of the last observed point.
     fn coordinates(&self) -> &[f64];
 
-    /// Returns the part of that point outside the explicit directions, in the coordinates of the columns.
+    /// Returns the part of the last observed point outside the explicit directions, in coordinates of the
+    /// columns.
     fn outside(&self) -> &[f64];
 
     /// Orthonormalizes the explicit directions if rounding has accumulated in them.
     fn heal(&mut self) {}
 
-    /// Computes explicit direction `i` in the coordinates of the columns.
+    /// Computes explicit direction `i`, in coordinates of the columns.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 
-    /// Computes explicit directions in the coordinates of the columns, one per column of `out`. `direction` is scratch space.
+    /// Computes explicit directions, one per column of `out`, in coordinates of the columns. `direction` is
+    /// scratch space.
     fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
         out.resize(0, 0);
         for (j, i) in order.iter().enumerate() {
@@ -62,29 +68,32 @@ pub trait Rule {
         }
     }
 
-    /// Updates the spectrum with the instance whose dyads were just observed, in order. The squared norm of rows is at most
-    /// `norm_square`, in input units. Dyads of weight zero have no effect.
+    /// Updates the spectrum with the instance whose dyads were just observed, in order. The squared norms of
+    /// rows are at most `norm_square`, in units of the input. Dyads of weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Returns the combination to apply to the columns of the span before the next trial, if there are enough pending columns.
+    /// Returns the combination that the span should apply to its columns before the next trial, if there are
+    /// enough pending columns.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
     /// Updates the rule after the span has applied the rotation.
     fn rotated(&mut self);
 
-    /// Returns the mean energy of a row along explicit direction `i` over the rows that the rule remembers of `trials`; `None`
-    /// if unknown.
+    /// Returns the mean energy of a row along explicit direction `i`, over those of the `trials` rows that
+    /// the rule remembers. `None` if unknown.
     fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
         None
     }
 
-    /// Returns the share of the largest squared norm so far below which a squared residual gets no column and counts as part of
-    /// the complement. Zero gives a column to every residual that the span can represent.
+    /// Returns the threshold for new columns, as a share of the largest squared norm so far. A squared
+    /// residual below it gets no column and belongs to the complement. With zero, every residual that the
+    /// span can represent gets a column.
     fn resolution(&self) -> f64 {
         0.0
     }
 
-    /// Returns the cost of approximations, which adds to the constant of the theorem; zero if everything was exact.
+    /// Returns the cost of approximations, which is added to the constant of the theorem; zero if everything
+    /// was exact.
     fn price(&self) -> f64 {
         0.0
     }

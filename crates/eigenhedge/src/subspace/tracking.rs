@@ -42,13 +42,13 @@ pub struct Tracking {
     kept: usize,
     /// Initial log-weight `log(d/N)` of every direction.
     uniform: f64,
-    /// Explicit directions with their `log v`.
+    /// Explicit directions, with `log v` of each.
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
     /// Maximum number of explicit directions.
     max_rank: usize,
-    /// Cost of mixing and folding, added to the constant of the theorem.
+    /// Cost of mixing and folding, which is added to the constant of the theorem.
     price: f64,
     /// Allowed cost of merging in a trial, relative to that of mixing.
     merge: f64,
@@ -62,10 +62,10 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// Number of directions below which none are merged, because SIMD lanes process them together anyway.
+/// Number of directions up to which none are merged, because SIMD lanes process them together anyway.
 const FEW: usize = 15;
 
-/// Returns an error for a rank cap below the number of kept directions.
+/// Returns an error if the rank cap is below the number of kept directions.
 pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
     if max_rank < kept {
         return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
@@ -74,7 +74,7 @@ pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> 
 }
 
 impl Tracking {
-    /// Creates a rule with learning rate `eta` that keeps `kept` directions of a space of this dimension.
+    /// Creates a rule with learning rate `eta` that keeps `kept` directions in a space of this dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         let mixing = mixing.checked()?;
@@ -86,15 +86,17 @@ impl Tracking {
         Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
     }
 
-    /// Merges directions whose weight is close to that of the complement, as long as the cost in each trial is at most this
-    /// share of the cost of fixed share. With at most 15 directions, or k + 4, none is merged.
+    /// Enables merging: directions whose weight is close to that of the complement are merged into it, as
+    /// long as the cost in each trial is at most this share of the cost of fixed share. With at most 15
+    /// directions, or k + 4, none is merged.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)
     }
 
-    /// Limits the number of explicit directions. The directions least likely to be kept are folded into the complement, which
-    /// takes over their probability evenly. The bound remains valid with [`Rule::price`] added to its constant.
+    /// Limits the number of explicit directions. The directions least likely to be kept are folded into the
+    /// complement, which takes over their probability evenly. The bound remains valid if [`Rule::price`] is
+    /// added to its constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
         check_max_rank(max_rank, self.kept)?;
         self.max_rank = max_rank;
@@ -111,11 +113,12 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Gives the directions beyond the rank cap, and those whose cost is within the allowance, the weight of the complement,
-    /// starting with the least likely to be kept. The weight is raised so that the trace stays k.
+    /// Folds directions into the complement, starting with those least likely to be kept: all directions
+    /// beyond the rank cap, and those whose cost is within the allowance. They get the weight of the
+    /// complement, which is raised so that the trace stays k.
     ///
-    /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of the positive eigenvalues of
-    /// `log V - log V'` to its constant.
+    /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of the
+    /// positive eigenvalues of `log V - log V'` to its constant.
     fn fold(&mut self, allowance: f64) {
         let common = self.complement.log_weight;
         let ranking = &mut self.scratch.0.ranking;
@@ -163,7 +166,7 @@ impl Tracking {
         }
     }
 
-    /// Mixes in the uniform weights. Returns the cost.
+    /// Mixes the weights with the uniform ones. Returns the cost.
     fn mix(&mut self) -> f64 {
         let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
         let share = Blend::with(self.uniform, alpha);

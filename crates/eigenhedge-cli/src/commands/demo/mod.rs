@@ -42,7 +42,7 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     stdout::print(&text)
 }
 
-/// Returns the learners with the defaults of `run`, and tracking with other mixing rules.
+/// Returns the learners with the defaults of `run`, and tracking with different mixing rules.
 fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
@@ -74,7 +74,7 @@ struct Outcome {
     name: &'static str,
     run: Model,
     recorder: Recorder,
-    /// Total realized loss: mean and standard deviation over the draws.
+    /// Mean and standard deviation of the total realised loss over the draws.
     realised: (f64, f64),
     seconds_per_row: f64,
 }
@@ -142,7 +142,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     text + "\n"
 }
 
-/// Describes the numbers, without any statement that they do not support.
+/// Describes the results. Makes only statements that the numbers support.
 fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     let mut text = String::from("What to notice\n");
     let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());

@@ -12,7 +12,8 @@ const STRIDE: usize = 20;
 /// Number of rows in each of the three parts of the plot in the plane.
 const PART: usize = 80;
 
-/// Creates the page: a line that follows points in the plane, then every learner on the stream of the demo.
+/// Creates the page: a line that follows points in the plane, and then the results of all learners on the
+/// stream of the demo.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
@@ -24,9 +25,12 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     let weights = RunReport { weights: auto.recorder.weights(&summary.members), ..RunReport::default() };
     let tile = |value: String, label: &str| Tile { value, label: label.into(), ..Tile::default() };
     let tiles = vec![
-        tile(format!("{follows:.1}"), "lost by the line that follows"),
-        tile(format!("{fixed:.1}"), "lost by the best line that stays, chosen with all rows known"),
-        tile(format!("{:+.1}", follows - fixed), "regret: the first less the second. Below zero, following paid"),
+        tile(format!("{follows:.1}"), "loss of the line that follows the points"),
+        tile(format!("{fixed:.1}"), "loss of the best fixed line, chosen with all rows known"),
+        tile(
+            format!("{:+.1}", follows - fixed),
+            "regret: the first minus the second; negative if following was better",
+        ),
     ];
     let mut blocks = vec![Block::Steps(steps), Block::Tiles(tiles)];
     blocks.push(Block::Text("The same with real tables".into(), IN_TABLES.map(String::from).to_vec()));
@@ -42,7 +46,8 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a line that is fixed, rotates and is fixed again, with the line that `auto` commits to before each.
+/// Generates points around a line that is fixed, then rotates, then is fixed again. Also returns the line to
+/// which `auto` commits before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -76,8 +81,8 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Returns the loss of the best fixed plane around the mean, at some rows and at the end. The first row does not count, as for
-/// the learners.
+/// Returns the loss of the best fixed plane around the mean, at some rows and at the end. As for the
+/// learners, the first row does not count.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };
@@ -96,9 +101,9 @@ fn multiples(stream: &[Vec<f64>], ordered: &[&Outcome], best: Curve) -> Multiple
     Multiples {
         title: "Every learner on a stream that changes twice".into(),
         caption: format!(
-            "{} rows of {} numbers lie in a plane, and the plane changes after 500 and after 1000 rows. What each learner has lost \
-             up to each row, least first; the others are drawn faintly behind it. Dashed: the best plane that stays, chosen with \
-             all rows up to there known.",
+            "{} rows of {} numbers lie in a plane, and the plane changes after 500 and after 1000 rows. Each plot shows the \
+             cumulative loss of one learner, smallest first, with the others in the background. Dashed: the best fixed plane, chosen with \
+             all rows up to that point known.",
             stream.len(),
             stream[0].len()
         ),
@@ -119,18 +124,18 @@ fn all(ordered: &[&Outcome], best: f64) -> Table {
 }
 
 const IN_SHORT: [&str; 2] = [
-    "Rows of numbers arrive one at a time. Before each row, eigenhedge commits to a few directions; what the row has outside of \
-     them is lost. Then it learns from the row.",
-    "With two numbers a row and one direction, that is a line through points of the plane. Press play.",
+    "Rows of numbers arrive one at a time. Before each row, eigenhedge chooses a few directions. Its loss is the squared distance \
+     of the row from them. Then it learns from the row.",
+    "If a row has two numbers and one direction is kept, the direction is a line among points in the plane. Press play.",
 ];
-const STEPS: &str = "Each point is a row; the newest is the largest, and its distance from the blue line, squared, is what it costs. The \
-                     blue line was chosen before the point was seen. The orange line is the best one that never moves: somebody \
-                     chose it afterwards, with all points known.";
+const STEPS: &str = "Each point is a row, and the newest point is the largest. Its squared distance from the blue line is its loss. The \
+                     blue line was chosen before the point was seen. The orange line is the best fixed line, which was chosen \
+                     afterwards, with all points known.";
 const IN_TABLES: [&str; 2] = [
-    "A table of sensors has more columns, and a few directions hold most of what happens in them. Directions that are learned row \
-     by row need no second look at the data, follow it when it changes, and show at once which rows do not fit.",
-    "eigenhedge keeps an account: what was lost, what the best fixed directions would have lost, and for many learners a bound \
-     that holds for every stream whatever. auto runs several learners side by side and trusts those that lose least.",
+    "A table of sensors has more columns, but a few directions contain most of the variation. Directions that are learned row \
+     by row need only one pass over the data, follow it when it changes, and show at once which rows do not fit.",
+    "eigenhedge reports its loss, the loss of the best fixed directions and, for many learners, a bound \
+     that holds for every stream. auto runs several learners in parallel and gives more weight to those with smaller losses.",
 ];
 const NEXT: [&str; 1] = [
     "eigenhedge run YOUR.csv -k 2 --report report.html draws such a page for your own rows; eigenhedge monitor YOUR.csv finds rows \

@@ -12,23 +12,23 @@ use std::time::{Duration, Instant};
 
 /// Maximum number of queued notices.
 const QUEUE: usize = 64;
-/// Maximum run time of a command; it is then killed.
+/// Maximum run time of a command. After this time it is killed.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Interval between checks of a running command.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// The reason for running the command, sent to it as JSON.
+/// Reason why the command is run, which it receives as JSON.
 #[derive(Debug, Serialize)]
 pub struct Notice<'a> {
     /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
-    pub kind: &'static str,
+    pub kind: &'a str,
     /// Key of the monitor; empty without `--group-by`.
     pub key: &'a str,
     pub row: u64,
     /// Time of the row as written in the table; empty without a time column.
     pub time: &'a str,
     pub score: Option<f64>,
-    /// Columns with their shares of the squared deviation.
+    /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(&'a str, f64)>,
 }
 
@@ -48,14 +48,14 @@ impl Hook {
         Self { queue: Some(queue), worker: Some(worker), dropped: 0 }
     }
 
-    /// Queues a notice; never waits.
+    /// Queues a notice. Never waits.
     pub fn tell(&mut self, notice: &Notice<'_>) {
         let text = serde_json::to_string(notice).unwrap_or_default();
         let sent = self.queue.as_ref().is_some_and(|queue| queue.try_send(text).is_ok());
         self.dropped += u64::from(!sent);
     }
 
-    /// Waits for the queued commands. Returns a message if any failed or was dropped.
+    /// Waits for the queued commands. Returns a message if a command failed or a notice was dropped.
     pub fn finish(mut self) -> Option<String> {
         self.queue = None;
         let failed = self.worker.take().and_then(|worker| worker.join().ok()).unwrap_or(0);
@@ -70,12 +70,12 @@ impl Hook {
     }
 }
 
-/// Runs the command for each text and returns the number of failures.
+/// Runs the command for each text. Returns the number of failures.
 fn run_all(command: &str, waiting: &Receiver<String>) -> u64 {
     waiting.iter().filter(|text| !run(command, text)).count() as u64
 }
 
-/// Runs the command with the text on standard input; true if it succeeded.
+/// Runs the command with the text on its standard input. Returns true if it succeeded.
 fn run(command: &str, text: &str) -> bool {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let spawned = Command::new(shell).arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();

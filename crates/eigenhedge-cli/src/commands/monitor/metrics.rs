@@ -13,7 +13,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
-/// Writes the metrics file periodically.
+/// Writer of the metrics file, which it replaces periodically.
 pub struct Metrics<'a> {
     path: &'a Path,
     next: Instant,
@@ -70,7 +70,7 @@ fn text(session: &Session<'_>) -> String {
     text
 }
 
-/// Returns the Prometheus label of a key; empty for an empty key.
+/// Returns the Prometheus label for a key; empty for an empty key.
 fn labels(key: &str) -> String {
     match key {
         "" => String::new(),

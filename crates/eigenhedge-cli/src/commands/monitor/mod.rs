@@ -28,12 +28,12 @@ pub use inspect::inspect;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Error that ends the program with a failure after an alarm.
+/// Error that makes the program fail after an alarm.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Alarmed(String);
 
-/// Rows between checks of the clock.
+/// Number of rows between checks of the clock.
 const LOOK: u64 = 16;
 
 /// Targets of the results and of the events.
@@ -119,7 +119,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     Ok(())
 }
 
-/// Names the files that were written, or suggests some.
+/// Names the files that were written, or suggests options that write files.
 fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     let page = args.report.as_deref().map(printable_path);
     let page = page.map_or(String::new(), |path| format!("{:<11}{path}: open it in a browser\n", "report"));
@@ -133,7 +133,7 @@ fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     page + &list
 }
 
-/// Processes rows until the end of the table (true) or a stop signal (false).
+/// Processes rows. Returns true at the end of the table, and false after a stop signal.
 fn watch(
     session: &mut Session<'_>,
     progress: &mut Progress,

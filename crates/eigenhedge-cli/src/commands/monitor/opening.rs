@@ -21,13 +21,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Session data of a snapshot: positions in the table and in the results, and options.
+/// State of a session that is saved in a snapshot: positions in the table and in the results, and options.
 #[derive(Debug, Serialize, Deserialize)]
 struct ResumeState {
     stream: StreamState,
     answers: Position,
     events: Position,
-    /// The journal as text.
+    /// Journal, serialized as a string.
     journal: String,
     is_accepted: bool,
     plan: Map<String, Value>,
@@ -41,7 +41,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Starts at the first row, with new monitors or with those of `--start-from`.
+    /// Starts at the first row, with new monitors or with those given by `--start-from`.
     fn afresh(args: &MonitorArgs, options: &MonitorOptions, source: &Source, layout: &Layout) -> Result<Self> {
         let Some(path) = &args.start_from else {
             let stream = Stream::open(source, layout)?;
@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the option that requires a record of the monitors, if any.
+/// Returns the option that requires a record of the monitors, if there is one.
 fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     match (&args.report, args.live.live) {
         (Some(_), _) => Some("--report"),
@@ -221,7 +221,7 @@ fn most(args: &MonitorArgs) -> usize {
     args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
 }
 
-/// Returns the layout of the table without scaling: the monitor scales its columns.
+/// Returns the layout of the table without scaling, because the monitor scales its columns itself.
 fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let mut table = args.table.clone();
     table.standardize = None;
@@ -232,7 +232,7 @@ fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Resu
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
-/// Creates a monitor for this table: new, or trained on the rows of another table.
+/// Creates a monitor for this table: a new one, or one trained on the rows of another table.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let width = stream.columns().len();
     let names = stream.names().map(|_| stream.columns().to_vec());
@@ -267,7 +267,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     Ok(monitor)
 }
 
-/// Rewrites a library error with the names of command-line options.
+/// Returns the message of an error, with the names of command-line options.
 fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {

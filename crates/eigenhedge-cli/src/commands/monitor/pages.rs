@@ -6,18 +6,18 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A place where the session puts its journal while it waits for a row, with the number of skipped rows and of monitors in
-/// memory.
+/// Place where the session leaves its journal while it waits for a row, with the number of skipped rows and
+/// the number of monitors in memory.
 pub type Counter = Arc<Shared<Option<(Journal, (u64, usize))>>>;
 
-/// Makes pages of a session.
+/// Builder of the pages of a session.
 pub struct MonitorPages {
     counter: Counter,
     facts: Facts,
 }
 
 impl MonitorPages {
-    /// Creates the maker of pages of a session that lends its journal at this counter.
+    /// Creates the builder for a session that shares its journal through this counter.
     pub fn new(counter: Counter, facts: Facts) -> Self {
         Self { counter, facts }
     }

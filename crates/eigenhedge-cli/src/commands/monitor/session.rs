@@ -11,19 +11,19 @@ use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Facts, Journal, Occurrence, RowAt, Seen};
 use serde_json::{Map, Value};
 
-/// Monitors with their input stream, results and events.
+/// Monitors, with their input stream, results and events.
 pub struct Session<'a> {
     pub(super) args: &'a MonitorArgs,
     pub stream: Stream,
-    /// The monitors; without `--group-by` there is one, with an empty key. The shared monitor has the first rows of all keys:
-    /// keys with few rows borrow its reference.
+    /// Monitors by key. Without `--group-by` there is a single one, with an empty key. The shared monitor
+    /// learns the first rows of all keys, and keys with few rows borrow its reference.
     pub(super) fleet: Fleet<Monitor>,
     /// Index of the key among the copied columns; `None` without `--group-by`.
     pub(super) key: Option<usize>,
     pub(super) has_times: bool,
     pub(super) answers: Answers,
     pub(super) events: Answers,
-    /// What the table showed so far.
+    /// Record of everything that the monitors reported so far.
     pub(super) journal: Journal,
     /// True once `--accept` has taken effect.
     pub(super) is_accepted: bool,
@@ -31,11 +31,11 @@ pub struct Session<'a> {
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
-    /// Exchange point with the page thread, used while the session waits for a row.
+    /// Place to share data with the page thread while the session waits for a row.
     pub(super) counter: Option<Counter>,
-    /// Command that is notified of alarms and drifts.
+    /// Command that is run for alarms and drifts.
     pub(super) hook: Option<Hook>,
-    /// Prevents another run from writing the snapshot.
+    /// Lock that prevents another run from writing the snapshot.
     pub(super) _reservation: Option<Reservation>,
 }
 
@@ -50,7 +50,7 @@ impl Session<'_> {
         self.journal.totals.alarms
     }
 
-    /// Processes the next row; false at the end of the table.
+    /// Processes the next row. Returns false at the end of the table.
     pub fn step(&mut self) -> Result<bool> {
         self.lend();
         let next = self.stream.next_row().map(|next| {
@@ -70,7 +70,7 @@ impl Session<'_> {
         let row = RowAt { number, cells: row, time, seconds };
         let accepts = self.args.accept.is_some_and(|row| row <= number) && !self.is_accepted;
         let names = (stream.columns(), accepts);
-        match fleet.with_pool(key, row.cells, parts, |monitor| journal.step(place, monitor, &row, names)) {
+        match fleet.with_pool(key, parts, |monitor| journal.step(place, monitor, &row, names)) {
             Ok(seen) => {
                 self.is_accepted |= accepts && seen.verdict.accepted;
                 self.tell(&seen);
@@ -86,7 +86,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Makes the data of the page available while the stream waits.
+    /// Makes the data of the page available to the page thread while the session waits for a row.
     fn lend(&mut self) {
         if let Some(counter) = &self.counter {
             let facts = (self.stream.skipped(), self.fleet.in_memory());
@@ -101,7 +101,7 @@ impl Session<'_> {
         }
     }
 
-    /// Writes the answer to a row, and what became known with it.
+    /// Writes the answer to a row, and the events that it revealed.
     fn answer(&mut self, seen: &Seen) -> Result<()> {
         let cells = verdict_cells(&seen.verdict, self.stream.kept(), self.stream.columns());
         self.answers.write_cells(&cells)?;
@@ -112,7 +112,7 @@ impl Session<'_> {
         Ok(self.events.write_cells(&occurrence.cells(self.key.is_some(), self.has_times))?)
     }
 
-    /// Notifies the hook of the first alarm of an event and of the start or end of a drift.
+    /// Runs the hook for the first alarm of an event and for the start or end of a drift.
     fn tell(&mut self, seen: &Seen) {
         let Self { hook: Some(hook), stream, .. } = self else { return };
         let verdict = &seen.verdict;
@@ -125,10 +125,9 @@ impl Session<'_> {
         if seen.begins_event {
             hook.tell(&Notice { kind: "alarm", key, row, time, score, causes: named(&verdict.causes) });
         }
-        for (kind, report) in [("drift", &verdict.drift), ("returned", &verdict.returned)] {
-            if let Some(report) = report {
-                hook.tell(&Notice { kind, key, row, time, score, causes: named(&report.causes) });
-            }
+        for one in seen.found.iter().filter(|one| one.kind == "drift" || one.kind == "returned") {
+            let causes = one.causes.iter().map(|(name, share)| (name.as_str(), *share)).collect();
+            hook.tell(&Notice { kind: &one.kind, key, row, time, score, causes });
         }
     }
 
@@ -145,9 +144,11 @@ impl Session<'_> {
         !self.journal.tracks.iter().any(|track| track.is_ready)
     }
 
-    /// Returns the length of a warm-up with which a too short table can be read again; `None` if that would not help.
+    /// Returns a warm-up length with which a table that is too short can be read again; `None` if that would
+    /// not help.
     ///
-    /// It is a third of the rows. If the length was given and the number of keys was unknown, it is the given length.
+    /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is
+    /// the given length.
     pub fn shorter_warm_up(&self, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
@@ -163,7 +164,7 @@ impl Session<'_> {
         self.fleet.keys().len() as u64
     }
 
-    /// Returns the error for a table that is too short.
+    /// Creates the error for a table that is too short.
     pub fn too_short(&self) -> anyhow::Error {
         let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
         let (source, rows) = (self.stream.source(), self.rows());
@@ -182,14 +183,14 @@ impl Session<'_> {
         )
     }
 
-    /// Returns the maker of pages, if the session lends its journal.
+    /// Returns a builder of pages; `None` if the session does not share its journal.
     pub fn pages(&self) -> Option<MonitorPages> {
         let fresh = self.fleet.fresh();
         let warm_up = fresh.options().warm_up_rows(fresh.width());
         Some(MonitorPages::new(Counter::clone(self.counter.as_ref()?), self.facts(Some(warm_up))))
     }
 
-    /// Returns facts about the table and the monitors for summaries and pages.
+    /// Returns facts about the table and the monitors, for summaries and pages.
     pub fn facts(&self, running: Option<u64>) -> Facts {
         let (stream, args) = (&self.stream, self.args);
         Facts {
@@ -211,12 +212,12 @@ impl Session<'_> {
         }
     }
 
-    /// Returns the number of rows of the table of `--train`.
+    /// Returns the number of rows in the table given by `--train`.
     fn trained_rows(&self) -> u64 {
         self.fleet.fresh().totals().warm_up
     }
 
-    /// Ends current events, publishes the results and returns the data of the summary.
+    /// Ends ongoing events, completes the results, and returns the data of the summary.
     pub fn finish(mut self) -> Result<Finished> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         for (place, key) in keys.into_iter().enumerate() {
@@ -233,7 +234,7 @@ impl Session<'_> {
     }
 }
 
-/// Data of a session after its results are complete.
+/// Data of a session whose results are complete.
 pub struct Finished {
     pub stream: Stream,
     pub facts: Facts,

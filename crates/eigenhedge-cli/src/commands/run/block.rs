@@ -4,21 +4,21 @@ use super::words::by_name;
 use eigenhedge::Model;
 use eigenhedge_io::{Delivered, Error, Stream};
 
-/// Memory of a buffered row in bytes, without its numbers and texts.
+/// Memory of a buffered row in bytes, in addition to its numbers and strings.
 const ROW: usize = 256;
 
-/// Rows of one block, in order.
+/// Rows of a block, in order.
 #[derive(Default)]
 pub struct Block {
     rows: Vec<Vec<f64>>,
     delivered: Vec<Delivered>,
-    /// Error that occurred after the last row; reported by the next read.
+    /// Error that occurred after the last row. The next read reports it.
     failure: Option<Error>,
 }
 
 impl Block {
-    /// Reads up to `most` rows. An error after the first row is kept for the next call, so that the rows before it are learned
-    /// first.
+    /// Reads at most `most` rows. An error after the first row is kept for the next call, so that the rows
+    /// before it are learned first.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.delivered.clear();
         if let Some(error) = self.failure.take() {
@@ -46,7 +46,8 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows that set the scale of the model's columns. The model learns from them afterwards.
+    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns them
+    /// afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
         self.delivered.clear();
@@ -72,7 +73,7 @@ impl Block {
         Ok(())
     }
 
-    /// Returns the rows and the position of each in the input.
+    /// Returns the rows, and the place of each in the input.
     pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
         let rows = self.rows.iter().take(self.delivered.len()).map(|row| &row[..]).collect();
         (rows, &self.delivered)

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Maximum number of keys in the text.
+/// Maximum number of keys in the text summary.
 const MOST_LINES: usize = 40;
 
 /// Describes the models in a saved file, with their options.
@@ -34,7 +34,7 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     ))
 }
 
-/// Returns the summary of each key, ordered by first row.
+/// Returns the summary of each key, in the order of first rows.
 pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     let summary = |key: String| {
@@ -49,7 +49,7 @@ pub fn json(groups: &[Group], total: &Total) -> Result<String> {
     Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
 
-/// The summary of a key.
+/// Summary of a key.
 #[derive(Serialize)]
 pub struct Group {
     key: String,
@@ -66,7 +66,7 @@ pub struct Total {
     expected_loss: f64,
     loss: f64,
     kept_energy: f64,
-    /// Sum of the best losses of all keys; `None` if one is unknown.
+    /// Sum of the best losses of all keys; `None` if one of them is unknown.
     best_loss: Option<f64>,
     seconds: f64,
 }
@@ -88,7 +88,8 @@ impl Total {
     }
 }
 
-/// Returns one line per key and the total. Above `MOST_LINES` keys, only those with the largest losses are shown.
+/// Returns a line for each key, and the total. If there are more than `MOST_LINES` keys, only those with the
+/// largest losses are shown.
 pub fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();

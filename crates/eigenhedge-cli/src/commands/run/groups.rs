@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// One model per key, with the input stream and the results.
+/// Models by key, with their input stream and results.
 struct Session<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
@@ -37,11 +37,11 @@ struct Session<'a> {
     before: Duration,
     start: Instant,
     options: (Map<String, Value>, Map<String, Value>),
-    /// Prevents another run from writing the snapshot.
+    /// Lock that prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
-/// Initial state of a session: the models, and the saved state of an earlier part of the run.
+/// Initial state of a session: the models, and the state that an earlier part of the run has saved.
 struct Begun {
     fleet: Fleet<Model>,
     stream: Stream,
@@ -108,7 +108,7 @@ impl Begun {
     }
 }
 
-/// Creates models without rows for this table.
+/// Creates models for this table that have not learned any rows yet.
 fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet<Model>, Setup)> {
     let length = stream.columns().len();
     allow_learners(stream, &[setup.spec.learner])?;
@@ -120,12 +120,12 @@ fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fl
     Ok((fleet.with_store(most, Box::new(GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref())))), setup))
 }
 
-/// Approximate number of rows of a block per known key.
+/// Approximate number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
-/// Minimum and maximum number of rows of a block, within the limit on its numbers.
+/// Minimum and maximum number of rows in a block.
 const FEWEST_ROWS: usize = 256;
 const MOST_ROWS: usize = 65_536;
-/// Maximum number of numbers in a block.
+/// Maximum number of values in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;
 
 /// Learns from a table with one model per key, writes the results and prints a summary.
@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Learns rows until the end of the table (true) or a stop signal (false).
+    /// Learns rows. Returns true at the end of the table, and false after a stop signal.
     fn learn(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
         loop {
             if signal.to_stop() {
@@ -201,8 +201,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the number of rows of the next block: one for a pipe, otherwise several per key so that a model stays in the
-    /// cache. Blocks end where snapshots are due.
+    /// Returns the number of rows in the next block. It is one for a pipe; otherwise there are several rows
+    /// per key, so that a model stays in the cache. Blocks end where snapshots are due.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;

@@ -70,7 +70,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Learns rows until the end of the table (true) or a stop signal (false).
+/// Learns rows. Returns true at the end of the table, and false after a stop signal.
 fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
     loop {
         if signal.to_stop() {
@@ -91,8 +91,8 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
     }
 }
 
-/// Prints the summary and returns the data of the page. The results are already complete, so they remain if the summary
-/// cannot be printed.
+/// Prints the summary and returns the data of the page. The results are already complete, so they remain even
+/// if the summary cannot be printed.
 fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
@@ -126,7 +126,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     Ok(report)
 }
 
-/// Names the report and the plot, or suggests one.
+/// Names the report and the plot that were written, or suggests one.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

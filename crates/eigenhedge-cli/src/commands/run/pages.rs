@@ -8,7 +8,7 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Builds the pages of a run.
+/// Builder of the pages of a run.
 pub struct RunPages {
     learned: Arc<Shared<Learned>>,
     source: String,
@@ -16,7 +16,7 @@ pub struct RunPages {
 }
 
 impl RunPages {
-    /// Returns the source of pages for a session.
+    /// Creates the builder for a session.
     pub fn of(session: &Session<'_>) -> Self {
         let source = file_name(&session.stream.source()).to_owned();
         Self { learned: session.shared(), source, columns: session.stream.columns().to_vec() }

@@ -10,9 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Interval between lines.
+/// Interval between progress lines.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Interval between updates of the bar.
+/// Interval between updates of the progress bar.
 const BLINK: Duration = Duration::from_millis(100);
 /// Maximum row length for which the regret is shown.
 const LONGEST: usize = 512;
@@ -24,7 +24,7 @@ pub struct Progress {
     shown: Shown,
     start: Instant,
     next: Instant,
-    /// Rows of earlier parts of the run.
+    /// Number of rows in earlier parts of the run.
     before: u64,
     /// Number of rows at the last check of the clock.
     looked: u64,
@@ -39,7 +39,8 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `rows` rows were read by earlier parts of the run; results go to `target`.
+    /// Starts the display. `rows` is the number of rows read by earlier parts of the run, and `target` the
+    /// destination of the results.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
@@ -64,7 +65,7 @@ impl Progress {
         }
     }
 
-    /// Updates the display after a row, with a custom detail.
+    /// Updates the display after a row, with this detail.
     pub fn tick_with(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
             self.show(rows, &detail(), now, stream);

@@ -22,28 +22,28 @@ use std::time::Duration;
 pub struct ResumeState {
     /// Position in the input.
     pub stream: StreamState,
-    /// Length of the results that is safely on disk.
+    /// Extent of the results that is safely on disk.
     pub answers: Position,
-    /// Length of the reconstructions that is safely on disk.
+    /// Extent of the reconstructions that is safely on disk.
     #[serde(default)]
     pub reconstructions: Position,
     /// Time spent, in seconds.
     seconds: f64,
-    /// Data of the page.
+    /// Data of the page, if it is recorded.
     report: Option<String>,
     /// Options of the table by name, and a hash of its first row.
     plan: Map<String, Value>,
     /// Options of the learner by name.
     pub options: Map<String, Value>,
-    /// Number of rows that the model had learned from before this table.
+    /// Number of rows that the model had learned before this table.
     #[serde(default)]
     pub rows_before: u64,
-    /// True at the end of the table.
+    /// True if the table has ended.
     #[serde(default)]
     pub ended: bool,
 }
 
-/// Maximum plausible duration of a run in seconds: thirty thousand years.
+/// Maximum plausible duration of a run in seconds, which is thirty thousand years.
 const LONGEST: f64 = 1e12;
 
 impl ResumeState {
@@ -97,7 +97,7 @@ impl ResumeState {
         self.report.as_ref().map(restore).transpose()
     }
 
-    /// Returns an error if an option that affects the results differs from the saved one.
+    /// Returns an error if an option that affects the results differs from the saved value.
     pub fn agree(&self, path: &Path, plan: &Plan, options: &Map<String, Value>) -> Result<()> {
         for (option, now) in options {
             // Options not saved by earlier versions cannot be compared.
@@ -121,7 +121,7 @@ impl ResumeState {
 }
 
 impl ResumeState {
-    /// Returns an error if an option of the learner differs from the saved one.
+    /// Returns an error if an option of the learner differs from the saved value.
     pub fn agree_on_learner(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         let names = std::iter::once("k").chain(OPTIONS.iter().map(|option| option.name));
         let differing = names.into_iter().find(|name| self.options.get(*name) != options.get(*name));
@@ -134,7 +134,8 @@ impl ResumeState {
         }
     }
 
-    /// Returns an error if the first row differs from the saved one. The columns must have been compared before.
+    /// Returns an error if the first row differs from the saved one. The columns must have been compared
+    /// before.
     pub fn agree_on_table(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
             (Some(then), Some(now)) if then != now => {
@@ -145,7 +146,7 @@ impl ResumeState {
     }
 }
 
-/// Returns k and the options in effect by name.
+/// Returns k and the options in effect, by name.
 pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     let mut options = Map::from_iter([("k".to_owned(), json!(setup.spec.kept))]);
     for (option, value) in setup.values() {
@@ -154,7 +155,8 @@ pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     Ok(options)
 }
 
-/// Returns the options of a saved model by name: those saved by `run`, otherwise those of its learner.
+/// Returns the options of a saved model by name. They are those that `run` has saved, or else those of the
+/// learner.
 pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
     let saved = serde_json::from_slice(&model.resume_state).ok();
     match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
@@ -163,7 +165,7 @@ pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
     }
 }
 
-/// Returns an error if a typed option differs from those of the saved model at `path`.
+/// Returns an error if an option on the command line differs from that of the saved model at `path`.
 pub fn agree_with_model(given: &Given, path: &Path, run: &Model, saved: &Map<String, Value>) -> Result<()> {
     let typed_options = given.options.options(run.spec().learner, given.k.unwrap_or(run.spec().kept));
     let now = in_effect(&setup(&typed_options)?.for_rows(run.length())?)?;
@@ -208,10 +210,11 @@ fn spoken(value: &Value) -> String {
 
 const FIRST_ROW: &str = "first row";
 
-/// Returns the options that affect the results, except those of the learner and the columns, which the stream saves.
-/// The treatment of bad rows may change, so that a run stopped by a bad row can be resumed and skip it.
+/// Returns the options that affect the results, without those of the learner and without the columns, which
+/// the stream saves. The handling of bad rows may change, so that a run stopped by a bad row can be resumed
+/// and skip it.
 ///
-/// `reading` is how the table is read, or was read when the snapshot was saved.
+/// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<String, Value> {
     let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, standardize, .. } = layout;
     let Layout { keep, time, time_format, .. } = layout;

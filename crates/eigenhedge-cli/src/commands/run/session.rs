@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// A model with its input stream and results.
+/// Model, with its input stream and results.
 pub struct Session<'a> {
     plan: &'a Plan,
     learned: Arc<Shared<Learned>>,
@@ -33,20 +33,20 @@ pub struct Session<'a> {
     lot: Lot,
     /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
-    /// True if the answers were already complete, so that none may be added.
+    /// True if the results were already complete, so that none may be added.
     closed: bool,
-    /// Number of rows that the model had learned from before this table.
+    /// Number of rows that the model had learned before this table.
     rows_before: u64,
     /// Time spent by earlier parts of the run.
     before: Duration,
     /// Options of the table and of the learner.
     options: (Map<String, Value>, Map<String, Value>),
     start: Instant,
-    /// Prevents another run from writing the snapshot.
+    /// Lock that prevents another run from writing the snapshot.
     _reservation: Option<Reservation>,
 }
 
-/// The model and the record for pages.
+/// Model, with the record for its page.
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
@@ -54,7 +54,7 @@ pub struct Learned {
     pub row: u64,
 }
 
-/// A model before the first row of this table, with the options of its learner.
+/// Model before the first row of this table, with the options of its learner.
 struct Start {
     model: Model,
     stream: Stream,
@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
         self.learned.hold()
     }
 
-    /// Returns the same for sharing with the page thread.
+    /// Returns the model and its record, to share them with the page thread.
     pub fn shared(&self) -> Arc<Shared<Learned>> {
         Arc::clone(&self.learned)
     }
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the next row, or the next block if the learner gains from blocks. Blocks end where snapshots are due.
+    /// Learns the next row, or the next block if blocks are faster. Blocks end where snapshots are due.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
             Some(every) => (every - self.learned().model.totals().rows % every).min(self.lot.rows as u64) as usize,
@@ -308,7 +308,7 @@ impl<'a> Session<'a> {
         Ok(write_whole(path, &learned.model.to_bytes()?)?)
     }
 
-    /// Publishes the results and returns the data of the summary.
+    /// Completes the results and returns the data of the summary.
     pub fn finish(self) -> Result<Finished> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
@@ -322,19 +322,19 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Data of a session after its results are complete.
+/// Data of a session whose results are complete.
 pub struct Finished {
     pub model: Model,
     pub stream: Stream,
     pub recorder: Option<Recorder>,
-    /// Number of rows of this table learned from, and the time spent.
+    /// Number of rows of this table that were learned, and the time spent.
     pub rows: u64,
     pub elapsed: Duration,
-    /// True if losses are in standardized units.
+    /// True if losses are in standard units.
     pub standardized: bool,
 }
 
-/// Enables the outputs of the model that are written for every row.
+/// Makes the model compute the values that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
     let asked = plan.reconstruct.0 != Target::Nowhere;
@@ -373,7 +373,7 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Number of rows that are read before they are learned. Results do not depend on it.
+/// Sizes of the blocks in which rows are read and learned. Results do not depend on them.
 struct Lot {
     rows: usize,
     fewest: usize,
@@ -381,7 +381,7 @@ struct Lot {
 }
 
 impl Lot {
-    /// Chooses the sizes of blocks. Rows of a pipe are answered one by one.
+    /// Chooses the initial size of blocks. Rows of a pipe are answered one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
         let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
         let most =
@@ -389,7 +389,8 @@ impl Lot {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block while it takes little time. Signals and progress wait for the end of a block.
+    /// Doubles the block size as long as a block takes little time. Signals and progress wait for the end of
+    /// a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -399,19 +400,21 @@ impl Lot {
     }
 }
 
-/// Maximum numbers of rows and of values in a block, unless the learner benefits from larger blocks.
+/// Maximum number of rows in a block, unless the learner benefits from larger blocks.
 const MOST_ROWS: usize = 256;
+/// Maximum number of values in a block, with the same exception.
 const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use their own threads. `--threads 1` or a single processor prevents it.
+/// Returns true if reading and writing use threads of their own. This is not the case with `--threads 1` or a
+/// single processor.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)
 }
 
-/// Returns the stream, read ahead by another thread if threads are used.
+/// Returns the stream. If threads are used, another thread reads it ahead.
 fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     if has_threads(plan) {
         stream.read_ahead(&plan.source, &as_it_is(layout))?;
@@ -419,12 +422,12 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     Ok(stream)
 }
 
-/// Returns the writer of answers, with its own thread if threads are used.
+/// Returns the writer of results. If threads are used, it has a thread of its own.
 fn output(plan: &Plan, answers: Answers) -> Output {
     if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
 }
 
-/// Returns the layout without scaling: the model scales its columns.
+/// Returns the layout without scaling, because the model scales its columns itself.
 pub fn as_it_is(layout: &Layout) -> Layout {
     Layout { standardize: Standardize::None, ..layout.clone() }
 }

@@ -9,10 +9,11 @@ use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Row length at which a learner without a rank cap is slow: about 4 ms per row at 500 columns, 20 ms at 1000.
+/// Row length from which a learner without a rank cap is slow. It takes about 4 ms per row at 500 columns,
+/// and 20 ms at 1000.
 const LONG_WITHOUT_CAP: usize = 500;
 
-/// Reports an interrupted run; true if it can be resumed.
+/// Reports an interrupted run. Returns true if it can be resumed.
 pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     match snapshot {
         _ if ended => false,
@@ -34,7 +35,7 @@ pub fn stopped_early() -> Result<()> {
     Ok(())
 }
 
-/// Lists the first skipped rows on standard error, which may be closed.
+/// Lists the first skipped rows on standard error. Errors are ignored, because it may be closed.
 pub fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;
@@ -65,7 +66,7 @@ pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     }
 }
 
-/// Returns advice for a learner whose time per row grows faster than the square of the number of columns.
+/// Returns advice if the time per row of the learner grows faster than the square of the number of columns.
 pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     let is_exact = matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Anchored);
     let is_slow = is_exact && spec.max_rank.is_none() && spec.kernel.is_none() && length >= LONG_WITHOUT_CAP;
@@ -78,12 +79,12 @@ pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     })
 }
 
-/// Returns the library's message, with the column name if it is about an entry of the row.
+/// Returns the message of an error. If the error is about an entry of the row, the message names the column.
 pub fn by_name(error: &Error, stream: &Stream) -> String {
     refusal(error, |column| stream.label(column))
 }
 
-/// Returns the library's message with shortened numbers.
+/// Returns the message of an error with shortened numbers.
 pub fn sentence(error: &Error) -> String {
     match error {
         entry @ Error::Entry { .. } => entry.to_string(),

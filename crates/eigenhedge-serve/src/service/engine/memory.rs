@@ -5,16 +5,17 @@ use eigenhedge::{Fleet, FleetMember};
 use eigenhedge_io::GroupStore;
 use std::sync::atomic::Ordering;
 
-/// Bytes in memory for each byte of a saved member: measured for `auto` over 8 columns, 10 after two rows and 8 after sixty.
+/// Memory in bytes for each byte of a saved member. Measured for `auto` with 8 columns: 10 after two rows,
+/// and 8 after sixty.
 const IN_MEMORY: u64 = 10;
-/// Growth of a saved member with its first rows, about.
+/// Approximate factor by which a saved member grows during its first rows.
 const GROWTH: u64 = 4;
-/// Bytes of a saved member, at least.
+/// Minimum size of a saved member in bytes.
 const LEAST: u64 = 4096;
-/// Members in memory, at least.
+/// Minimum number of members in memory.
 const FEWEST: u64 = 64;
 
-/// Gives a fleet a place for members that are not in memory.
+/// Attaches a disk store to a fleet, for members that do not fit in memory.
 pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
     if !fleet.has_store() {
         let bytes = fleet.fresh().to_bytes().map_or(LEAST, |bytes| bytes.len() as u64);
@@ -23,7 +24,7 @@ pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
     }
 }
 
-/// Sets the number of members in memory from the largest saved member so far.
+/// Sets the number of members in memory, based on the largest saved member so far.
 pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, largest: &mut u64) {
     let Ok(bytes) = fleet.with(key, |member| Ok(member.to_bytes()?.len() as u64)) else { return };
     if bytes > *largest {
@@ -32,7 +33,7 @@ pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, large
     }
 }
 
-/// Members in memory before the size of one is known.
+/// Returns the number of members in memory before the size of a member is known.
 pub fn few_in_memory(places: &Places) -> usize {
     most_in_memory(GROWTH * LEAST, places.fleet_bytes.load(Ordering::Relaxed))
 }
@@ -41,7 +42,7 @@ fn most_in_memory(bytes: u64, budget: u64) -> usize {
     usize::try_from((budget / (IN_MEMORY * bytes)).max(FEWEST)).unwrap_or(usize::MAX)
 }
 
-/// Bytes for the members of each of so many fleets.
+/// Sets the memory for the members of each fleet, for this number of fleets.
 pub fn share_memory(places: &Places, max_memory: u64, fleets: u64) {
     places.fleet_bytes.store(max_memory / 4 / fleets.max(1), Ordering::Relaxed);
 }

@@ -26,7 +26,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The learner of a stream, with its columns and counts.
+/// Learner of a stream, with its columns and counts.
 pub struct Engine {
     options: Arc<StreamOptions>,
     places: Places,
@@ -34,11 +34,11 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     counts: Counts,
     notices: Notices,
-    /// Largest saved member of the fleet so far.
+    /// Size of the largest saved member of the fleet so far, in bytes.
     member_bytes: u64,
 }
 
-/// The models or monitors of a stream.
+/// Models or monitors of a stream.
 enum AnyLearner {
     Model(OneModel),
     Models(ModelsByKey),
@@ -57,7 +57,7 @@ impl Engine {
         self.shape.clone()
     }
 
-    /// Returns the number of rows so far.
+    /// Returns the row counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -80,12 +80,12 @@ impl Engine {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
     }
 
-    /// `Ok` if a learner can be made for rows of this shape.
+    /// Returns `Ok` if a learner can be built for rows of this shape.
     pub fn check(options: &StreamOptions, shape: &Shape) -> Result<(), Problem> {
         fresh(options, shape).map(drop)
     }
 
-    /// Learns the rows of a request, in order. A row that the learner refuses does not change it.
+    /// Learns the rows of a request, in order. A row that the learner rejects does not change it.
     pub fn learn(&mut self, rows: &Rows) -> Outcome {
         let mut outcome = Outcome::default();
         if let Err(problem) = self.begin(rows) {
@@ -105,7 +105,8 @@ impl Engine {
         outcome
     }
 
-    /// Adopts the shape of the first rows. Concurrent first requests must have the same shape.
+    /// Adopts the shape of the first rows. If several first requests arrive at once, they must have the same
+    /// shape.
     fn begin(&mut self, rows: &Rows) -> Result<(), Problem> {
         let Some(found) = &rows.shape else { return Ok(()) };
         match &self.shape {
@@ -140,7 +141,7 @@ impl Engine {
     /// Makes the most recent rows of a monitor its reference.
     pub fn accept(&mut self, key: Option<&str>) -> Result<(), Problem> {
         let Some(AnyLearner::Monitors(monitors)) = &mut self.learner else {
-            return Err(Problem::unsound("accept is for monitors that have had rows"));
+            return Err(Problem::unsound("only a monitor that has received rows can accept a reference"));
         };
         let key = match (key, &self.options.by) {
             (None, None) => "",
@@ -167,7 +168,7 @@ impl Engine {
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
     }
 
-    /// Limits the number of members in memory, by the size of the last row's member.
+    /// Limits the number of members in memory, based on the size of the member of the last row.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
         let Some(learner) = &mut self.learner else { return };

@@ -10,14 +10,14 @@ use eigenhedge_io::{Answer, json_answer};
 use eigenhedge_pages::run::Recorder;
 use serde_json::Value;
 
-/// One model, with the data of its page.
+/// Single model, with the data for its page.
 pub struct OneModel {
     pub model: Box<Model>,
     pub recorder: Box<Recorder>,
 }
 
 impl OneModel {
-    /// Prepares a model whose coordinates are read.
+    /// Creates the learner from a model, and makes it compute coordinates.
     pub fn new(mut model: Model, has_time: bool) -> Self {
         model.ask_for_coordinates(true);
         let recorder = Box::new(Recorder::new(&model, has_time));
@@ -72,7 +72,7 @@ pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<M
     Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
 }
 
-/// Adds the answer to a row that is scored without learning.
+/// Scores a row without learning from it, and adds the answer.
 pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {
     let mut coordinates = Vec::new();
     match model.transform(rows.row(i), &mut coordinates) {
@@ -87,7 +87,7 @@ pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape,
     }
 }
 
-/// Adds the answer to a row.
+/// Adds the answer to a learned row.
 pub(super) fn answer(
     coordinates: &[f64],
     loss: Loss,
@@ -104,7 +104,7 @@ pub(super) fn answer(
     outcome.enter(loss.expected);
 }
 
-/// The summary of a model, with the rows that it has not seen.
+/// Returns the summary of a model. `skipped` is the number of rows that the model has not seen.
 pub(super) fn summary_of(model: &Model, skipped: u64) -> Value {
     let mut summary = model.summary();
     summary.skipped_rows = skipped;

@@ -10,26 +10,26 @@ use serde_json::{Value, json};
 
 /// Maximum number of keys whose summaries are listed.
 pub const LISTED: usize = 1000;
-/// Points of the curve of losses.
+/// Maximum number of points of the loss curve.
 const POINTS: usize = 400;
 
-/// Models by key, with the losses of rows for their page.
+/// Models by key, with the losses of rows for the page.
 pub struct ModelsByKey {
     pub fleet: Box<Fleet<Model>>,
     pub record: Downsampler,
 }
 
-/// Loss and coordinates of a row, or why it was refused.
+/// Loss and coordinates of a row, or the reason why it was rejected.
 type Step = Result<(Loss, Vec<f64>), Error>;
 
 impl ModelsByKey {
-    /// Prepares models whose coordinates are read.
+    /// Creates the learner from a fleet, and makes the models compute coordinates.
     pub fn new(mut fleet: Fleet<Model>) -> Self {
         fleet.ask_for_coordinates(true);
         Self { fleet: Box::new(fleet), record: Downsampler::new(Keep::Largest, POINTS, 1) }
     }
 
-    /// Learns rows, each by the model of its key.
+    /// Learns rows, each with the model of its key.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { fleet, record } = self;
         let place = shape.key.unwrap_or(0);
@@ -57,7 +57,7 @@ impl ModelsByKey {
         }
     }
 
-    /// Scores rows by the models of their keys.
+    /// Scores rows without learning from them, each with the model of its key.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         for i in 0..rows.count() {
@@ -77,7 +77,7 @@ impl ModelsByKey {
         }
     }
 
-    /// The summaries of the keys, or of one.
+    /// Returns the summaries of all keys, or of one key.
     pub fn summary(&mut self, skipped: u64, key: Option<&str>) -> Result<Value, Error> {
         let fleet = &mut self.fleet;
         let keys: Vec<String> = match key {

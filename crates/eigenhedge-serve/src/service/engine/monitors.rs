@@ -31,20 +31,20 @@ fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
 }
 
-/// Monitors by key, or one under an empty key, with their journal.
+/// Monitors by key, or a single one with an empty key, and their journal.
 pub struct Monitors {
     pub fleet: Box<Fleet<Monitor>>,
     pub journal: Journal,
 }
 
 impl Monitors {
-    /// Prepares monitors that have had no row of this stream.
+    /// Creates the learner from monitors that have received no rows of this stream.
     pub fn new(fleet: Fleet<Monitor>, by_key: bool) -> Self {
         let journal = Journal::default().with_charts(fleet.fresh().width(), by_key);
         Self { fleet: Box::new(fleet), journal }
     }
 
-    /// Prepares monitors that have had rows elsewhere.
+    /// Creates the learner from monitors that have received rows elsewhere.
     pub fn of(mut fleet: Fleet<Monitor>, by_key: bool) -> Result<Self, Error> {
         let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
         let mut journal = Journal::default();
@@ -65,8 +65,8 @@ impl Monitors {
             let (key, time) = beside(rows, i, shape);
             let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
             let row = RowAt { number, cells: rows.row(i), time, seconds: rows.time(i) };
-            let looked = fleet
-                .with_pool(key, row.cells, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names, false)));
+            let looked =
+                fleet.with_pool(key, POOL_PARTS, |monitor| journal.step(place, monitor, &row, (&names, false)));
             match looked {
                 Ok(seen) => {
                     let verdict = &seen.verdict;
@@ -87,7 +87,7 @@ impl Monitors {
         }
     }
 
-    /// Scores rows by copies of the monitors, which learn nothing.
+    /// Scores rows with copies of the monitors, which do not learn.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         let columns = verdict_columns(&shape.kept);
@@ -147,7 +147,7 @@ impl Monitors {
         self.journal.tracks.iter().any(|track| track.drift_since.is_some())
     }
 
-    /// Returns the summary of all monitors, or of that of a key.
+    /// Returns the summary of all monitors, or of the monitor of a key.
     pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>) -> Value {
         let part = key.map(|key| self.journal.of_key(key));
         let journal = part.as_ref().unwrap_or(&self.journal);

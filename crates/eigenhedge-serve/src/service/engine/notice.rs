@@ -5,23 +5,23 @@ use eigenhedge_pages::monitor::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// A reportable change in a stream.
+/// Event of a stream that is reported to users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Number of the notice in its stream, from 1.
+    /// Number of the notice in its stream, counted from 1.
     pub id: u64,
-    /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it ends, `rise` or
-    /// `fall` when the level of the score changes, `accepted` for a new reference.
+    /// Kind: `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it ends,
+    /// `rise` or `fall` when the level of the score changes, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor. Empty for a single monitor.
     pub key: String,
     /// Row number.
     pub row: u64,
-    /// Time of the row, as in the table. Empty if there is no time column.
+    /// Time of the row, as in the table; empty if there is no time column.
     pub time: String,
     /// Score of the row.
     pub score: Option<f64>,
-    /// Columns with their shares of the squared deviations.
+    /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
@@ -69,7 +69,7 @@ impl Notice {
     }
 }
 
-/// The most recent notices of a stream.
+/// Most recent notices of a stream.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
     /// Number of notices so far.
@@ -91,7 +91,7 @@ impl Notices {
         }
     }
 
-    /// Returns the remembered notices with a larger id.
+    /// Returns the stored notices with a larger id.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
         self.last.iter().filter(move |notice| notice.id > id)
     }

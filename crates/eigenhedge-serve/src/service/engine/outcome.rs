@@ -20,20 +20,20 @@ pub struct Places {
 /// Row counts of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
-    /// Rows received, bad ones included. This is also the number of the next row.
+    /// Number of rows received, including bad ones. It is also the number of the next row.
     pub rows: u64,
-    /// Rows that were skipped or refused.
+    /// Number of rows that were skipped or rejected.
     pub skipped: u64,
 }
 
-/// The answers to the rows of a request.
+/// Answers to the rows of a request.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Outcome {
     /// Answers, as lines of JSON.
     pub answers: Vec<u8>,
-    /// Rows that were learned.
+    /// Number of rows learned.
     pub learned: u64,
-    /// Rows with an alarm.
+    /// Number of rows with an alarm.
     pub alarms: u64,
     /// Total loss of the rows.
     pub loss: f64,
@@ -41,17 +41,17 @@ pub struct Outcome {
     pub values: VecDeque<f64>,
     /// Score of the last row.
     pub score: Option<f64>,
-    /// Problem of the first refused row.
+    /// Problem of the first rejected row.
     pub refused: Option<Problem>,
-    /// Set if the learner is unusable because members on disk cannot be read or written.
+    /// Reason why the learner is unusable: members on disk cannot be read or written.
     pub broken: Option<String>,
 }
 
-/// Number of rows whose losses or scores are kept for a small picture.
+/// Number of rows whose losses or scores are kept for a sparkline.
 const VALUES: usize = 64;
 
 impl Outcome {
-    /// Keeps the loss or the score of a row.
+    /// Records the loss or the score of a row.
     pub fn enter(&mut self, value: f64) {
         self.values.push_back(value);
         if self.values.len() > VALUES {
@@ -59,7 +59,7 @@ impl Outcome {
         }
     }
 
-    /// A line about a row that the learner refuses; the rows around it are not affected.
+    /// Adds a line about a row that the learner rejects. Other rows are not affected.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": sentence });
         self.answers.extend_from_slice(line.to_string().as_bytes());
@@ -68,7 +68,7 @@ impl Outcome {
     }
 }
 
-/// Returns the error message for a refused row, and the column at fault.
+/// Returns the message for a rejected row, and the column that caused the error.
 pub fn refused(error: &eigenhedge::Error, shape: &Shape) -> (String, Option<String>) {
     let column = match error {
         eigenhedge::Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

@@ -20,16 +20,16 @@ use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bytes of a learner. A fleet is saved to an unnamed file.
+/// Saved learner. A fleet is saved to an unnamed file.
 pub enum Saved {
     /// Bytes in memory.
     Memory(Vec<u8>),
-    /// Bytes in a file, from its start, and their number.
+    /// File, and the number of its bytes.
     File(File, u64),
 }
 
 impl Saved {
-    /// Returns the number of bytes.
+    /// Returns the size in bytes.
     pub fn length(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -37,7 +37,7 @@ impl Saved {
         }
     }
 
-    /// Returns a reader from the first byte.
+    /// Returns a reader that starts at the first byte.
     pub fn reader(&mut self) -> io::Result<Box<dyn Read + '_>> {
         match self {
             Self::Memory(bytes) => Ok(Box::new(Cursor::new(bytes))),
@@ -49,7 +49,7 @@ impl Saved {
     }
 }
 
-/// The state of a stream without its learner.
+/// State of a stream, apart from its learner.
 #[derive(Debug, Serialize, Deserialize)]
 struct Around {
     shape: Option<Shape>,
@@ -58,7 +58,7 @@ struct Around {
     record: Recorded,
 }
 
-/// Data of the page of a stream.
+/// Recorded data for the page of a stream.
 #[derive(Debug, Serialize, Deserialize)]
 enum Recorded {
     Nothing,
@@ -87,7 +87,7 @@ fn damaged(reason: impl std::fmt::Display) -> String {
 }
 
 impl Engine {
-    /// Returns the state as bytes, and the learner's bytes if there is a learner.
+    /// Returns the state as bytes, and the saved learner if there is one.
     pub fn save(&mut self) -> Result<(Vec<u8>, Option<Saved>), Problem> {
         let around = Around {
             shape: self.shape.as_deref().cloned(),
@@ -105,7 +105,7 @@ impl Engine {
         Ok((around, learner))
     }
 
-    /// Restores the result of [`Self::save`].
+    /// Restores a stream from the result of [`Self::save`].
     pub fn load(
         options: Arc<StreamOptions>,
         places: Places,
@@ -143,12 +143,12 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Returns true if rows have times, as far as is known.
+    /// Returns true if rows are known to have times.
     fn has_time(&self) -> bool {
         self.shape.as_ref().is_some_and(|shape| shape.has_time)
     }
 
-    /// The learner as a file of the command line and of Python.
+    /// Returns the learner as a file that the command line and Python can read.
     pub fn model_file(&mut self) -> Result<Saved, Problem> {
         let none = || Problem::conflict("the stream has no model before its first row");
         match &mut self.learner {
@@ -161,7 +161,7 @@ impl Engine {
         }
     }
 
-    /// Replaces the learner by an uploaded one, which must have the options of the stream.
+    /// Replaces the learner by an uploaded one. Its options must match those of the stream.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
         let unsound = |error: Error| Problem::unsound(error.to_string());
@@ -225,7 +225,7 @@ impl AnyLearner {
     }
 }
 
-/// Returns an error that names the option if the model has other options than the stream.
+/// Returns an error that names the first option whose value differs between the model and the stream.
 fn agree(setup: &Setup, model: &Model, options: &StreamOptions) -> Result<(), Problem> {
     let misfit = |error: Error| Problem::conflict(error.to_string());
     let wanted = setup.for_rows(model.length()).map_err(misfit)?;

@@ -13,7 +13,7 @@ use axum::http::StatusCode;
 use axum::routing::{MethodRouter, get, post};
 use axum::{Router, middleware};
 
-/// A path with its methods, for the router and for the OpenAPI description.
+/// Path with its methods, for the router and for the OpenAPI description.
 pub struct Route {
     pub path: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test compares it with the description"))]

@@ -9,12 +9,12 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json as object;
 
-/// Handles `GET /health`: the service answers.
+/// Handles `GET /health`: shows that the service is running.
 pub async fn health() -> Response {
     json(StatusCode::OK, &object!({ "status": "ok" }))
 }
 
-/// Handles `GET /ready`: reports if all streams are loaded from the store.
+/// Handles `GET /ready`: reports whether all streams are loaded from the store.
 pub async fn ready(State(app): State<App>) -> Response {
     match app.core.is_ready() {
         true => json(StatusCode::OK, &object!({ "status": "ready" })),
@@ -22,18 +22,18 @@ pub async fn ready(State(app): State<App>) -> Response {
     }
 }
 
-/// Handles `GET /openapi.json`: the OpenAPI description.
+/// Handles `GET /openapi.json`: returns the OpenAPI description.
 pub async fn description() -> Response {
     json(StatusCode::OK, &crate::service::openapi::document())
 }
 
-/// Handles `GET /metrics`: Prometheus text format.
+/// Handles `GET /metrics`: returns metrics in the Prometheus text format.
 pub async fn metrics(State(app): State<App>) -> Response {
     let text = app.metrics.text(&app.core);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
-/// Handles `GET /v1/backup`: sends a copy of the store, which can be used as a store.
+/// Handles `GET /v1/backup`: returns a copy of the store, which can be used as a store.
 pub async fn backup(State(app): State<App>) -> Response {
     let store = app.core.shared.store.clone();
     let made = tokio::task::spawn_blocking(move || store.backup()).await;

@@ -51,12 +51,12 @@ fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     Html(page.replacen("</head>", head, 1).replacen("<main ", &tools, 1)).into_response()
 }
 
-/// Handles `GET /`: the page of all streams.
+/// Handles `GET /`: returns the page of all streams.
 pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
-/// Handles `GET /streams/{name}`: the page of a stream.
+/// Handles `GET /streams/{name}`: returns the page of a stream.
 pub async fn stream(Path(name): Path<String>) -> Response {
     match check_name(&name) {
         Ok(()) => shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)),
@@ -64,7 +64,7 @@ pub async fn stream(Path(name): Path<String>) -> Response {
     }
 }
 
-/// Handles `POST /login`: stores the token in a cookie that is hidden from scripts and from other sites.
+/// Handles `POST /login`: stores the token in a cookie that scripts and other sites cannot read.
 pub async fn login(body: String) -> Response {
     let token = body.trim();
     if token.is_empty() || token.len() > 512 || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
@@ -74,7 +74,7 @@ pub async fn login(body: String) -> Response {
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
 }
 
-/// Handles `GET /v1/page`: the states of the first page.
+/// Handles `GET /v1/page`: sends the successive states of the first page.
 pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response {
     let core = Arc::clone(&app.core);
     let state = move || {
@@ -84,7 +84,7 @@ pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response 
     feed(&app, &headers, None, state)
 }
 
-/// Handles `GET /v1/streams/{name}/page`: the states of a stream's page.
+/// Handles `GET /v1/streams/{name}/page`: sends the successive states of a stream's page.
 pub async fn stream_feed(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -107,7 +107,7 @@ pub async fn stream_feed(
     feed(&app, &headers, query.as_deref(), state)
 }
 
-/// Sends a state, and a new one whenever it has changed.
+/// Sends the state, and a new one whenever it changes.
 fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Response
 where
     F: Fn() -> S + Send + Sync + 'static,
@@ -139,7 +139,7 @@ where
     sse::respond(subscription, app.shutdown.clone())
 }
 
-/// Returns the sections that a reader has open.
+/// Returns the sections that are open in the browser.
 fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
     query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned)
 }
@@ -187,7 +187,8 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note: "Running.".into(), parts: page.parts() }
 }
 
-/// Returns a line of blocks whose heights follow the logarithms of the values, because one large value would hide the others.
+/// Draws values as a line of block characters. Their heights follow the logarithms of the values; otherwise one large
+/// value would hide the others.
 fn spark_line(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let heights: Vec<f64> = values.iter().map(|x| x.max(1e-12).ln()).collect();

@@ -21,7 +21,7 @@ pub fn lines(bytes: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/x-ndjson")], bytes).into_response()
 }
 
-/// Reads a body, within the limits of size and time.
+/// Reads a body. Returns an error if it exceeds the limits on size and time.
 pub async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Result<axum::body::Bytes, Problem> {
     let limits = app.core.settings.limits;
     let too_large = || Problem::too_large(format!("the body must be at most {} bytes", limits.body));

@@ -16,13 +16,13 @@ use serde_json::{Value, json as object};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Maximum size of a body that is read in place. Larger ones are read in a separate thread, so that they do not delay
-/// other requests.
+/// Maximum size of a body that is parsed at once, in bytes. Larger bodies are parsed in a separate thread, so
+/// that they do not delay other requests.
 const SMALL: usize = 16 << 10;
-/// Approximate bytes in memory per byte of a body.
+/// Approximate memory in bytes per byte of a body.
 const IN_MEMORY: usize = 4;
 
-/// Handles `POST …/rows`: learns rows and answers each one.
+/// Handles `POST …/rows`: learns rows and returns an answer for each.
 pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     match learn_rows(&app, &name, &headers, body).await {
         Ok(answers) => lines(answers),
@@ -42,7 +42,7 @@ async fn learn_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> R
     handle.order(Logged { key, order: Order::Rows(Box::new(rows)) }).await
 }
 
-/// Handles `POST …/score`: answers rows without learning from them.
+/// Handles `POST …/score`: scores rows without learning from them, and returns an answer for each.
 pub async fn score(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     match score_rows(&app, &name, &headers, body).await {
         Ok(answers) => lines(answers),
@@ -104,7 +104,7 @@ fn request_key(headers: &HeaderMap, body: &[u8]) -> Result<Option<RequestKey>, P
     RequestKey::new(key.to_str().unwrap_or(""), body).map(Some)
 }
 
-/// Reserves memory for a request, until it is answered.
+/// Reserves memory for a request until it is answered.
 pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
     let kilobytes = u32::try_from(IN_MEMORY * bytes / 1024 + 1).unwrap_or(u32::MAX);
     let memory = Arc::clone(&app.core.request_memory);
@@ -113,13 +113,13 @@ pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Prob
     })
 }
 
-/// Waits until the stream is loaded from the store. Loading would replay an order that is logged before then, and its
-/// request would get no answer.
+/// Waits until the stream is loaded from the store. An order logged earlier would be replayed by loading, and
+/// its request would get no answer.
 pub async fn wait_for_load(handle: &Arc<Handle>) -> Result<(), Problem> {
     if handle.is_loaded() { Ok(()) } else { handle.ask(|_| Ok(())).await }
 }
 
-/// Reads the rows of a body. The first rows of a stream must be compatible with its options.
+/// Reads the rows of a body. The first rows of a stream must be compatible with the options of the stream.
 async fn read_rows(handle: &Arc<Handle>, form: BodyForm, body: Bytes) -> Result<Rows, Problem> {
     let (options, shape, length) = (Arc::clone(&handle.options), handle.shape(), body.len());
     let read = move || {

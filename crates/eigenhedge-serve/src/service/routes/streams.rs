@@ -21,12 +21,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-/// Returns the response of the handler or of its problem.
+/// Converts the result of a handler to a response.
 fn answered(outcome: Result<Response, Problem>) -> Response {
     outcome.unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Returns a stream's entry in the list.
+/// Returns the description of a stream, as in the list of streams.
 fn described(handle: &Handle) -> Value {
     let counts = &handle.counts;
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
@@ -42,18 +42,18 @@ fn described(handle: &Handle) -> Value {
     })
 }
 
-/// Handles `GET /v1/streams`.
+/// Handles `GET /v1/streams`: lists the streams.
 pub async fn list(State(app): State<App>) -> Response {
     let streams: Vec<Value> = app.core.all().iter().map(|handle| described(handle)).collect();
     json(StatusCode::OK, &object!({ "streams": streams }))
 }
 
-/// Handles `GET /v1/streams/{name}`.
+/// Handles `GET /v1/streams/{name}`: describes a stream.
 pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Response {
     answered(app.core.find(&name).map(|handle| json(StatusCode::OK, &described(&handle))))
 }
 
-/// Handles `PUT /v1/streams/{name}`.
+/// Handles `PUT /v1/streams/{name}`: creates a stream.
 pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     let made = async {
         let body = read_body(&app, &headers, body).await?;
@@ -66,12 +66,12 @@ pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: H
     answered(made.await)
 }
 
-/// Handles `DELETE /v1/streams/{name}`.
+/// Handles `DELETE /v1/streams/{name}`: deletes a stream.
 pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Response {
     answered(app.core.delete(&name).await.map(|()| StatusCode::NO_CONTENT.into_response()))
 }
 
-/// Handles `GET …/summary`.
+/// Handles `GET …/summary`: returns the summary of a stream or of a key.
 pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
     let found = async {
         let handle = app.core.find(&name)?;
@@ -83,7 +83,7 @@ pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(
     answered(found.await)
 }
 
-/// Handles `GET …/model`.
+/// Handles `GET …/model`: returns the learner as a file.
 pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response {
     let found = async {
         let handle = app.core.find(&name)?;
@@ -100,7 +100,7 @@ pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response
     answered(found.await)
 }
 
-/// Handles `PUT …/model`.
+/// Handles `PUT …/model`: replaces the learner by an uploaded file.
 pub async fn replace_model(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -119,7 +119,7 @@ pub async fn replace_model(
     answered(replaced.await)
 }
 
-/// Handles `GET …/events`.
+/// Handles `GET …/events`: sends the events of a stream.
 pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Response {
     let listening = async {
         let handle = app.core.find(&name)?;

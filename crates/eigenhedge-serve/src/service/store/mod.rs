@@ -21,18 +21,18 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
-/// Name → id and options of a stream.
+/// Table of streams: name → id and options.
 const STREAMS: TableDefinition<'_, &str, (u64, &[u8])> = TableDefinition::new("streams");
-/// Stream id → last order of the snapshot, and the state without the learner.
+/// Table of states: stream id → log position of the snapshot's last order, and the state without the learner.
 const STATE: TableDefinition<'_, u64, (u64, &[u8])> = TableDefinition::new("state");
-/// Stream id and position → a part of the learner's bytes.
+/// Table of saved learners: stream id and position → part of the bytes.
 const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("parts");
-/// Stream id and position → an order.
+/// Table of logs: stream id and position → order.
 const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
 
 /// Size of a part, in bytes.
 const PART: usize = 1 << 20;
-/// Disk space that stays free, in bytes, so that snapshots can still be written.
+/// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
 /// Name of the file in the store's folder.
 const FILE: &str = "store.redb";
@@ -50,13 +50,13 @@ pub struct Described {
 
 /// A snapshot of a stream.
 pub struct Snapshot {
-    /// Log position of the last order that it includes.
+    /// Log position of the last order that the snapshot includes.
     pub upto: u64,
     pub around: Vec<u8>,
     pub learner: Option<Saved>,
 }
 
-/// The file that holds all streams.
+/// File that contains all streams.
 pub struct Store {
     folder: PathBuf,
     cache: usize,
@@ -71,13 +71,13 @@ fn unreadable(error: impl Into<redb::Error>) -> String {
     format!("the store cannot be read: {}", error.into())
 }
 
-/// Returns the key range of a stream.
+/// Returns the range of keys that belong to a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
 }
 
 impl Store {
-    /// Opens the store in a folder, and creates it if it is missing. Only the owner may access its file.
+    /// Opens the store in a folder, or creates it. Only the owner may access its file.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         fs::create_dir_all(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
@@ -90,7 +90,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the store's folder, which also holds scratch files.
+    /// Returns the folder of the store, which also contains scratch files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -118,7 +118,8 @@ impl Store {
         Ok(database)
     }
 
-    /// Closes the file after an error and opens it again. Until then the database accepts no transaction.
+    /// Closes the file after an error and opens it again. Without this, the database would accept no further
+    /// transactions.
     fn reopen(&self) {
         let mut database = self.write_lock();
         *database = None;
@@ -155,8 +156,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Returns the snapshot of a stream, if there is one. A learner of one part is held in memory, a larger one in an
-    /// unnamed file.
+    /// Returns the snapshot of a stream, if there is one. A learner that consists of one part is read into
+    /// memory, and a larger one into an unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         let read = self.begin_read()?;
         let state = read.open_table(STATE).map_err(unreadable)?;
@@ -185,7 +186,8 @@ impl Store {
         Ok(Some(Snapshot { upto, around: around.to_vec(), learner: Some(learner) }))
     }
 
-    /// Calls `order` with the position and the bytes of each order after position `after`, in log order.
+    /// Calls `order` with the position and the bytes of each order after position `after`, in the order of
+    /// the log.
     pub fn replay(
         &self,
         id: u64,
@@ -201,7 +203,8 @@ impl Store {
         Ok(())
     }
 
-    /// Copies the store to an unnamed file and returns its length. Writing continues meanwhile.
+    /// Copies the store to an unnamed file. Returns the file and its length. The store can be written
+    /// meanwhile.
     pub fn backup(&self) -> Result<(File, u64), Problem> {
         let unavailable = |reason: String| Problem::unavailable(reason);
         let read = self.begin_read().map_err(unavailable)?;
@@ -217,7 +220,7 @@ impl Store {
         Ok((file, length))
     }
 
-    /// Returns `Ok` if the disk has room for `bytes` bytes.
+    /// Returns `Ok` if the disk has space for this many bytes.
     fn check_room(&self, bytes: u64) -> Result<(), Problem> {
         #[cfg(unix)]
         if let Ok(disk) = rustix::fs::statvfs(&self.folder) {

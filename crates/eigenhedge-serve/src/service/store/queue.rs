@@ -14,18 +14,18 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Maximum number of orders in the queue, and in one commit.
+/// Maximum number of orders in the queue, and in a commit.
 const WAITING: usize = 4096;
 /// Maximum size of a commit, in bytes. A single order may exceed it.
 const COMMIT_BYTES: u64 = 16 << 20;
 
-/// A change to the store.
+/// Change of the store.
 pub enum Action {
     /// Adds a stream.
     Create { name: String, id: u64, options: Vec<u8> },
     /// Deletes a stream.
     Delete { name: String, id: u64 },
-    /// Appends an order to a stream's log.
+    /// Appends an order to the log of a stream.
     Append { id: u64, bytes: Vec<u8> },
     /// Replaces the orders up to `upto` by the state after them.
     Snapshot { id: u64, upto: u64, around: Vec<u8>, learner: Option<Saved> },
@@ -45,7 +45,7 @@ impl Action {
 /// Callback that receives the log position once the change is durable, or the problem.
 pub type Done = Box<dyn FnOnce(Result<u64, Problem>) + Send>;
 
-/// A change and its callback.
+/// Change with its callback.
 pub struct Op {
     pub action: Action,
     pub done: Done,
@@ -62,14 +62,14 @@ pub struct StoreCounts {
     pub nanoseconds: AtomicU64,
 }
 
-/// Sender of changes to the writer.
+/// Queue of changes for the writer thread.
 pub struct StoreQueue {
     sender: Sender<Op>,
     pub counts: Arc<StoreCounts>,
 }
 
 impl StoreQueue {
-    /// Starts the writer. `next` maps each stream to the log position of its next order.
+    /// Starts the writer thread. `next` maps each stream to the log position of its next order.
     pub fn start(store: Arc<Store>, next: HashMap<u64, u64>) -> (Self, JoinHandle<()>) {
         let (sender, receiver) = channel(WAITING);
         let counts = Arc::new(StoreCounts::default());

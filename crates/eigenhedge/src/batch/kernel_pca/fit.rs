@@ -10,9 +10,9 @@ use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
-/// Share of the largest eigenvalue below which one counts as zero.
+/// Eigenvalues below this share of the largest one count as zero.
 const ZERO: f64 = 1e-12;
-/// Share of the trace beyond which a negative eigenvalue is not rounding.
+/// A negative eigenvalue is an error if its size exceeds this share of the trace.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {
@@ -120,7 +120,7 @@ impl<D> KernelPca<D> {
     }
 }
 
-/// Sets eigenvalues at rounding level to zero, with their vectors.
+/// Sets eigenvalues that are rounding errors to zero, and their eigenvectors too.
 fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
     let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
     for (j, value) in values.iter_mut().enumerate() {
@@ -143,15 +143,15 @@ fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the weights on the pivots for combinations of coordinates: the coordinates ℓ of a point solve `L_P ℓ = κ`, so `cᵀℓ`
-/// is `(L_P^{-T} c)ᵀ κ`.
+/// Returns the weights of the pivots for linear combinations of coordinates. The coordinates ℓ of a point
+/// solve `L_P ℓ = κ`, so `cᵀℓ` is `(L_P^{-T} c)ᵀ κ`.
 fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     let block = cholesky.pivot_block();
     solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);
     combinations
 }
 
-/// Returns an error for a kernel matrix with a clearly negative eigenvalue.
+/// Returns an error if the kernel matrix has a clearly negative eigenvalue.
 fn check_definite(smallest: f64, trace: f64) -> Result<(), Error> {
     if smallest >= -INDEFINITE * trace {
         return Ok(());

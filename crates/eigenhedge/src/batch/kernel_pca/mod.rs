@@ -47,14 +47,15 @@ use std::borrow::Borrow;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// Computes all eigenvalues of the kernel matrix.
+    /// Full eigendecomposition of the kernel matrix.
     Dense,
-    /// Computes only the largest eigenvalues. Falls back to all of them if that is faster or the iteration is slow. Does not
-    /// detect a kernel that is not positive semidefinite, because it does not compute the small eigenvalues.
+    /// Computation of only the largest eigenvalues. Falls back to the full eigendecomposition if that is
+    /// faster or the iteration converges slowly. Does not detect a kernel that is not positive semidefinite,
+    /// because it does not compute the small eigenvalues.
     Partial,
-    /// Uses a pivoted Cholesky factor instead of the kernel matrix; for many points.
+    /// Pivoted Cholesky factor instead of the kernel matrix; for many points.
     Cholesky {
-        /// Share of the trace at which the factorization stops.
+        /// The factorization stops when the residual trace is at most this share of the total trace.
         tolerance: f64,
         /// Maximum number of pivots; at least k.
         max_rank: usize,
@@ -110,7 +111,7 @@ impl<D: Dictionary> KernelPca<D> {
         }
     }
 
-    /// Returns the deserialized model if it is one that a fit can produce.
+    /// Checks a deserialized model. Returns an error for a state that no fit can produce.
     pub fn checked(self) -> Result<Self, Error> {
         let (atoms, kept, points) = (self.dictionary.len(), self.eigenvalues.len(), self.losses.len());
         check_kept(kept, points, "at least 1 and at most the number of points")?;
@@ -131,12 +132,12 @@ impl<D: Dictionary> KernelPca<D> {
         Ok(self)
     }
 
-    /// Returns the atoms of the components: all points, or the pivots.
+    /// Returns the dictionary of atoms: all points, or only the pivots.
     pub fn dictionary(&self) -> &D {
         &self.dictionary
     }
 
-    /// Returns the atoms mutably, for calls that need scratch space (pre-images).
+    /// Returns the dictionary mutably, for calls that need scratch space, such as pre-images.
     pub fn dictionary_mut(&mut self) -> &mut D {
         &mut self.dictionary
     }
@@ -146,7 +147,8 @@ impl<D: Dictionary> KernelPca<D> {
         &self.coefficients
     }
 
-    /// Returns the k largest eigenvalues of the (centered) kernel matrix, descending; zero if there is no such direction.
+    /// Returns the k largest eigenvalues of the (centered) kernel matrix in descending order. Values for
+    /// missing directions are zero.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
@@ -178,12 +180,13 @@ impl<D: Dictionary> KernelPca<D> {
         shares(&self.eigenvalues, self.total)
     }
 
-    /// Returns the squared distance of the features of each fitted point from the subspace, in order.
+    /// Returns, for each fitted point, the squared distance of its features from the subspace.
     pub fn losses(&self) -> &[f64] {
         &self.losses
     }
 
-    /// Returns the trace of the kernel matrix outside the span of the pivots; zero for the exact solvers.
+    /// Returns the trace of the part of the kernel matrix outside the span of the pivots. It is zero for the
+    /// exact solvers.
     pub fn trace_error(&self) -> f64 {
         self.trace_error
     }

@@ -7,28 +7,28 @@ use crate::error::Error;
 use crate::kernel::Dictionary;
 use std::borrow::Borrow;
 
-/// Criterion for the best candidate.
+/// Criterion by which the best candidate is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Criterion {
-    /// Minimizes `|φ(z) - f|²`.
+    /// Least distance: minimizes `|φ(z) - f|²`.
     Distance,
-    /// Maximizes the cosine of the angle between φ(z) and f. It does not depend on the norms, so that long and short strings
-    /// are treated alike. A candidate with φ(z) = 0 has cosine 0.
+    /// Least angle: maximizes the cosine of the angle between φ(z) and f. The cosine does not depend on the
+    /// norms, so long and short strings are treated alike. A candidate with φ(z) = 0 has cosine 0.
     Angle,
 }
 
-/// The best candidate.
+/// Best candidate and its score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Position of the candidate; the first one among ties.
+    /// Position of the candidate; of several equally good ones, the first.
     pub index: usize,
     /// Squared distance or cosine, depending on the criterion.
     pub score: f64,
 }
 
-/// Returns the candidate whose features are nearest to f.
+/// Returns the best candidate for `f` under the given criterion.
 pub fn best_candidate<D, P>(
     dictionary: &mut D,
     expansion: &Expansion,

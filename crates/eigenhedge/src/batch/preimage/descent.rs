@@ -17,11 +17,11 @@ use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
 
-/// Sufficient share of the predicted decrease.
+/// A step is accepted if the objective decreases by at least this share of the predicted decrease.
 const ENOUGH: f64 = 1e-4;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 60;
-/// Share of the terms of the objective below which a change is rounding.
+/// Changes below this share of the terms of the objective are treated as rounding errors.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Finds a pre-image by gradient descent from `start`. The kernel must be that of the dictionary.
@@ -64,7 +64,7 @@ where
 struct Place {
     point: Vec<f64>,
     value: f64,
-    /// Sum of the absolute values of the terms.
+    /// Sum of the absolute values of the terms of the objective.
     terms: f64,
     gradient: Vec<f64>,
 }
@@ -90,7 +90,8 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
         Ok(Place { point, value, terms, gradient })
     }
 
-    /// Returns the first point along the negative gradient with a sufficient decrease; `None` if the steps become too short.
+    /// Returns the first point along the negative gradient at which the objective has decreased enough;
+    /// `None` if the steps become too short.
     fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
         let slope = dot(&from.gradient, &from.gradient);
         for _ in 0..HALVINGS {
@@ -110,7 +111,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
     }
 }
 
-/// Returns `|Δz|² / Δz·Δ∇`, or twice the last size where the curvature is negative.
+/// Returns the step size `|Δz|² / Δz·Δ∇`, or twice the last size if the curvature is negative.
 fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
     let (mut moved, mut curve) = (0.0, 0.0);
     for i in 0..from.point.len() {

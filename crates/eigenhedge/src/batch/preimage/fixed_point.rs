@@ -77,13 +77,14 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if the sum of the weights of the last row exceeds rounding.
+    /// Returns true if the sum of the weights of the last row is larger than its rounding error.
     fn means_something(&self, sum: f64) -> bool {
         let sizes: f64 = self.weights.iter().zip(&self.row).map(|(weight, kernel)| (weight * kernel).abs()).sum();
         sum > 16.0 * f64::EPSILON * sizes && sum >= f64::MIN_POSITIVE
     }
 
-    /// Iterates from one starting point. The caller computes the distance.
+    /// Iterates from one starting point. The squared distance in the result is left for the caller to
+    /// compute.
     fn run(&mut self, mut point: Vec<f64>) -> Result<(Preimage, f64), Error> {
         let mut value = self.value(&point)?;
         let mut next = vec![0.0; point.len()];

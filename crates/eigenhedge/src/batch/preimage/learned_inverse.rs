@@ -21,7 +21,8 @@ pub struct LearnedInverse {
 }
 
 impl LearnedInverse {
-    /// Learns the map from the scores (one row per point) of these points. The kernel acts on coordinates.
+    /// Fits the map from the scores of these points (one row per point) to the points. The kernel compares
+    /// scores.
     pub fn fit<R: Borrow<[f64]>>(
         kernel: VectorKernel,
         scores: &Matrix,

@@ -47,7 +47,7 @@ pub struct Preimage {
 pub struct Stop {
     /// Maximum number of steps.
     pub steps: usize,
-    /// Tolerance: the iteration stops when a step is shorter than this share of the norm of z, plus this number.
+    /// Tolerance: the iteration stops when a step is shorter than `tolerance · (1 + |z|)`.
     pub tolerance: f64,
 }
 

@@ -33,7 +33,7 @@ impl Clone for Eigen {
 }
 
 impl Eigen {
-    /// Decomposes a symmetric matrix. Reads the lower triangle. Entries must be finite.
+    /// Decomposes a symmetric matrix. Only the lower triangle is read. Entries must be finite.
     pub(crate) fn compute(&mut self, matrix: MatRef<'_, f64>) {
         let n = matrix.nrows();
         if n == 0 {
@@ -67,8 +67,8 @@ fn decompose(
     values.iter_mut().for_each(|value| *value *= unit);
 }
 
-/// Returns the matrix divided by a power of two, and the power. The result is in the scratch unless the power is 1. Reads the
-/// lower triangle.
+/// Divides the matrix by a power of two to avoid overflow and underflow. Returns the matrix and the power.
+/// Unless the power is 1, the result is stored in the scratch matrix. Only the lower triangle is read.
 fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
     let n = matrix.nrows();
     let mut largest = 0f64;
@@ -94,7 +94,8 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
     Spec::new(params)
 }
 
-/// Computes the eigenvalues of a symmetric matrix, ascending. Reads the lower triangle. Entries must be finite.
+/// Computes the eigenvalues of a symmetric matrix, in ascending order. Only the lower triangle is read.
+/// Entries must be finite.
 pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];
@@ -106,7 +107,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     values
 }
 
-/// Computes the eigendecomposition of a symmetric matrix. Reads the lower triangle.
+/// Computes the eigendecomposition of a symmetric matrix. Only the lower triangle is read.
 pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
     eigen.compute(matrix.view());

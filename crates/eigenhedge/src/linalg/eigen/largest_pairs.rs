@@ -21,27 +21,27 @@ use crate::linalg::{Matrix, multiply, symmetric_times};
 use crate::num::{dot, unit};
 use crate::random::Random;
 
-/// Number of additional pairs beyond the wanted ones.
+/// Number of pairs computed in addition to the k wanted ones.
 const EXTRA: usize = 8;
-/// Maximum size of the basis, in blocks of k + EXTRA.
+/// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
-/// Residual of a converged pair, as a share of the largest eigenvalue.
+/// A pair has converged if its residual is at most this share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
+/// Errors of a sum of eigenvalues below this share of the largest eigenvalue are negligible.
 const ROUNDING: f64 = 1e-15;
-/// Share of a vector's length that must remain after projection. Below it, the vector is linearly dependent up to
-/// rounding.
+/// If projecting out the basis leaves less than this share of a direction's length, the remainder is treated
+/// as rounding error.
 const DEPENDENT: f64 = 1e-8;
 
-/// Returns the k largest eigenvalues, descending, with their eigenvectors. Reads only the lower triangle. Returns
-/// `None` if a full decomposition is faster.
+/// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
+/// decomposition is faster. Only the lower triangle is read.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     let steps = 4 * matrix.rows() / (kept + EXTRA);
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the sum of the k largest eigenvalues, up to rounding of the largest. Reads only the lower triangle. Returns
-/// `None` if a full decomposition is faster.
+/// Returns the sum of the k largest eigenvalues, up to rounding of the largest one. Returns `None` if a full
+/// decomposition is faster. Only the lower triangle is read.
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, |values, squares| {
@@ -64,7 +64,8 @@ fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
 
-/// Runs at most `steps` steps, until `is_done` accepts the Ritz values and the squared norms of their residuals.
+/// Runs at most `steps` steps. Stops when `is_done` accepts the Ritz values and the squared norms of their
+/// residuals.
 fn search(
     matrix: &Matrix,
     kept: usize,
@@ -108,7 +109,8 @@ fn search(
     None
 }
 
-/// Stores the residuals that are too large in the columns of `block`. Returns the squared norms of all residuals.
+/// Writes the residuals that are still too large to the columns of `block`. Returns the squared norms of all
+/// residuals.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -130,7 +132,7 @@ fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matri
     squares
 }
 
-/// Orthonormal vectors, their images, and the projected matrix.
+/// Orthonormal basis, its product with the matrix, and the projected matrix.
 struct Basis {
     vectors: Matrix,
     images: Matrix,
@@ -148,7 +150,7 @@ impl Basis {
         }
     }
 
-    /// Appends the part of the block outside the span. Returns the number of added columns.
+    /// Appends the part of the block outside the span of the basis. Returns the number of added columns.
     fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
         let n = self.vectors.rows();
         let mut column = vec![0.0; n];
@@ -167,7 +169,8 @@ impl Basis {
         added.columns()
     }
 
-    /// Returns the best pairs in the span, and the images of their vectors.
+    /// Returns the best eigenpairs in the span of the basis, and the products of the matrix with their
+    /// vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());
@@ -188,7 +191,7 @@ impl Basis {
     }
 }
 
-/// Returns the largest `kept` of ascending eigenvalues, in descending order, with their vectors.
+/// Returns the `kept` largest eigenvalues in descending order, with their vectors. `values` is ascending.
 pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let n = values.len();
     let kept = kept.min(n);
@@ -244,7 +247,8 @@ mod tests {
         matrix
     }
 
-    /// Compares the pairs and the sum. The search for the sum may decline if `declines`.
+    /// Checks the pairs and the sum against the full decomposition. If `declines` is true, the search for the
+    /// sum may return `None`.
     fn agrees_with_the_full_decomposition(values: &[f64], kept: usize, declines: bool) {
         let matrix = with_spectrum(values, 4);
         let (found, vectors) = largest_pairs(&matrix, kept).expect("converges");

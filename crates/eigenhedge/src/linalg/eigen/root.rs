@@ -1,13 +1,13 @@
 //! Representation of a root of the secular equation, and the limit on iterations.
 
-/// Maximum number of iterations; a few are usual.
+/// Maximum number of iterations. Usually a few are enough.
 pub(super) const MOST_STEPS: usize = 100;
 
-/// A root `λ = pole + offset`.
+/// Root `λ = pole + offset` of the secular equation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root {
     /// Index of the nearest pole.
     pub origin: usize,
-    /// Distance from that pole; positive if the pole is the lower end of the gap.
+    /// Distance from that pole. It is positive if the pole is the lower end of the gap.
     pub offset: f64,
 }

@@ -15,8 +15,8 @@ use super::secular_batch;
 use super::secular_simd::{Point, pole_sums};
 use pulp::Simd;
 
-/// Computes all `count` roots in ascending order. The first `count` poles are strictly ascending and have positive weights.
-/// Both lists are padded to whole lanes.
+/// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending and have
+/// positive weights. Both lists must be padded to whole lanes.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
     let last = count - 1;
@@ -71,7 +71,7 @@ fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Roo
     Root { origin, offset }
 }
 
-/// Computes the root above the last pole, with one pole in place of the whole sum.
+/// Computes the root above the last pole. Each step approximates the sum by a single pole.
 #[inline(always)]
 fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
     let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
@@ -101,7 +101,7 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
     Root { origin, offset }
 }
 
-/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end.
+/// Returns the root of `far + w_low/(-x) + w_high/(gap - x)`, as an offset from the nearer end of the gap.
 #[inline(always)]
 fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     // far·x² - a·x + b = 0, where x is the offset from the chosen end.
@@ -114,7 +114,8 @@ fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     if fits(first) { first } else { second }
 }
 
-/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`, which matches f and both slopes at this point.
+/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`. This function has the same value and
+/// the same slopes on both sides as f at the current point.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);
@@ -124,8 +125,8 @@ fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: 
     if a <= 0.0 { (a - root) / (2.0 * c) } else { 2.0 * b / (a + root) }
 }
 
-/// Returns `x` if it is strictly inside the bracket, and otherwise a point that shrinks the bracket, geometrically if an end is
-/// a pole.
+/// Returns `x` if it is strictly inside the bracket. Otherwise returns a point that shrinks the bracket,
+/// geometrically if one end is a pole.
 #[inline(always)]
 fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
     if x > low && x < high {

@@ -10,14 +10,15 @@ use super::root::{MOST_STEPS, Root};
 use super::secular_simd::{Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 
-/// Largest number of poles that is solved in lanes.
+/// Maximum number of poles for which one root per SIMD lane is computed.
 pub(super) const MOST: usize = 96;
-/// Padding for whole lanes after the poles.
+/// Number of padding entries after the poles, to fill whole lanes.
 const BEYOND: usize = 16 + 8;
-/// Largest number of poles for the small array, which takes less time to clear.
+/// Maximum number of poles for the small array, which is faster to clear.
 const FEW: usize = 16;
 
-/// Relative change of the secular function, without the two adjacent poles, above which the other poles are taken into account.
+/// If the secular function without the two adjacent poles changes by more than this share, the other poles
+/// are taken into account too.
 const CROWDED: f64 = 0.5;
 
 /// Strictly ascending poles with weights, followed by padding poles of zero weight.
@@ -28,20 +29,20 @@ struct Problem<const ROOM: usize> {
     filled: usize,
 }
 
-/// Search interval of the root in each lane.
+/// Search interval of the root in each SIMD lane.
 #[derive(Clone, Copy)]
 struct Gaps<V> {
     lower: V,
     upper: V,
-    /// Nearer of the two poles; `side` is 1 if it is the lower one and -1 if it is the upper one.
+    /// Nearer of the two poles. `side` is 1 if it is the lower one and -1 if it is the upper one.
     origin: V,
     side: V,
-    /// Bracket, relative to that pole.
+    /// Bracket of the root, relative to that pole.
     low: V,
     high: V,
 }
 
-/// Computes all roots of at most [`MOST`] poles.
+/// Computes all roots for at most [`MOST`] poles.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
     if poles.len() <= FEW {
@@ -73,7 +74,8 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Finds the roots above the poles from `first` on, one in each lane of `G` groups. Returns their number.
+/// Computes the roots above the poles from `first` on, one in each lane of `G` groups. Returns the number of
+/// roots.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -92,7 +94,9 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
         origins[g] = gaps[g].lower;
         offsets[g] = simd.mul_f64s(simd.splat_f64s(0.5), simd.sub_f64s(gaps[g].upper, gaps[g].lower));
     }
-    let sums = evaluate(simd, problem, &origins, &offsets);
+    // Every root lies above the poles up to the first one's and below those after the last one's.
+    let sides = [(first + 1) / 4, (first + G * S::F64_LANES).div_ceil(4)];
+    let sums = evaluate(simd, problem, sides, &origins, &offsets);
     let mut moving = [zero; G];
     for g in 0..G {
         let at = first + g * S::F64_LANES;
@@ -108,10 +112,10 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     for _ in 0..MOST_STEPS {
         // Often one root takes longer than the others. The group without it then stops early.
         let sums = if busy == [true; G] {
-            evaluate(simd, problem, &origins, &offsets)
+            evaluate(simd, problem, sides, &origins, &offsets)
         } else {
             let left = busy.iter().position(|busy| *busy).unwrap_or(0);
-            [evaluate(simd, problem, &[origins[left]], &[offsets[left]])[0]; G]
+            [evaluate(simd, problem, sides, &[origins[left]], &[offsets[left]])[0]; G]
         };
         for g in 0..G {
             if busy[g] {
@@ -137,7 +141,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     solved
 }
 
-/// Computes the nearer end, the bracket and the first guess from the sums at the middle of the gaps.
+/// Computes the nearer pole, the bracket and the first guess from the sums at the midpoints of the gaps.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -166,7 +170,8 @@ fn begin<S: Simd>(
     inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
-/// Makes one step in every lane that has not converged. Returns the offsets, and 1 in lanes that must continue.
+/// Takes one step in every lane that has not converged. Returns the offsets, and 1 in each lane that must
+/// continue.
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
@@ -202,11 +207,13 @@ fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]
 }
 
-/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane.
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane. Of the poles, in fours, those before
+/// `sides[0]` are below every point and those from `sides[1]` on above: only the others need to be told apart.
 #[inline(always)]
 fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
     problem: &Problem<ROOM>,
+    sides: [usize; 2],
     origins: &[S::f64s; G],
     offsets: &[S::f64s; G],
 ) -> [Sides<S::f64s>; G] {
@@ -214,16 +221,20 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     let mut sums = [Sides { below: zero, above: zero, slope_below: zero, slope_above: zero }; G];
     let poles = problem.poles[..problem.filled].as_chunks::<4>().0;
     let weights = problem.weights[..problem.filled].as_chunks::<4>().0;
-    for (d, w) in poles.iter().zip(weights) {
+    let [low, high] = sides.map(|side| side.min(poles.len()));
+    for (d, w) in poles[..low].iter().zip(&weights[..low]) {
         for g in 0..G {
-            let (origin, offset) = (origins[g], offsets[g]);
-            let x = [
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[0]), origin), offset),
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[1]), origin), offset),
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[2]), origin), offset),
-                simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[3]), origin), offset),
-            ];
-            let r = reciprocals(simd, x);
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                sums[g].below = simd.add_f64s(sums[g].below, term);
+                sums[g].slope_below = simd.mul_add_e_f64s(term, r[i], sums[g].slope_below);
+            }
+        }
+    }
+    for (d, w) in poles[low..high].iter().zip(&weights[low..high]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
             for i in 0..4 {
                 let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
                 let (below, above) = (simd.min_f64s(term, zero), simd.max_f64s(term, zero));
@@ -234,7 +245,29 @@ fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
             }
         }
     }
+    for (d, w) in poles[high..].iter().zip(&weights[high..]) {
+        for g in 0..G {
+            let r = four(simd, d, origins[g], offsets[g]);
+            for i in 0..4 {
+                let term = simd.mul_f64s(simd.splat_f64s(w[i]), r[i]);
+                sums[g].above = simd.add_f64s(sums[g].above, term);
+                sums[g].slope_above = simd.mul_add_e_f64s(term, r[i], sums[g].slope_above);
+            }
+        }
+    }
     sums
+}
+
+/// Returns `1/(d - λ)` for four poles and the point of each lane.
+#[inline(always)]
+fn four<S: Simd>(simd: S, d: &[f64; 4], origin: S::f64s, offset: S::f64s) -> [S::f64s; 4] {
+    let x = [
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[0]), origin), offset),
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[1]), origin), offset),
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[2]), origin), offset),
+        simd.sub_f64s(simd.sub_f64s(simd.splat_f64s(d[3]), origin), offset),
+    ];
+    reciprocals(simd, x)
 }
 
 /// Returns the root of `far + w_low/(-x) + w_high/(gap - x)` as an offset from the nearer end. `side` is 1 for the lower end
@@ -261,7 +294,8 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     select(simd, fits, first, second)
 }
 
-/// Returns the step of the middle way, or Newton's step where the former leads away from the root.
+/// Returns the step of the middle-way method, or Newton's step in lanes where the former leads away from the
+/// root.
 #[inline(always)]
 fn middle_way<S: Simd>(
     simd: S,
@@ -289,8 +323,8 @@ fn middle_way<S: Simd>(
     select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
-/// Returns `x` where it is strictly inside the bracket, and otherwise a point that shrinks the bracket, geometrically if an end
-/// is a pole.
+/// Returns `x` in lanes where it is strictly inside the bracket. Elsewhere, returns a point that shrinks the
+/// bracket, geometrically if one end is a pole.
 #[inline(always)]
 fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let Gaps { low, high, side, .. } = *gaps;

@@ -5,7 +5,7 @@
 
 use pulp::Simd;
 
-/// Largest number of lanes. Lists are padded to a multiple of it.
+/// Maximum number of SIMD lanes. Lists are padded to a multiple of this number.
 pub(super) const LANES: usize = 8;
 
 /// Pads poles and weights to whole lanes. The padding poles exceed all others by more than 1.
@@ -30,14 +30,14 @@ pub(super) fn neg<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.mul_f64s(simd.splat_f64s(-1.0), x)
 }
 
-/// Selects lanes from one of two vectors.
+/// Selects each lane from one of two vectors.
 #[inline(always)]
 pub(super) fn select<S: Simd>(simd: S, mask: S::m64s, if_true: S::f64s, if_false: S::f64s) -> S::f64s {
     let bits = |x| simd.transmute_u64s_f64s(x);
     simd.transmute_f64s_u64s(simd.select_u64s(mask, bits(if_true), bits(if_false)))
 }
 
-/// A point among the poles, stored relative to one of them to preserve precision.
+/// Point on the axis of the poles, stored relative to one of them for precision.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub pole: f64,
@@ -64,19 +64,19 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     ]
 }
 
-/// Values and slopes of the two parts of the secular function, from the poles below and above the point; one number or one per
-/// lane.
+/// Values and slopes of the two parts of the secular function: the sums over the poles below and above a
+/// point. `V` is a single number or one per lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
-    /// Sum over the poles below; not positive.
+    /// Sum over the poles below the point; never positive.
     pub below: V,
-    /// Sum over the poles above; not negative.
+    /// Sum over the poles above the point; never negative.
     pub above: V,
     pub slope_below: V,
     pub slope_above: V,
 }
 
-/// Adds one vector of terms. The sign of a term determines its side.
+/// Adds a vector of terms. The sign of a term determines to which side it belongs.
 #[inline(always)]
 fn add_terms<S: Simd>(simd: S, sums: &mut Sides<S::f64s>, weights: S::f64s, reciprocals: S::f64s) {
     let zero = simd.splat_f64s(0.0);
@@ -120,7 +120,7 @@ pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point:
     }
 }
 
-/// Computes `Σ t/(d - λ)`. Four fractions are combined before each division.
+/// Computes `Σ t/(d - λ)`. Four fractions are combined to save divisions.
 #[inline(always)]
 pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: Point) -> f64 {
     let mut sum = simd.splat_f64s(0.0);

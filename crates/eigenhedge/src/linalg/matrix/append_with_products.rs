@@ -13,14 +13,15 @@ use std::ops::Range;
 /// Maximum number of vectors per call.
 pub(crate) const WINDOW: usize = 16;
 
-/// Sums over the rows of the stored vectors.
+/// Squared norms and inner products of stored vectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intake {
-    /// For each vector: its squared norm, its products with the columns, its products with the earlier vectors.
+    /// For each vector: its squared norm, and its inner products with the columns and with the earlier
+    /// vectors.
     sums: Vec<f64>,
     stride: usize,
     columns: usize,
-    /// Partial sums, for each part of the rows.
+    /// Partial sums for each part of the rows.
     partial: Vec<f64>,
 }
 
@@ -28,9 +29,9 @@ pub(crate) struct Intake {
 pub(crate) struct Source<'a> {
     /// Input vectors.
     pub points: &'a [&'a [f64]],
-    /// Subtracted in two steps: a fixed point, and the displacement from there to the origin; `None` for zero.
+    /// Origin to subtract, as a fixed point and a displacement; `None` for zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Share of each vector by which the origin moves after it; empty if the origin is fixed.
+    /// Factor of each vector by which the origin moves after it; empty if the origin is fixed.
     pub steps: &'a [f64],
 }
 
@@ -53,7 +54,8 @@ impl Intake {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
 
-    /// Allocates the sums of `vectors` vectors in each of `parts` parts. Returns the size of one part.
+    /// Allocates the sums of `vectors` vectors for each of `parts` parts. Returns the number of sums in one
+    /// part.
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
@@ -62,7 +64,7 @@ impl Intake {
         size
     }
 
-    /// Adds the parts in order.
+    /// Adds the partial sums in order.
     fn add_up(&mut self, size: usize) {
         self.sums.clear();
         self.sums.resize(size, 0.0);
@@ -73,8 +75,8 @@ impl Intake {
 }
 
 impl Matrix {
-    /// Stores points in the space after the columns and sums their squares. If `products` is true, also computes their
-    /// products.
+    /// Stores points after the last column and computes their squared norms. If `products` is true, also
+    /// computes their inner products.
     pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
         let count = source.points.len();
         assert!((1..=WINDOW).contains(&count), "a window of points");
@@ -98,7 +100,7 @@ impl Matrix {
     }
 }
 
-/// Splits off the first rows.
+/// Splits off the first `rows` rows of every slot.
 fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     std::array::from_fn(|i| {
         let rows = rows.min(slots[i].len());
@@ -111,12 +113,13 @@ struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,
     stride: usize,
-    /// Row number of the start of the slots.
+    /// Row at which the slots start.
     first: usize,
 }
 
 impl Part<'_> {
-    /// Processes these rows part by part. `slots` are the destinations; `sums` has `size` numbers for each part.
+    /// Processes the rows part by part. `slots` contains the destinations, and `sums` has `size` numbers for
+    /// each part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);
@@ -133,7 +136,7 @@ impl Part<'_> {
         block.start - self.first..block.end - self.first
     }
 
-    /// Copies the points minus the origin, which moves after each of them.
+    /// Copies the points minus the origin, which moves after each point.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
         let Source { points, origin, steps } = self.source;
         let inner = self.inner(&block);
@@ -154,7 +157,7 @@ impl Part<'_> {
         }
     }
 
-    /// Adds the squares and products of the copied rows.
+    /// Adds the squares and inner products of the copied rows.
     fn add(&self, block: Range<usize>, slots: &[&mut [f64]], sums: &mut [f64]) {
         let (inner, stride) = (self.inner(&block), self.stride);
         for (sums, slot) in sums.chunks_mut(stride).zip(slots) {
@@ -173,7 +176,7 @@ impl Part<'_> {
     }
 }
 
-/// One point minus the origin, which moves after it.
+/// Point minus the origin, which moves after it.
 struct Place<'a> {
     point: &'a [f64],
     base: Option<&'a [f64]>,

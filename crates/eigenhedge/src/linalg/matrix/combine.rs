@@ -6,15 +6,15 @@
 use super::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// Columns as vectors of rows.
+/// Access to the columns of a matrix in SIMD vectors of rows.
 trait Grid<V> {
-    /// Returns `B` vectors of a column.
+    /// Returns `B` SIMD vectors of a column.
     fn part<const B: usize>(&self, column: usize, row: usize) -> &[V];
-    /// Writes `B` vectors of a column.
+    /// Writes `B` SIMD vectors of a column.
     fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
 }
 
-/// Computes `A ← A R` for a matrix A with the given rows and stride.
+/// Task that computes `A ← A R` for a matrix A with this number of rows and this stride.
 pub(super) struct Combine<'a> {
     pub entries: &'a mut [f64],
     pub stride: usize,
@@ -53,7 +53,8 @@ impl WithSimd for Combine<'_> {
     }
 }
 
-/// Computes `A ← A R` for some rows of A, all of the same length, in whole vectors.
+/// Task that computes `A ← A R` for some rows of A. All columns must have the same length, a multiple of the
+/// SIMD width.
 pub(super) struct CombineSome<'a> {
     pub columns: Vec<&'a mut [f64]>,
     pub rotation: &'a Matrix,
@@ -100,7 +101,7 @@ fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotatio
     }
 }
 
-/// Computes `B` vectors of rows.
+/// Computes `B` SIMD vectors of rows of the product.
 #[inline(always)]
 fn block<S: Simd, const B: usize>(
     simd: S,

@@ -20,7 +20,7 @@ use subtract_projection::{Columns, SubtractTimes};
 const ALIGN: usize = 64;
 const LINE: usize = ALIGN / size_of::<f64>();
 
-/// A column-major matrix. `rows × columns` entries are in use; the rest of the storage is spare.
+/// Column-major matrix. `rows × columns` entries are in use; the rest of the storage is spare.
 #[derive(Debug, Default)]
 pub struct Matrix {
     rows: usize,
@@ -70,14 +70,14 @@ impl Matrix {
         &self.data[at..at + self.rows]
     }
 
-    /// Returns a mutable column.
+    /// Returns a column, mutably.
     pub fn column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &mut self.data[at..at + self.rows]
     }
 
-    /// Returns two different mutable columns.
+    /// Returns two different columns, mutably.
     pub fn column_pair_mut(&mut self, first: usize, second: usize) -> (&mut [f64], &mut [f64]) {
         assert!(first != second && first.max(second) < self.columns, "two different columns");
         let low = self.start + first.min(second) * self.stride;
@@ -87,7 +87,7 @@ impl Matrix {
         if first < second { (a, b) } else { (b, a) }
     }
 
-    /// Changes the shape. Common entries are kept, new entries are zero.
+    /// Changes the shape. Entries common to both shapes are kept; new entries are zero.
     pub(crate) fn resize(&mut self, rows: usize, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if rows > self.stride || columns > room {
@@ -107,6 +107,16 @@ impl Matrix {
         }
     }
 
+    /// Becomes the transpose of another matrix.
+    pub(crate) fn transpose_of(&mut self, other: &Self) {
+        self.resize(other.columns, other.rows);
+        for j in 0..other.columns {
+            for (i, entry) in other.column(j).iter().enumerate() {
+                self.data[self.start + i * self.stride + j] = *entry;
+            }
+        }
+    }
+
     /// Appends a column.
     pub(crate) fn push_column(&mut self, column: &[f64]) {
         self.resize(column.len(), self.columns + 1);
@@ -123,22 +133,22 @@ impl Matrix {
         self.columns = last;
     }
 
-    /// Returns a column with its padding to whole lanes. The values of the padding are undefined.
+    /// Returns a column including its padding to whole lanes. The values of the padding are undefined.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Returns a mutable column with its padding to whole lanes.
+    /// Returns a column including its padding to whole lanes, mutably.
     pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Writes `x - A c` into the spare column after the last one. Returns its squared norm. [`Self::adopt_spare`] makes it a
-    /// column.
+    /// Writes `x - A c` to the spare column after the last one. Returns its squared norm.
+    /// [`Self::adopt_spare`] makes it a regular column.
     pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         let (columns, residual) = self.columns_and_spare();
@@ -195,14 +205,15 @@ impl Matrix {
         });
     }
 
-    /// Copies the vector stored `distance` columns after the spare column into the spare column.
+    /// Copies the vector stored `distance` columns after the spare column to the spare column.
     pub(crate) fn draw_spare(&mut self, distance: usize) {
         let (rows, stride) = (self.rows, self.stride);
         let (_, room) = self.columns_and_room();
         room.copy_within(distance * stride..distance * stride + rows, 0);
     }
 
-    /// Computes the products of the last column with `count` vectors stored from `distance` columns after it.
+    /// Computes the inner products of the last column with `count` stored vectors, which start `distance`
+    /// columns after it.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
         let vectors = Columns {
@@ -291,7 +302,8 @@ impl Matrix {
         self.gram_schmidt(0.5);
     }
 
-    /// Orthonormalizes arbitrary columns. Columns that are almost in the span of the earlier ones are replaced.
+    /// Orthonormalizes arbitrary columns. A column that is almost in the span of the earlier ones is
+    /// replaced.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }
@@ -304,7 +316,8 @@ impl Matrix {
         }
     }
 
-    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length that was left.
+    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length
+    /// that remained.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {
@@ -331,7 +344,7 @@ impl Matrix {
         self.remove_earlier(j);
     }
 
-    /// Returns a view for faer.
+    /// Returns the matrix as a faer view.
     pub(crate) fn view(&self) -> MatRef<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatRef::from_column_major_slice(&[], self.rows, self.columns);
@@ -340,7 +353,7 @@ impl Matrix {
         MatRef::from_column_major_slice_with_stride(&self.data[self.start..end], self.rows, self.columns, self.stride)
     }
 
-    /// Returns a mutable view for faer.
+    /// Returns the matrix as a mutable faer view.
     pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatMut::from_column_major_slice_mut(&mut [], self.rows, self.columns);
@@ -355,13 +368,14 @@ impl Matrix {
     }
 }
 
-/// Returns at least `need` and at least a quarter more than `had`, so that repeated growth is cheap.
+/// Returns a capacity of at least `need`, and at least a quarter more than `had` so that repeated growth is
+/// cheap.
 fn grown(need: usize, had: usize) -> usize {
     need.max(had + had / 4)
 }
 
-/// Returns the distance between columns in entries. It is a multiple of a cache line, and for long columns an odd multiple,
-/// because columns one page apart would compete for the same cache sets.
+/// Returns the distance between columns, counted in entries. It is a multiple of a cache line. For long
+/// columns it is an odd multiple, because columns one page apart would compete for the same cache sets.
 fn padded(rows: usize) -> usize {
     let lines = rows.div_ceil(LINE);
     LINE * if lines >= 32 { lines | 1 } else { lines }
@@ -389,7 +403,7 @@ impl PartialEq for Matrix {
     }
 }
 
-/// Limits on the rows and columns of a deserialized matrix without entries.
+/// Maximum number of rows and of columns of a deserialized matrix that has no entries.
 const MOST_EMPTY_ROWS: usize = 1 << 32;
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
@@ -433,7 +447,8 @@ pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<
     matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
 }
 
-/// Computes `out = s x` on one thread, where s is symmetric with the lower triangle of `lower`. Resizes `out`.
+/// Computes `out = s x` on one thread. `lower` contains the lower triangle of the symmetric matrix s. Resizes
+/// `out`.
 pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     out.resize(lower.rows(), x.columns());

@@ -10,11 +10,11 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Vectors of equal length with access by rows.
+/// Vectors of equal length, read by ranges of rows.
 pub(super) trait Vectors {
     /// Returns the number of vectors.
     fn count(&self) -> usize;
-    /// Returns some rows of vector `j`.
+    /// Returns a range of rows of vector `j`.
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
 }
 
@@ -40,20 +40,20 @@ impl Vectors for &[&[f64]] {
     }
 }
 
-/// Rows that are summed separately, so that results are the same for any number of threads.
+/// Number of rows that are summed separately. Results therefore do not depend on the number of threads.
 pub(super) const PART: usize = 1 << 14;
 
-/// Adds products of vectors over some rows: `out[r][l] += left[l] · right[r]`.
+/// Task that adds inner products over some rows: `out[r][l] += left[l] · right[r]`.
 pub(super) struct Products<'a, L, R> {
     pub left: L,
     pub right: R,
     pub rows: Range<usize>,
-    /// Row number of the start of `right`.
+    /// Row at which `right` starts.
     pub offset: usize,
     pub out: &'a mut [f64],
-    /// Distance in `out` between consecutive r.
+    /// Distance in `out` between the results of consecutive r.
     pub stride: usize,
-    /// True if only products with l ≤ r are needed; others may be computed too.
+    /// True if only products with l ≤ r are needed. Others may be computed as well.
     pub below: bool,
 }
 
@@ -78,7 +78,7 @@ impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
 }
 
 impl<L: Vectors, R: Vectors> Products<'_, L, R> {
-    /// Computes all products of `N` right vectors.
+    /// Computes the products of `N` right vectors with all left vectors.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, simd: S, r: usize) {
         let count = if self.below { self.left.count().min(r + N) } else { self.left.count() };

@@ -6,11 +6,11 @@
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
 
-/// Rows per block, so that vectors stay in the first-level cache while the columns are streamed. Products are summed block by
-/// block, so that they do not depend on how many are computed at once.
+/// Number of rows per block. Vectors stay in the first-level cache while the columns are read. Products are
+/// summed block by block, so they do not depend on how many are computed at once.
 pub(super) const BLOCK: usize = 512;
 
-/// Read-only adjacent columns.
+/// Read-only view of adjacent columns.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub entries: &'a [f64],
@@ -20,7 +20,7 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Returns some rows of `C` columns.
+    /// Returns a range of rows of `C` columns.
     #[inline(always)]
     fn part<const C: usize>(&self, first: usize, rows: std::ops::Range<usize>) -> [&'a [f64]; C] {
         let mut part: [&[f64]; C] = [&[]; C];
@@ -33,7 +33,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Computes `x ← x - A c` and the squared norm of the result.
+/// Task that computes `x ← x - A c` and the squared norm of the result.
 pub(super) struct SubtractTimes<'a> {
     pub columns: Columns<'a>,
     pub coefficients: &'a [f64],

@@ -20,7 +20,7 @@ use crate::registry::{Kind, Spec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Option values; missing options take their defaults.
+/// Option values. Options that are not set have their defaults.
 ///
 /// ```
 /// use eigenhedge::Kind;
@@ -43,20 +43,20 @@ pub struct Options {
 #[error("{0}")]
 pub struct Misuse(pub String);
 
-/// Function that spells the name of an option in a program: `max-rank` may be `--max-rank` or `max_rank`. It is also called
-/// with `k`.
+/// Function that spells the name of an option as the program does. For example, `max-rank` may become
+/// `--max-rank` or `max_rank`. It is also called with `k`.
 pub type Spelling = fn(&str) -> String;
 
-/// Basis of the coordinates of a row.
+/// Basis in which the coordinates of a row are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coordinates {
-    /// The directions with the highest probability of being kept before the row, rotated to the basis nearest to that of the
-    /// previous row. Coordinates are therefore comparable from row to row. A portfolio uses its heaviest member and the mean.
-    /// The loss is still that of the drawn directions.
+    /// Directions with the highest probability of being kept before the row, rotated to be nearest to those
+    /// of the previous row. Coordinates are therefore comparable from row to row. A portfolio uses its
+    /// heaviest member and the mean. The loss is still that of the drawn directions.
     #[default]
     Aligned,
-    /// The directions drawn for the row.
+    /// Directions drawn for the row.
     Drawn,
 }
 
@@ -80,13 +80,13 @@ crate::error::by_name!(Coordinates, "coordinates");
 pub struct Setup {
     /// Parameters of the learner; the kernel is set once the number of columns is known.
     pub spec: Spec,
-    /// Number of segments of the best partition to compare with; 0 for none.
+    /// Maximum number of segments of the best partitions to compare with; 0 for none.
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
     /// Method for computing the best subspace in hindsight.
     pub best: BestMethod,
-    /// Seed of the draws; none when it is not known.
+    /// Random seed; `None` if it is unknown.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
     parameters: KernelParameters,
@@ -100,14 +100,14 @@ impl Options {
         Self { kept, given: BTreeMap::new(), kernel: None }.with("learner", learner.entry().name)
     }
 
-    /// Sets one option and returns the options. [`Self::resolve`] checks the name and the value.
+    /// Sets an option. [`Self::resolve`] checks its name and value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.given.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Sets a kernel that has no name, such as a function or a sum, and returns the options.
+    /// Sets a kernel that has no name, such as a function or a sum.
     #[must_use]
     pub fn with_kernel(self, kernel: VectorKernel) -> Self {
         Self { kernel: Some(kernel), ..self }
@@ -118,7 +118,8 @@ impl Options {
         self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
 
-    /// Checks everything that can be checked without data and without building the learner.
+    /// Checks everything that can be checked without data and without building the learner. Returns the
+    /// settings.
     pub fn resolve(&self, spelling: Spelling) -> Result<Setup, Misuse> {
         if let Some(name) = self.given.keys().find(|name| OptionEntry::find(name).is_none()) {
             return Err(Misuse(format!("there is no option {}", spelling(name))));
@@ -163,7 +164,7 @@ pub fn fill(sentence: &str, spelling: Spelling) -> String {
     OPTIONS.iter().fold(sentence.to_owned(), fill)
 }
 
-/// Formats an error with the parameter name as the program spells it.
+/// Formats an error. The parameter name is spelled as in the program.
 pub fn spelled(error: &Error, spelling: Spelling) -> String {
     match error {
         Error::Parameter { name, rule, value } => format!("{} must be {rule}, got {}", spelling(name), exact(*value)),
@@ -184,7 +185,7 @@ impl Setup {
         Self { spec, segments, coordinates, best, seed: None, kernel: None, parameters, ceiling: None, horizon: None }
     }
 
-    /// Returns the settings with the kernel and the rate for rows of `length` columns.
+    /// Completes the settings with the kernel and the rate for rows of `length` columns.
     pub fn for_rows(&self, length: usize) -> Result<Self, Error> {
         let mut setup = self.clone();
         if let Some([number]) = self.spec.start.as_deref() {
@@ -204,12 +205,12 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Returns the type of items if rows are texts or sets.
+    /// Returns the kind of items if rows are texts or sets.
     pub fn text_items(&self) -> Option<TextItems> {
         VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()
     }
 
-    /// Returns the options in effect, in table order: those the learner reads and that have a value.
+    /// Returns the options in effect, in table order: those that the learner reads and that have a value.
     pub fn values(&self) -> impl Iterator<Item = (&'static OptionEntry, Value)> {
         let read = OPTIONS.iter().filter(|option| option.is_read_by(self.spec.learner));
         read.filter_map(|option| Some((option, (option.get)(self)?)))
@@ -221,7 +222,7 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns the message if a kernel option cannot be given.
+    /// Returns a message if this kernel option conflicts with the other settings.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

@@ -8,7 +8,7 @@ use crate::comparators::BestMethod;
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
-use crate::registry::spec::{ALPHA, MERGE};
+use crate::registry::spec::{ALPHA, default_merge};
 use crate::registry::{Kind, Missing, REGISTRY};
 use crate::simplex::Multiplicity;
 use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
@@ -25,19 +25,20 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default in words; empty if omitting the option has no effect.
+    /// Default, in words; empty if there is no default and the option then has no effect.
     pub default: &'static str,
-    /// Example as typed on the command line. It changes the model.
+    /// Example as typed on the command line. Its value changes the model.
     pub example: &'static str,
     /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
     pub readers: Readers,
     /// Value that all learners accept because it has no effect.
     pub neutral: Option<&'static str>,
-    /// Stores a checked value in the settings. Earlier options of the table are already stored.
+    /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Reads the value from settings for rows of known length; `None` if unset.
+    /// Function that reads the value from settings for rows of known length; `None` if unset.
     pub get: fn(&Setup) -> Option<Value>,
-    /// Returns the message if this option conflicts with the others. Called after all options are set.
+    /// Function that returns a message if this option conflicts with the others. It is called after all
+    /// options are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
 }
 
@@ -50,7 +51,7 @@ pub enum Readers {
     AllBut(&'static [Kind]),
     /// Only these learners.
     Only(&'static [Kind]),
-    /// All learners, if there is a kernel.
+    /// All learners, provided that a kernel is set.
     Features,
 }
 
@@ -95,7 +96,7 @@ impl OptionEntry {
     }
 }
 
-/// Accepts any number. The kernel that uses it has its own check.
+/// Accepts any number. The kernel that uses it checks the number itself.
 fn any(_: &'static str, value: f64) -> Result<f64, Error> {
     Ok(value)
 }
@@ -104,7 +105,7 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-/// Number of segments that represents `auto`.
+/// Number of segments that stands for `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// All options.
@@ -113,10 +114,10 @@ pub const OPTIONS: &[OptionEntry] = &[
         default: "auto",
         get: |setup| Some(setup.spec.learner.entry().name.into()),
         example: "--learner tracking",
-        ..OptionEntry::new("learner", Type::Choice(learners), "NAME", "Who learns")
+        ..OptionEntry::new("learner", Type::Choice(learners), "NAME", "Learning algorithm")
     },
     OptionEntry {
-        default: "auto for anchored, 0.05 for oja, gha and apex, else 1",
+        default: "auto for anchored, 0.05 for oja, gha and apex, 1 for the others",
         readers: Readers::AllBut(UNRATED),
         neutral: Some("auto"),
         set: |setup, value| match value {
@@ -137,7 +138,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "eta",
             Type::Number(error::positive, Some("auto")),
             "F|auto",
-            "Learning rate, for rows of norm at most one; `auto` follows the learner's own loss, or {ceiling} or {horizon}",
+            "Learning rate, for rows of norm at most one; `auto` tunes it to the learner's own loss, or to {ceiling} or {horizon}",
         )
     },
     OptionEntry {
@@ -146,7 +147,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         get: |setup| setup.ceiling.map(Value::from),
         conflict: |options, setup| match setup.spec.norm_bound {
             _ if matches!(options.given.get("eta"), Some(Value::Number(_))) => {
-                Some("{ceiling} is read by {eta} auto only".into())
+                Some("{ceiling} has an effect only with {eta} auto".into())
             }
             NormBound::Running => Some("{ceiling} needs a {norm-bound}".into()),
             NormBound::Given(_) => None,
@@ -156,8 +157,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "ceiling",
             Type::Number(error::positive, None),
             "F",
-            "What the best subspace loses at most, to tune {eta} auto by the papers' formula with the constant d log(N/d), \
-             which is less than their k log(N/k); needs {norm-bound}",
+            "Upper bound on the loss of the best subspace; {eta} auto is then tuned by the papers' formula, with the constant \
+             d log(N/d) in place of their larger k log(N/k); needs {norm-bound}",
         )
     },
     OptionEntry {
@@ -166,24 +167,24 @@ pub const OPTIONS: &[OptionEntry] = &[
         get: |setup| setup.horizon.map(Value::from),
         conflict: |options, _| {
             matches!(options.given.get("eta"), Some(Value::Number(_)))
-                .then(|| "{horizon} is read by {eta} auto only".into())
+                .then(|| "{horizon} has an effect only with {eta} auto".into())
         },
         example: "--learner additive --eta auto --horizon 1000",
         ..OptionEntry::new(
             "horizon",
             Type::Count(1, None),
             "ROWS",
-            "How many rows will come, to tune the rate of additive: its regret is then at most Q² √(k ROWS) for rows of norm at \
-             most Q",
+            "Number of rows to expect; {eta} auto is then tuned to it, and the regret of additive is at most Q² √(k ROWS) for \
+             rows of norm at most Q",
         )
     },
     OptionEntry {
-        default: "fixed-share for tracking, else none",
+        default: "fixed-share for tracking, none for the others",
         readers: Readers::Only(TRACKING),
         neutral: Some("none"),
         set: |setup, value| {
             let (mixing, merge) = match value.text() {
-                "fixed-share" => (Mixing::FixedShare { alpha: ALPHA }, MERGE),
+                "fixed-share" => (Mixing::FixedShare { alpha: ALPHA }, default_merge(setup.spec.kept)),
                 "past-average" => (Mixing::PastAverage { alpha: ALPHA }, 0.0),
                 _ => (Mixing::None, 0.0),
             };
@@ -195,7 +196,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "mixing",
             Type::Choice(mixing_rules),
             "RULE",
-            "What is mixed in after each row, so that a change can be followed",
+            "Distribution that is mixed in after each row, so that the learner can follow changes",
         )
     },
     OptionEntry {
@@ -210,7 +211,12 @@ pub const OPTIONS: &[OptionEntry] = &[
             (setup.spec.mixing == Mixing::None).then(|| "{alpha} has no effect with {mixing} none".into())
         },
         example: "--learner tracking --alpha 0.01",
-        ..OptionEntry::new("alpha", Type::Number(error::fraction, None), "F", "Share that is mixed in")
+        ..OptionEntry::new(
+            "alpha",
+            Type::Number(error::fraction, None),
+            "F",
+            "Share of the distribution that is mixed in",
+        )
     },
     OptionEntry {
         default: "0.95",
@@ -222,7 +228,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "forget",
             Type::Number(error::factor, None),
             "F",
-            "Factor on the forgetting leader's memory at each row",
+            "Factor by which the forgetting leader multiplies the weight of earlier rows at each row",
         )
     },
     OptionEntry {
@@ -235,7 +241,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "step-half-life",
             Type::Number(error::positive, None),
             "ROWS",
-            "Rows after which the step {eta} has fallen to a half; it goes on to fall like one over the number of rows",
+            "Number of rows until the step {eta} has halved; it then continues to fall like one over the number of rows",
         )
     },
     OptionEntry {
@@ -248,11 +254,11 @@ pub const OPTIONS: &[OptionEntry] = &[
             "beta",
             Type::Number(error::positive, None),
             "F",
-            "Weight of the vectors before each one: 1 is the generalised Hebbian algorithm, 2 stochastic gradient ascent",
+            "Deflation weight of the earlier vectors: 1 is the generalized Hebbian algorithm, 2 is stochastic gradient ascent",
         )
     },
     OptionEntry {
-        default: "none, all from the first row on",
+        default: "none: all vectors learn from the first row on",
         readers: Readers::Only(&[Kind::Apex]),
         set: |setup, value| setup.spec.stage = Some(value.count() as u64),
         get: |setup| setup.spec.stage.map(Value::from),
@@ -261,7 +267,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "stage",
             Type::Count(1, None),
             "ROWS",
-            "Rows that each vector learns from before it is frozen and the next one starts; the last one goes on",
+            "Number of rows that each vector learns before it is frozen and the next one starts; the last vector is never frozen",
         )
     },
     OptionEntry {
@@ -286,8 +292,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "center",
             Type::Choice(centers),
             "mean|forget:F|none",
-            "Subtract the mean of the rows before, a mean that forgets (F is the factor on earlier rows at each row; 0 \
-             leaves the last row), or nothing; with `mean`, auto also has members with centers that forget",
+            "Center to subtract: the mean of the earlier rows, a forgetting mean (earlier rows are multiplied by F at each \
+             row; 0 uses only the last row), or nothing; with `mean`, auto also has members with forgetting centers",
         )
     },
     OptionEntry {
@@ -304,7 +310,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "center-prior",
             Type::Number(check_center_prior, None),
             "F",
-            "Imaginary rows at the origin, or at {start-center}, that the running mean starts from",
+            "Number of imaginary rows at the origin, or at {start-center}, with which the running mean starts",
         )
     },
     OptionEntry {
@@ -314,11 +320,9 @@ pub const OPTIONS: &[OptionEntry] = &[
         conflict: |_, setup| {
             let counts = setup.spec.center.is_some_and(|center| center.prior > 0.0);
             match (setup.kernel, counts) {
-                (Some(_), _) => {
-                    Some("{start-center} is a row of numbers: it has no place among the features of a {kernel}".into())
-                }
+                (Some(_), _) => Some("{start-center} is a row of numbers and cannot be used with a {kernel}".into()),
                 (None, false) => {
-                    Some("{start-center} needs a {center-prior}, which says how many rows it counts for".into())
+                    Some("{start-center} needs a {center-prior}, the number of rows that it counts for".into())
                 }
                 (None, true) => None,
             }
@@ -328,7 +332,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "start-center",
             Type::Numbers,
             "LIST",
-            "Where the imaginary rows of {center-prior} lie: a number for each column, or one for all",
+            "Position of the imaginary rows of {center-prior}: a number for each column, or one number for all columns",
         )
     },
     OptionEntry {
@@ -346,8 +350,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "clip",
             Type::Number(error::positive, Some("none")),
             "C|none",
-            "Learn from a row as if it were at most C times as long as the median of the last 101, so that an outlier \
-             teaches little; it is charged in full. Try 10",
+            "Learn from a row as if it were at most C times as long as the median of the last 101 rows, which limits the \
+             influence of outliers; the loss is not clipped. Try 10",
         )
     },
     OptionEntry {
@@ -374,8 +378,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "missing",
             Type::Choice(missing_policies),
             "WHAT",
-            "Handling of missing cells: end the run, skip the row, or fill them in from the other cells of the row; only \
-             observed cells count for the loss",
+            "Handling of a missing cell: an error, skipping the row, or filling in the cell from the other cells of the row; \
+             only these count for the loss then",
         )
     },
     OptionEntry {
@@ -397,7 +401,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "norm-bound",
             Type::Number(|_, bound| error::norm_bound(bound), Some("auto")),
             "F|auto",
-            "Norm that no row exceeds, or `auto` for the largest seen so far",
+            "Norm that no row exceeds, or `auto` for the largest norm so far",
         )
     },
     OptionEntry {
@@ -446,7 +450,12 @@ pub const OPTIONS: &[OptionEntry] = &[
         },
         get: |setup| Some(setup.spec.kernel.as_ref()?.parameters().items?.name().into()),
         example: "--kernel spectrum --items words",
-        ..OptionEntry::new("items", Type::Choice(items), "WHAT", "The items of a text, for kernels of texts and sets")
+        ..OptionEntry::new(
+            "items",
+            Type::Choice(items),
+            "WHAT",
+            "Kind of items in a text, for kernels on texts and sets",
+        )
     },
     OptionEntry {
         default: "3",
@@ -458,7 +467,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "substring",
             Type::Count(1, None),
             "N",
-            "Items of a substring that the spectrum kernel counts",
+            "Number of items per substring of the spectrum kernel",
         )
     },
     OptionEntry {
@@ -466,7 +475,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.budget = Some(value.count()),
         get: |setup| setup.spec.budget.map(Value::from),
         example: "--kernel rbf --budget 300",
-        ..OptionEntry::new("budget", Type::Count(1, None), "ATOMS", "For kernels: keep at most this many rows as atoms")
+        ..OptionEntry::new("budget", Type::Count(1, None), "ATOMS", "Maximum number of rows that a kernel model stores")
     },
     OptionEntry {
         readers: Readers::Only(&[Kind::Anchored]),
@@ -478,18 +487,18 @@ pub const OPTIONS: &[OptionEntry] = &[
             "as-printed",
             Type::Flag,
             "",
-            "Cap the directions seen so far among themselves (anchored, ICML Algorithm 6 as printed)",
+            "Cap only the directions seen so far (ICML Algorithm 6 as printed)",
         )
     },
     OptionEntry {
-        default: "0.25",
+        default: "0.25, from k = 32 on 1",
         readers: Readers::Only(TRACKING),
         set: |setup, value| setup.spec.merge = value.number(),
         get: |setup| matches!(setup.spec.mixing, Mixing::FixedShare { .. }).then(|| setup.spec.merge.into()),
         // Merging nothing is valid for every rule, so the value is accepted.
         conflict: |_, setup| match setup.spec.mixing {
             Mixing::None | Mixing::PastAverage { .. } if setup.spec.merge != 0.0 => {
-                Some("{merge} is read by {mixing} fixed-share only".into())
+                Some("{merge} has an effect only with {mixing} fixed-share".into())
             }
             _ => None,
         },
@@ -498,8 +507,8 @@ pub const OPTIONS: &[OptionEntry] = &[
             "merge",
             Type::Number(error::not_negative, None),
             "SHARE",
-            "What merging directions that differ little from the rest may cost, as a share of what fixed share costs; 0 \
-             merges nothing",
+            "Maximum cost of merging directions whose weights are almost equal, as a share of the cost of fixed share; 0 \
+             turns merging off",
         )
     },
     OptionEntry {
@@ -511,7 +520,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "max-rank",
             Type::Count(1, None),
             "R",
-            "At most this many explicit directions: memory is then bounded whatever the stream, at a price that is printed",
+            "Maximum number of explicit directions, which limits the memory for every stream; the summary prints the cost",
         )
     },
     OptionEntry {
@@ -524,7 +533,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "segments",
             Type::Count(0, Some("auto")),
             "S|auto",
-            "Also compare with the best partition of the stream into up to this many segments; `auto` chooses the number",
+            "Also compare with the best partition of the stream into at most this many segments; `auto` chooses the number",
         )
     },
     OptionEntry {
@@ -545,7 +554,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "feature-dim",
             Type::Count(0, Some("inf")),
             "N|inf",
-            "Dimension of the space the rows (or their features) lie in, when it is larger than a row (or the kernel's)",
+            "Dimension of the space of the rows or their features, if it is larger than that of a row or of the kernel",
         )
     },
     OptionEntry {
@@ -553,7 +562,7 @@ pub const OPTIONS: &[OptionEntry] = &[
         set: |setup, value| setup.spec.select = value.text().parse().unwrap_or_default(),
         get: |setup| Some(setup.spec.select.name().into()),
         example: "--select top",
-        ..OptionEntry::new("select", Type::Choice(selects), "HOW", "How the kept directions are drawn")
+        ..OptionEntry::new("select", Type::Choice(selects), "HOW", "Method of drawing the kept directions")
     },
     OptionEntry {
         default: "aligned",
@@ -566,7 +575,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "coordinates",
             Type::Choice(coordinates),
             "HOW",
-            "The directions that coordinates are given in",
+            "Directions in which coordinates are reported",
         )
     },
     OptionEntry {
@@ -581,14 +590,19 @@ pub const OPTIONS: &[OptionEntry] = &[
                 .then(|| format!("{{best}} {} is for plain rows, without a {{kernel}}", setup.best))
         },
         example: "--best none",
-        ..OptionEntry::new("best", Type::Choice(best_methods), "HOW", "How the best subspace in hindsight is followed")
+        ..OptionEntry::new(
+            "best",
+            Type::Choice(best_methods),
+            "HOW",
+            "Method of computing the best subspace in hindsight",
+        )
     },
     OptionEntry {
         default: "0",
         set: |setup, value| setup.seed = Some(value.count() as u64),
         get: |setup| setup.seed.map(Value::from),
         example: "--seed 7",
-        ..OptionEntry::new("seed", Type::Count(0, None), "N", "Seed of the learner's draws")
+        ..OptionEntry::new("seed", Type::Count(0, None), "N", "Seed of the random draws")
     },
 ];
 
@@ -606,7 +620,7 @@ fn kernels() -> Vec<Choice> {
 }
 
 fn items() -> Vec<Choice> {
-    choices(&[("words", "Runs of letters, digits and underscores"), ("chars", "Characters")])
+    choices(&[("words", "Sequences of letters, digits and underscores"), ("chars", "Characters")])
 }
 
 fn mixing_rules() -> Vec<Choice> {
@@ -616,8 +630,8 @@ fn mixing_rules() -> Vec<Choice> {
 
 fn centers() -> Vec<Choice> {
     let mut centers = choices(&[
-        ("mean", "The mean of the rows before"),
-        ("forget", "A mean that forgets: the factor on earlier rows at each row"),
+        ("mean", "The mean of the earlier rows"),
+        ("forget", "A forgetting mean: earlier rows are multiplied by this factor at each row"),
         ("none", "Nothing"),
     ]);
     centers[1].number = Some(check_center_memory);
@@ -625,29 +639,30 @@ fn centers() -> Vec<Choice> {
 }
 
 fn coordinates() -> Vec<Choice> {
-    let aligned = "Those most surely kept, turned as little as can be from row to row; losses are those of the draw";
-    choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, whose loss is charged")])
+    let aligned =
+        "Those most likely to be kept, rotated as little as possible from row to row; losses are those of the draw";
+    choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, to which the loss refers")])
 }
 
 fn best_methods() -> Vec<Choice> {
     choices(&[
-        ("auto", "Exactly for rows of up to 4096 numbers, through a sketch for longer ones"),
-        ("exact", "By the scatter matrix of all rows, at n² operations a row"),
-        ("sketch", "Between two numbers, from a sketch of a few directions"),
-        ("none", "Not at all, which is fastest: no best loss, no regret, no bound"),
+        ("auto", "Exact for rows of up to 4096 numbers, a sketch for longer ones"),
+        ("exact", "The scatter matrix of all rows, with n² operations per row"),
+        ("sketch", "A lower and an upper bound, from a sketch of a few directions"),
+        ("none", "None, which is fastest: no best loss, no regret, no bound"),
     ])
 }
 
 fn missing_policies() -> Vec<Choice> {
     choices(&[
-        ("fail", "It is an error"),
-        ("skip", "The row is passed over, and counted"),
-        ("fill", "It is filled in from the other cells of the row; only observed cells count for the loss"),
+        ("fail", "An error"),
+        ("skip", "The row is skipped and counted"),
+        ("fill", "The cell is filled in from the other cells of the row, and only these count for the loss"),
     ])
 }
 
 fn selects() -> Vec<Choice> {
-    let corners = "By their probabilities, as a corner of the capped simplex";
-    let systematic = "By their probabilities, with one random number";
-    choices(&[("systematic", systematic), ("corners", corners), ("top", "The most probable ones, without chance")])
+    let corners = "At random, as a corner of the capped simplex";
+    let systematic = "At random, with one random number per row";
+    choices(&[("systematic", systematic), ("corners", corners), ("top", "The most probable ones; not random")])
 }

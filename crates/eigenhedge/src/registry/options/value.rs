@@ -22,22 +22,22 @@ pub enum Value {
 /// Type of the values of an option.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
-    /// A number with a check, or a word instead of it.
+    /// Number with a check, or a word in its place.
     Number(Check, Option<&'static str>),
-    /// An integer with a minimum, or a word instead of it.
+    /// Integer with a minimum, or a word in its place.
     Count(u64, Option<&'static str>),
-    /// A word from a list.
+    /// Word from a list.
     Choice(fn() -> Vec<Choice>),
     /// Comma-separated finite numbers.
     Numbers,
-    /// A flag; off by default.
+    /// Flag; off by default.
     Flag,
 }
 
 /// Check of a number. Returns the number, or [`Error::Parameter`] with the name and the rule. NaN fails.
 pub type Check = fn(&'static str, f64) -> Result<f64, Error>;
 
-/// One of the words that an option accepts.
+/// Word that an option accepts.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
     /// The word.
@@ -56,7 +56,7 @@ impl Choice {
         if self.number.is_some() { format!("{}:F", self.name) } else { self.name.to_owned() }
     }
 
-    /// Parses the text; `None` if it is not this choice.
+    /// Parses a string. Returns `None` if it is not this choice.
     fn parse(&self, text: &str) -> Option<Value> {
         match (self.number, text.split_once(':')) {
             (Some(_), Some((word, number))) if word == self.name => {
@@ -69,7 +69,7 @@ impl Choice {
 }
 
 impl Type {
-    /// Parses the text; `None` if it is not a valid value.
+    /// Parses a string. Returns `None` if it is not a valid value.
     pub fn parse(self, text: &str) -> Option<Value> {
         let value = match self {
             _ if self.word().is_some_and(|word| word == text) => Value::from(text),
@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// Returns the word that can replace a number.
+    /// Returns the word that can be given in place of a number.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -141,7 +141,7 @@ impl Value {
         }
     }
 
-    /// Formats numbers as a list. If all are equal, the number is written once.
+    /// Formats numbers as a list. If all numbers are equal, writes only one.
     pub fn list(numbers: &[f64]) -> Self {
         let is_one = numbers.iter().all(|number| *number == numbers[0]);
         let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];

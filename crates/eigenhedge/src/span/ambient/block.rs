@@ -4,7 +4,7 @@
 
 use crate::linalg::{Intake, WINDOW};
 
-/// Upcoming points and their precomputed products.
+/// Upcoming points, with their precomputed inner products.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     /// Number of points.
@@ -14,12 +14,12 @@ pub(super) struct Block {
     /// Number of points loaded so far.
     loaded: usize,
     pub intake: Intake,
-    /// Products of each point with the vectors stored since the start of the block.
+    /// Inner products of each point with the vectors stored since the start of the block.
     since: Vec<f64>,
     stored: usize,
 }
 
-/// A clone has no points, because the storage after the columns is not copied.
+/// Clones as an empty block, because the storage after the columns is not copied.
 impl Clone for Block {
     fn clone(&self) -> Self {
         Self::default()
@@ -44,7 +44,8 @@ impl Block {
         self.points - self.loaded
     }
 
-    /// Advances to the next point and returns its column index; ends the block if there is none.
+    /// Advances to the next point and returns its column index. Ends the block and returns `None` if there is
+    /// no next point.
     pub fn next_column(&mut self) -> Option<usize> {
         if self.left() == 0 {
             self.clear();
@@ -54,24 +55,25 @@ impl Block {
         Some(self.first + self.loaded - 1)
     }
 
-    /// Returns the index of the loaded point.
+    /// Returns the index of the currently loaded point.
     pub fn present(&self) -> Option<usize> {
         self.loaded.checked_sub(1)
     }
 
-    /// Computes the products of the loaded point with all stored vectors.
+    /// Computes the inner products of the loaded point with all stored vectors.
     pub fn products(&self, point: usize, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.intake.products(point));
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
     }
 
-    /// Returns the distance of the next point from the last of `columns` columns; `None` if no point is left.
+    /// Returns the distance, in columns, of the next point from the last of `columns` columns. `None` if no
+    /// point is left.
     pub fn distance(&self, columns: usize) -> Option<usize> {
         (self.left() > 0).then(|| self.first + self.loaded + 1 - columns)
     }
 
-    /// Records that the loaded point is stored unchanged.
+    /// Records that the loaded point was stored unchanged.
     pub fn store_present(&mut self) {
         let Some(present) = self.present() else { return };
         for later in self.loaded..self.points {
@@ -80,7 +82,7 @@ impl Block {
         self.stored += 1;
     }
 
-    /// Records that another vector is stored, with these products with the remaining points.
+    /// Records that another vector was stored, and its inner products with the remaining points.
     pub fn store_other(&mut self, products: &[f64]) {
         for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;

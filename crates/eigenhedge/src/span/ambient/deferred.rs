@@ -17,12 +17,14 @@ use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
-/// Combinations for the deferred columns, which are the last ones.
+/// Columns that are not written out yet. They are the last ones, stored as combinations of vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
-    /// Column j: coefficients of the j-th deferred column over the stored vectors up to its own.
+    /// Column j contains the coefficients of the j-th deferred column, in terms of the stored vectors up to
+    /// its own.
     pub(super) combinations: Matrix,
-    /// Column j: products of its stored vector with the earlier ones, and its squared norm minus 1.
+    /// Column j contains the inner products of the j-th stored vector with the earlier ones, and its squared
+    /// norm minus 1.
     pub(super) gram: Matrix,
     /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
@@ -41,7 +43,7 @@ impl Deferred {
         self.combinations.columns()
     }
 
-    /// Converts products with the unit-length stored vectors to coordinates in the columns.
+    /// Converts inner products with the stored vectors (at unit length) to coordinates in the columns.
     pub fn resolve(&self, products: &mut [f64]) {
         let written = products.len() - self.columns();
         // Backwards, because a combination needs the products before it.
@@ -51,21 +53,21 @@ impl Deferred {
         }
     }
 
-    /// Converts products with stored vectors to products with unit-length ones, or coefficients of the latter to coefficients
-    /// of the former.
+    /// Converts inner products with stored vectors to inner products with vectors of unit length. Also
+    /// converts coefficients of the latter to coefficients of the former.
     pub fn scale(&self, numbers: &mut [f64]) {
         let written = numbers.len() - self.columns();
         numbers[written..].iter_mut().zip(&self.factors).for_each(|(number, factor)| *number *= factor);
     }
 
-    /// Converts coordinates in the columns to coefficients of the unit-length stored vectors.
+    /// Converts coordinates in the columns to coefficients of the stored vectors (at unit length).
     pub fn expand(&self, coordinates: &[f64], coefficients: &mut Vec<f64>) {
         coefficients.clear();
         coefficients.extend_from_slice(coordinates);
         self.write_out(coordinates, coefficients);
     }
 
-    /// Converts coordinates to coefficients in a copy of the coordinates.
+    /// Converts coordinates to coefficients. `coefficients` contains a copy of the coordinates on input.
     fn write_out(&self, coordinates: &[f64], coefficients: &mut [f64]) {
         let written = coordinates.len() - self.columns();
         coefficients[written..].fill(0.0);
@@ -75,7 +77,8 @@ impl Deferred {
         }
     }
 
-    /// Computes the products of the residual `z - V x` with the stored vectors, from the products of z and the coefficients x.
+    /// Computes the inner products of the residual `z - V x` with the stored vectors, from those of z and the
+    /// coefficients x.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         left.clear();
@@ -89,8 +92,9 @@ impl Deferred {
         }
     }
 
-    /// Runs the second pass of Gram–Schmidt, in the Gram matrix. Takes the products of a point of this squared norm
-    /// with the stored vectors, refines its coordinates and coefficients, and returns the squared norm of the residual.
+    /// Runs the second pass of Gram–Schmidt, using only the Gram matrix. Refines the coordinates and
+    /// coefficients of a point with this squared norm, given its inner products with the stored vectors.
+    /// Returns the squared norm of the residual.
     pub fn refine(
         &self,
         products: &[f64],
@@ -113,8 +117,9 @@ impl Deferred {
         residual - dot(left, left)
     }
 
-    /// Appends a column: a point of this norm, stored after all others, minus its projection `explained` on the others, divided
-    /// by the norm of that residual. `products` are those of the point with the others.
+    /// Appends a column: the normalized residual of a point of this norm, which is stored after all other
+    /// vectors. `explained` is the projection of the point on the others, and `products` are its inner
+    /// products with them.
     pub fn push(&mut self, explained: &[f64], products: &[f64], norm: f64, residual_norm: f64) {
         let (j, own) = (self.columns(), explained.len());
         self.resize(own + 1, j + 1);
@@ -125,7 +130,7 @@ impl Deferred {
         self.factors.push(1.0 / norm);
     }
 
-    /// Appends a column that is the last of `vectors` and is written out, although earlier ones may be deferred.
+    /// Appends a column that is written out as the last of `vectors`, although earlier ones may be deferred.
     pub fn push_whole(&mut self, vectors: usize) {
         let j = self.columns();
         if j > 0 {
@@ -135,8 +140,8 @@ impl Deferred {
         }
     }
 
-    /// Restarts with all columns written out. `defect` is their Gram matrix minus the identity (upper triangle); it is ignored
-    /// if negligible.
+    /// Starts again with all columns written out. `defect` is their Gram matrix minus the identity, in the
+    /// upper triangle. It is ignored if negligible.
     pub fn restart(&mut self, defect: &Matrix) {
         self.resize(0, 0);
         self.factors.clear();
@@ -157,7 +162,7 @@ impl Deferred {
         self.factors.resize(size, 1.0);
     }
 
-    /// Resets the state: all columns are written out and orthonormal.
+    /// Clears the state: all columns are written out and orthonormal.
     pub fn clear(&mut self) {
         self.resize(0, 0);
         self.factors.clear();
@@ -178,8 +183,8 @@ impl Deferred {
     }
 }
 
-/// Relative size of the products with the stored vectors below which a residual counts as orthogonal to them.
+/// A residual counts as orthogonal to the stored vectors if its relative overlap with them is below this.
 const ORTHOGONAL: f64 = 4e-15;
-/// Defect of written columns that is tolerated until the next combination, which multiplies it by at most the squared norm of
-/// the coefficients.
+/// Defect of written columns that is tolerated until the next combination. The combination multiplies it by
+/// at most the squared norm of the coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

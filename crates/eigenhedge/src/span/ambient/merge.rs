@@ -6,7 +6,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
 
 impl Ambient {
-    /// Adds columns until the span contains the vectors. Returns the coordinates of the vectors.
+    /// Adds columns until the span contains all vectors. Returns the coordinates of the vectors.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
         if self.columns.columns() == self.length {
@@ -39,7 +39,8 @@ impl Ambient {
         vectors
     }
 
-    /// Moves the origin towards that of another span by a share of the displacement. Returns the whole displacement.
+    /// Moves the origin towards that of another span by this share of the displacement. Returns the whole
+    /// displacement.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.scratch.0.block.clear();
         let zero = || Origin::at(vec![0.0; self.length]);

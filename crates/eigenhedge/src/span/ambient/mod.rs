@@ -47,8 +47,8 @@ pub struct Ambient {
     deferred: Deferred,
 }
 
-/// Origin, as a fixed point plus a displacement. Subtracting the fixed point rounds once; later steps do not depend on the
-/// location of the points.
+/// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once; later steps
+/// do not depend on how far the points are from the origin of the coordinates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Origin {
     base: Vec<f64>,
@@ -67,27 +67,29 @@ impl Origin {
     }
 }
 
-/// Scratch space with the results of loading a point.
+/// Scratch space, with the results of loading a point.
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
     place: Place,
     /// Squared norm of the point, in units of `unit`.
     square: f64,
-    /// Power of two that the point was divided by; `None` for 1.
+    /// Power of two by which the point was divided; `None` for 1.
     unit: Option<f64>,
-    /// Norm of the residual. The residual is stored after the last column unless the point itself is there.
+    /// Norm of the residual. The residual itself is stored after the last column, unless the point is stored
+    /// there.
     residual_norm: f64,
     block: Block,
-    /// Number of columns at the last combination, and number added between the last two; `None` before the first.
+    /// Number of columns at the last combination, and number of columns added between the last two
+    /// combinations (`None` before the first).
     combined: usize,
     last_wait: Option<usize>,
     correction: Vec<f64>,
     /// Buffer for a vector other than the point.
     vector: Vec<f64>,
-    /// Products of the point with the unit-length stored vectors.
+    /// Inner products of the point with the stored vectors, at unit length.
     products: Vec<f64>,
-    /// Coefficients of the projection over the unit-length stored vectors.
+    /// Coefficients of the projection in terms of the stored vectors, at unit length.
     explained: Vec<f64>,
     refinement: Refinement,
     defect: Matrix,
@@ -99,34 +101,35 @@ struct Working {
 /// Location of the loaded point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
-    /// In its own buffer.
+    /// In a buffer of its own.
     #[default]
     Apart,
     /// After the last column.
     Behind,
-    /// The last stored vector.
+    /// As the last stored vector.
     Stored,
 }
 
-/// Share of the norm of the point below which a residual is computed twice.
+/// A residual shorter than this share of the norm of the point is computed twice.
 const REPEAT: f64 = 0.75;
-/// Relative overlap with the columns below which a residual counts as orthogonal and is not recomputed.
+/// A residual whose relative overlap with the columns is below this counts as orthogonal and is not
+/// recomputed.
 const ORTHOGONAL: f64 = 4e-15;
-/// Share of the residual below which the result of the second pass is rounding.
+/// If the second pass leaves less than this share of the residual, the result is treated as rounding error.
 const HALVED: f64 = 0.5;
-/// Share of the norm of the point below which a residual is rounding.
+/// A residual shorter than this share of the norm of the point is treated as rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// Drift above which the columns are orthonormalized again.
 const TOLERABLE_DRIFT: f64 = 1e-13;
 /// Number of combinations between two measurements of the drift.
 const LOOK_EVERY: u64 = 32;
-/// Row length from which the single-pass method is used.
+/// Minimum row length for the single-pass method.
 const LONG: usize = 512;
 /// Minimum number of points in a block.
 const SHORTEST_BLOCK: usize = 4;
 /// Maximum number of values in a block.
 const LARGEST_BLOCK: usize = 1 << 22;
-/// Maximum norm of the coefficients of a deferred column over the stored vectors.
+/// Maximum norm of the coefficients of a deferred column.
 const LARGEST_COEFFICIENTS: f64 = 12.0;
 
 impl Ambient {
@@ -146,7 +149,7 @@ impl Ambient {
         })
     }
 
-    /// Declares that the rows are in a space of dimension N that contains `R^n`.
+    /// Sets the dimension N of the whole space, which contains `R^n`.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
         if let Multiplicity::Finite(n) = dimension
             && n < self.length as u64
@@ -168,7 +171,7 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Returns the number of points of this length worth loading in one block; 1 if there is no gain.
+    /// Returns the best number of points of this length to load in one block; 1 if blocks are not faster.
     pub fn block_points(length: usize) -> usize {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
@@ -188,7 +191,7 @@ impl Ambient {
         self.origin.as_ref().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
 
-    /// Computes the row minus the origin. Missing cells stay missing.
+    /// Computes the row minus the origin. Missing cells (NaN) stay missing.
     pub(crate) fn deviation(&self, row: &[f64], out: &mut Vec<f64>) {
         out.clear();
         match &self.origin {
@@ -210,7 +213,8 @@ impl Ambient {
         }
     }
 
-    /// Moves the fixed point in a column in which all rows so far were at the origin, so that they are not affected.
+    /// Changes the fixed point in a column in which all previous rows were at the origin. The previous rows
+    /// are not affected.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.scratch.0.block.clear();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
@@ -249,14 +253,14 @@ impl Ambient {
         }
     }
 
-    /// Computes the coordinates of a vector in the columns.
+    /// Computes the coordinates of a vector with respect to the columns.
     pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
         self.columns.transpose_times(vector, coordinates);
         self.deferred.scale(coordinates);
         self.deferred.resolve(coordinates);
     }
 
-    /// Subtracts the vector with these coordinates in the columns.
+    /// Subtracts from a vector the combination of the columns with these coordinates.
     pub(crate) fn subtract(&mut self, coordinates: &[f64], vector: &mut [f64]) {
         let explained = &mut self.scratch.0.explained;
         self.deferred.expand(coordinates, explained);
@@ -279,8 +283,8 @@ impl Ambient {
         square
     }
 
-    /// Copies a point whose squared norm is inaccurate, too large or too small, and divides it by a power of two. Returns its
-    /// squared norm, which is zero or a normal number.
+    /// Copies a point whose squared norm would overflow or lose precision, and divides it by a power of two.
+    /// Returns its squared norm, which is zero or a normal number.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);
@@ -321,8 +325,8 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// Subtracts the projection on the columns from the point in its own buffer, twice if the residual is small. Stores the
-    /// residual after the last column and its norm in the scratch space.
+    /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small.
+    /// The residual is stored after the last column, and its norm in the scratch space.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
         let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
         self.deferred.scale(explained);
@@ -347,7 +351,7 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
     }
 
-    /// Computes the Gram matrix of the columns, all of which are written out.
+    /// Computes the Gram matrix of the columns. All columns must be written out.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);

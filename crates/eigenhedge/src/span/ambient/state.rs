@@ -8,7 +8,7 @@ use crate::num::dot;
 use crate::span::Span;
 use crate::state::{State, count, energy, ensure, length, within};
 
-/// Maximum coefficient of a deferred column over the stored vectors.
+/// Maximum absolute value of a coefficient of a deferred column.
 const LARGEST_COEFFICIENT: f64 = 1e4;
 
 impl State for Ambient {

@@ -20,7 +20,7 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Sizes of columns and errors of their images.
+/// Sizes of the columns, and errors of their images.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accuracy {
     sizes: Vec<f64>,
@@ -39,7 +39,7 @@ struct Working {
 /// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Returns the size of a combination of atoms, whose kernels with themselves are `squares`.
+/// Returns the size of a combination of atoms. `squares` contains the kernel of each atom with itself.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
@@ -58,8 +58,8 @@ impl Accuracy {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns the squared error of the image of a residual with this size and these coordinates, first as computed from the
-    /// present images of the columns, then as it would be with recomputed images.
+    /// Returns two squared errors of the image of a residual with this size and these coordinates: as
+    /// computed from the current images of the columns, and as it would be with recomputed images.
     pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
         let along = &mut self.scratch.0.along;
         self.errors.transpose_times(coordinates, along);
@@ -67,8 +67,8 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// Adds a column: the residual of the last call of [`Self::of_residual`] divided by `norm`, with its size and squared
-    /// error.
+    /// Adds a column: the residual of the last call of [`Self::of_residual`], divided by `norm`. `size` and
+    /// `error` are its size and squared error.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();
@@ -81,7 +81,7 @@ impl Accuracy {
         self.sizes.push(size / (norm * norm));
     }
 
-    /// Updates the state for columns replaced by `columns × change`, which have these sizes.
+    /// Updates the state after the columns were replaced by `columns × change`. `sizes` are the new sizes.
     pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());

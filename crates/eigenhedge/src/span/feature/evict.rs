@@ -19,11 +19,12 @@ use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, multiply};
 use crate::span::removal::give_up;
 
-/// Coefficient of a unit column below which it is rounding.
+/// Coefficients of a unit column below this are treated as rounding errors.
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Reduces the dictionary to the low mark of its budget. Returns true if columns were lost (see [`Self::orthonormalise`]).
+    /// Removes atoms until their number is at the low mark of the budget. Returns true if columns were lost
+    /// (see [`Self::orthonormalise`]).
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -37,7 +38,7 @@ impl<D: Dictionary> Feature<D> {
         self.remove_drift()
     }
 
-    /// Removes every atom that is used neither in a column nor in the origin.
+    /// Removes every atom that neither a column nor the origin uses.
     fn drop_idle(&mut self) {
         self.know_squares();
         let Some(budget) = &mut self.budget else { return };
@@ -70,7 +71,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the directions and of the origin, each times the square root of its importance.
+    /// Computes the coefficients of the directions and of the origin. Each is multiplied by the square root
+    /// of its importance.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -85,7 +87,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes the cheapest atom until `low` are left.
+    /// Removes one atom at a time, until only `low` are left. Always removes the atom whose removal changes the
+    /// directions least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
@@ -126,7 +129,7 @@ impl<D: Dictionary> Feature<D> {
         self.drop_going();
     }
 
-    /// Removes the unused atoms in `going`, which is in descending order.
+    /// Removes the unused atoms listed in `going`, in descending order.
     fn drop_going(&mut self) {
         let going = &self.scratch.0.going;
         let (left, columns) = (self.dictionary.len() - going.len(), self.coefficients.columns());
@@ -160,7 +163,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Removes the entries at these descending positions. The last entry takes each place.
+/// Removes the entries at these descending positions. The last entry is moved to each free position.
 fn swap_remove_all(entries: &mut [f64], places: &[usize]) {
     let mut last = entries.len();
     for place in places {

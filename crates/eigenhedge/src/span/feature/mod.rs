@@ -49,9 +49,10 @@ pub struct Feature<D> {
     /// Kernel of every atom with itself; incomplete after deserialization.
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
-    /// Rows seen since the images were recomputed.
+    /// Number of rows since the images were recomputed.
     stale: usize,
-    /// Number of rows seen, and a hash of the changes of the dictionary. Over the same rows, equal lineages imply equal dictionaries.
+    /// Number of rows seen, and a hash of all changes of the dictionary (the lineage). Over the same rows,
+    /// equal lineages imply equal dictionaries.
     trials: u64,
     lineage: u64,
     #[serde(skip)]
@@ -73,14 +74,14 @@ struct Working {
     /// Kernel of the point with the atoms and with itself.
     row: Vec<f64>,
     own: f64,
-    /// Largest entry of the point, if its kernel with itself is zero or subnormal.
+    /// Largest entry of the point if its kernel with itself is zero or subnormal.
     longest: f64,
     /// Kernel values of the point minus the origin.
     moved: Vec<f64>,
     square: f64,
-    /// Overlap of the residual with the atoms, and the subtracted coordinates.
+    /// Inner products of the residual with the atoms.
     residual: Vec<f64>,
-    /// The same overlaps before an atom replaces the point.
+    /// Inner products of the residual with the atoms before an atom replaced the point.
     of_point: Vec<f64>,
     /// Coordinates subtracted from the point or the atom.
     taken: Vec<f64>,
@@ -94,7 +95,7 @@ struct Working {
     combined: bool,
     /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
-    /// For evictions: weighted coefficients, cost of each atom, atoms to remove.
+    /// Scratch space of evictions: weighted coefficients, cost of each atom, and atoms to remove.
     parts: Matrix,
     costs: Vec<f64>,
     going: Vec<usize>,
@@ -106,27 +107,28 @@ struct Working {
     change: Matrix,
 }
 
-/// Share of `k(x, x)` below which residuals are not resolved, because they would make large columns.
+/// Residuals below this share of `k(x, x)` are not resolved, because they would make large columns.
 const RESOLVED: f64 = 1e-7;
-/// Size of the largest column. Above it, rounding errors of kernels would determine its direction.
+/// Maximum size of a column. In a larger one, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
-/// Size above which a direction is discarded. Combinations of columns can be larger than each of them.
+/// A direction is discarded above this size. A combination of columns can be larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
-/// Squared norm of a unit column after eviction below which the direction is discarded.
+/// A direction is discarded if the squared norm of its unit column falls below this after an eviction.
 const LOST_DIRECTION: f64 = 1e-4;
 /// Tolerated error of the squared norm of a column.
 const KNOWN: f64 = 1e-9;
-/// Allowed relative difference of the two computations of the squared norm of a residual.
+/// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Difference of the two, divided by the size of the residual, that rounding can cause.
+/// Largest difference between the two values that rounding can cause, divided by the size of the residual.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
-/// Error of an image, divided by the square root of the size of the largest column, that rounding can cause.
+/// Largest error of an image that rounding can cause, divided by the square root of the size of the largest
+/// column.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
-/// Minimum share of `k(x, x)` that a residual must have along the atom that represents it.
+/// Minimum share of `k(x, x)` of the part of a residual along the atom that represents it.
 const CARRIED: f64 = 1e-6;
-/// Share of the norm of the point below which a residual is computed twice.
+/// A residual shorter than this share of the norm of the point is computed twice.
 const REPEAT: f64 = 0.75;
-/// Number of rounding errors in the squared norm of a point minus the origin.
+/// Assumed number of rounding errors in the squared norm of a point minus the origin.
 const ROUNDINGS: f64 = 8.0;
 /// Minimum number of rows between two recomputations of the images.
 const REFRESH_AFTER: usize = 8;
@@ -153,13 +155,14 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Declares that the feature space has dimension N.
+    /// Sets the dimension N of the feature space.
     pub fn within(mut self, dimension: Multiplicity) -> Self {
         self.dimension = dimension;
         self
     }
 
-    /// Limits the number of atoms. A row does not become an atom if one atom represents it up to a share `novelty` of its energy.
+    /// Limits the number of atoms. A row does not become an atom if a single atom represents it except for a
+    /// share `novelty` of its energy.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(Budget::new(atoms, novelty)?);
         Ok(self)
@@ -185,7 +188,8 @@ impl<D: Dictionary> Feature<D> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
-    /// Computes the kernels of new atoms with themselves; of all atoms after deserialization, with the same bits.
+    /// Computes the kernels of new atoms with themselves. After deserialization, computes those of all atoms,
+    /// with identical bits.
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
         let new = squares.len()..dictionary.len();
@@ -219,7 +223,8 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Computes the coefficients of the residual of the loaded point: minus those of the origin and of the coordinates.
+    /// Computes the coefficients of the residual of the loaded point, without the point itself: minus those
+    /// of the origin and of the projection.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -243,8 +248,9 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.push(size, error, norm);
     }
 
-    /// Returns the size of the residual in `expansion` plus a `rest`, and the squared error of its image; `None` if a column
-    /// made of it would be too inaccurate. Requests recomputed images if these would resolve it.
+    /// Returns the size of the residual in `expansion` plus `rest`, and the squared error of its image.
+    /// `None` if a column made of it would be too inaccurate; in that case, requests recomputed images if
+    /// they would help.
     fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
         let Working { own, expansion, taken, .. } = &mut self.scratch.0;
         let size = rest + size(expansion, &self.squares.0);
@@ -263,7 +269,7 @@ impl<D: Dictionary> Feature<D> {
         (error <= allowed).then_some((size, error))
     }
 
-    /// Updates the accuracy after the images were recomputed.
+    /// Updates the accuracy after the images have been recomputed.
     fn take_for_fresh(&mut self) {
         self.know_squares();
         let (coefficients, squares) = (&self.coefficients, &self.squares.0);
@@ -275,7 +281,8 @@ impl<D: Dictionary> Feature<D> {
         self.stale = 0;
     }
 
-    /// Returns true if enough rows have passed to justify recomputing the images, which costs one kernel row per atom.
+    /// Returns true if enough rows have passed since the last recomputation of the images, which costs one
+    /// kernel row per atom.
     fn may_refresh(&self) -> bool {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
@@ -292,8 +299,9 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.combine(change, (0..change.columns()).map(|j| size(coefficients.column(j), squares)));
     }
 
-    /// Adds a column for the part of the residual that one atom represents: the point is replaced by `factor` times the atom.
-    /// Returns the coordinate of the point in the column; zero if there is no new column.
+    /// Adds a column for the part of the residual that a single atom represents. The point is replaced by
+    /// `factor` times the atom. Returns the coordinate of the point in the new column, or zero if there is
+    /// none.
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
         let Working { row, own, residual, residual_square, of_point, correction, expansion, moved, taken, .. } =
             &mut self.scratch.0;
@@ -323,7 +331,7 @@ impl<D: Dictionary> Feature<D> {
         coordinate
     }
 
-    /// Adds the point as an atom, with one more row in each matrix.
+    /// Adds the point as an atom, which adds one row to each matrix.
     fn push_atom(&mut self, point: &D::Point) {
         let Working { row, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
@@ -347,7 +355,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Recomputes the images.
+    /// Recomputes the images of the columns.
     fn refresh(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, correction, .. } = &mut self.scratch.0;
@@ -370,9 +378,9 @@ impl<D: Dictionary> Feature<D> {
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
-    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of them. Then,
-    /// if `may_lose` is true, the new columns are the old ones times the rotation in the scratch space, up to drift; otherwise
-    /// nothing has changed.
+    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent
+    /// all of them. In that case, if `may_lose` is true, the new columns are the old ones times the rotation
+    /// in the scratch space, up to drift; if it is false, nothing has changed.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();
@@ -423,7 +431,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Symmetrizes a matrix that is symmetric up to rounding.
+/// Makes a matrix exactly symmetric that is symmetric up to rounding.
 fn make_symmetric(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for i in 0..j {

@@ -9,13 +9,14 @@ use crate::simplex::others;
 use crate::span::{Beside, Span};
 use crate::state::{LARGEST, State, count, ensure, entries, length, within};
 
-/// Number of atoms whose kernel rows are recomputed.
+/// Number of atoms whose kernel rows are recomputed for the check.
 const PROBED: usize = 64;
-/// Allowed deviation of stored from recomputed values. The tolerance grows with the squared reach, because rounding errors of a
-/// kernel are multiplied by the coefficients.
+/// Allowed deviation of stored values from recomputed ones. The tolerance grows with the squared reach,
+/// because rounding errors of a kernel are multiplied by the coefficients.
 const SLACK: f64 = 1e-6;
 const ROUNDING: f64 = 1e-11;
-/// Maximum length of a unit vector if nothing in it cancelled. Residuals that cancel more are not resolved.
+/// Maximum reach of a unit vector: its length if no terms cancelled. Residuals with more cancellation are not
+/// resolved.
 const LARGEST_REACH: f64 = 1e8;
 
 impl State for Feature<Vectors> {
@@ -47,8 +48,8 @@ impl State for Feature<Vectors> {
 }
 
 impl Feature<Vectors> {
-    /// Compares the Gram matrix of the columns with the identity, and the images of the basis and of the center with recomputed
-    /// ones for a few atoms.
+    /// Compares the Gram matrix of the columns with the identity. Also compares the images of the basis and
+    /// of the center with recomputed ones, for a few atoms.
     fn check_images(&self) -> Result<(), Error> {
         let (atoms, mut dictionary) = (self.dictionary.len(), self.dictionary.clone());
         let atom_square = |atom: usize| dictionary.value_between(atom, &dictionary, atom);

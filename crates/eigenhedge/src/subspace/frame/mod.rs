@@ -21,7 +21,7 @@ use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// Explicit directions with values.
+/// Explicit directions, with a value for each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Frame {
     dimension: Multiplicity,
@@ -44,16 +44,18 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Share below which the part outside is rounding.
+/// The part of a point outside the directions is treated as rounding error below this share of the point.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share below which the part outside is computed twice.
+/// The part outside the directions is computed twice if it is below this share of the point.
 const REPEAT: f64 = 0.75;
-/// Relative overlap with the directions below which the part outside counts as orthogonal to them.
+/// The part outside counts as orthogonal to the directions if its relative overlap with them is below this.
 const ORTHOGONAL: f64 = 4e-15;
-/// Share of the first pass below which the result of the second pass is rounding.
+/// If the second pass leaves less than this share of the first result, the remainder is treated as rounding
+/// error.
 const HALVED: f64 = 0.5;
-/// Number of updates between measurements of the drift of the rotation, and the drift above which it is orthonormalized.
+/// Number of updates between measurements of the drift of the rotation.
 const LOOK_EVERY: u64 = 256;
+/// Drift above which the rotation is orthonormalized.
 const REFRESH: f64 = 1e-13;
 
 impl Frame {
@@ -79,7 +81,7 @@ impl Frame {
         &self.rotation
     }
 
-    /// Returns the number of other directions if `explicit` directions were explicit.
+    /// Returns the number of other directions for a given number of explicit ones.
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
         match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
@@ -92,7 +94,7 @@ impl Frame {
         self.dimension
     }
 
-    /// Replaces directions and values. The directions are the first columns of the matrix, one per value.
+    /// Replaces the directions and values. The directions are the first columns of the matrix, one per value.
     pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
         self.values.clear();
         self.values.extend(values);
@@ -108,7 +110,8 @@ impl Frame {
         self.rotation.resize(columns, self.rotation.columns());
     }
 
-    /// Splits a point into coordinates and the part outside the directions. Returns the squared length of the latter.
+    /// Computes the coordinates of a point and its part outside the directions. Returns the squared length of
+    /// that part.
     pub fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
         self.rotation.transpose_times(columns, coordinates);
@@ -137,18 +140,19 @@ impl Frame {
         self.rotation.orthonormalise();
     }
 
-    /// Returns the coordinates of the point observed last.
+    /// Returns the coordinates of the last observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the part of that point outside the directions, in the coordinates of the columns of the span.
+    /// Returns the part of the last observed point outside the directions, in the coordinates of the columns
+    /// of the span.
     pub fn outside(&self) -> &[f64] {
         &self.scratch.0.outside
     }
 
-    /// Adds `sigma` times the dyad of the point observed last. The part outside becomes explicit with the value `common`.
-    /// Values change at once; the directions follow in [`Self::retain`].
+    /// Adds `sigma` times the dyad of the last observed point. Its part outside becomes an explicit direction
+    /// with the value `common`. Values change at once; the directions follow in [`Self::retain`].
     pub fn change(&mut self, sigma: f64, common: f64) {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
@@ -157,8 +161,8 @@ impl Frame {
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
-    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if nothing changes. The last
-    /// rotation of the directions is left to [`Self::retain`].
+    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if nothing
+    /// changes. The last rotation of the directions is left to [`Self::retain`].
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         let mut changed = false;
         // From the last dyad, whose coordinates are available, to the first.
@@ -187,8 +191,8 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Rotates the directions to the last update and keeps those for which `pass(position, value)` is true. Values are in
-    /// ascending order of position after a positive update and descending after a negative one.
+    /// Rotates the directions according to the last update, and keeps those for which `pass(position, value)`
+    /// is true. Values are ascending after a positive update and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, .. } = &mut self.scratch.0;
         keep.clear();
@@ -202,15 +206,15 @@ impl Frame {
         }
     }
 
-    /// Returns the combination to apply to the columns of the span if there are many more columns than directions. Each
-    /// additional column enlarges the coordinates of a row but makes the combination of u directions rarer; for many
-    /// directions, a share of u is cheapest.
+    /// Returns the combination to apply to the columns of the span, if there are many more columns than
+    /// directions. More columns make the coordinates of a row longer, but combinations rarer. For u
+    /// directions, a share of u is the cheapest number of additional columns.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
         (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)
     }
 
-    /// Updates the frame after the span has combined its columns: the directions are the columns now.
+    /// Updates the frame after the span has combined its columns. The directions are then the columns.
     pub fn combined(&mut self) {
         let directions = self.rotation.columns();
         self.columns = directions;
@@ -221,8 +225,8 @@ impl Frame {
         }
     }
 
-    /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions that then
-    /// have the value `common` (up to rounding) are no longer explicit.
+    /// Updates the frame after the span has lost columns, by compressing the matrix to the remaining ones.
+    /// Directions whose value is then `common` up to rounding are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
         let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());

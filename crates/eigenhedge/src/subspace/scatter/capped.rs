@@ -18,10 +18,10 @@ use crate::simplex::Multiplicity;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
-/// The largest eigenpairs of a scatter matrix, up to a maximum number.
+/// Largest eigenpairs of a scatter matrix, up to a maximum number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Capped {
-    /// Directions with their eigenvalues, ascending.
+    /// Directions with their eigenvalues, in ascending order.
     pub(super) frame: Frame,
     max_rank: usize,
 }
@@ -55,7 +55,7 @@ impl Capped {
         dropped
     }
 
-    /// Returns the matrix in the coordinates of the columns.
+    /// Returns the matrix, in coordinates of the columns.
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));

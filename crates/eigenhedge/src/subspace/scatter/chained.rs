@@ -24,13 +24,13 @@ use crate::state::{LARGEST, State, ensure, entries, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest eigenvalue below which an eigenvalue is rounding.
+/// Eigenvalues below this share of the largest one are treated as rounding errors.
 pub(super) const ROUNDING: f64 = f64::EPSILON;
 
-/// A scatter matrix with all its eigenvalues and implicit eigenvectors.
+/// Scatter matrix with all its eigenvalues and implicit eigenvectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
-    /// Matrix at the last decomposition, and its forgetting factor since then.
+    /// Matrix at the last decomposition, and the forgetting factor accumulated since then.
     matrix: Matrix,
     matrix_scale: f64,
     /// Rows since the last decomposition, and their weights.
@@ -45,7 +45,7 @@ pub(in super::super) struct Chained {
     scratch: Scratch<Working>,
 }
 
-/// Factors since the last decomposition. Unused ones keep their memory.
+/// Factors since the last decomposition. Unused factors keep their memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -63,7 +63,7 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
-    /// Buffers for a direction. Those of the point are needed until the update.
+    /// Buffers for a direction. The buffers of the point are needed until the update.
     of_direction: Vec<f64>,
     of_directions: Matrix,
     product: Matrix,
@@ -71,9 +71,9 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Number of columns up to which factors are multiplied into the basis.
+/// Maximum number of columns for which factors are multiplied into the basis.
 const TURNED: usize = 128;
-/// Number of rows between two decompositions in that case.
+/// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
 
 impl Default for Chained {
@@ -123,7 +123,7 @@ impl Chained {
         &self.values
     }
 
-    /// Adds columns without energy, which are eigenvectors themselves.
+    /// Adds columns that have no energy. They are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);
         self.recent.resize(columns, self.recent.columns());
@@ -143,12 +143,12 @@ impl Chained {
         }
     }
 
-    /// Returns the coordinates of the point observed last.
+    /// Returns the coordinates of the last observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Computes eigenvector `i` in the coordinates of the columns.
+    /// Computes eigenvector `i`, in coordinates of the columns.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
@@ -169,8 +169,8 @@ impl Chained {
         out.extend_from_slice(&coordinates[size..]);
     }
 
-    /// Computes eigenvectors in the coordinates of the columns, one per column of `out`. Each factor is multiplied out once for
-    /// all.
+    /// Computes eigenvectors, one per column of `out`, in coordinates of the columns. Each factor is
+    /// multiplied out once for all of them.
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
         coordinates.resize(0, 0);
@@ -192,7 +192,7 @@ impl Chained {
         }
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The coordinates of the last dyad must have been observed last.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the last observed point.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
         self.recent_weights.iter_mut().for_each(|w| *w *= forget);
@@ -206,7 +206,7 @@ impl Chained {
         }
     }
 
-    /// Adds a dyad with its coordinates in the scratch space.
+    /// Adds a dyad whose coordinates are in the scratch space.
     fn add_dyad(&mut self, point: &[f64], weight: f64) {
         if self.chain.used == self.chain.factors.len() {
             self.chain.factors.push(Factor::default());
@@ -307,7 +307,8 @@ impl Chained {
     }
 }
 
-/// Multiplies the values by the factor. Those at rounding level of the largest are set to zero.
+/// Multiplies the values by the factor. Values that are rounding errors relative to the largest are set to
+/// zero.
 fn fade(values: &mut [f64], factor: f64) {
     if factor != 1.0 {
         let gone = ROUNDING * values.iter().fold(0f64, |a, v| a.max(*v));
@@ -315,7 +316,7 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the length at which a new decomposition, O(w³), costs as much as the chain, O(b w²) per row.
+/// Returns the chain length at which a new decomposition, O(w³), costs as much as the chain, O(b w²) per row.
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

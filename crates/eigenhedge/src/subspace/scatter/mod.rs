@@ -17,13 +17,13 @@ use capped::Capped;
 use chained::Chained;
 use serde::{Deserialize, Serialize};
 
-/// A scatter matrix as eigenvalues with directions.
+/// Scatter matrix, stored as eigenvalues with directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {
     /// All eigenpairs.
     Full(Box<Chained>),
-    /// The largest eigenpairs.
+    /// Largest eigenpairs only.
     Capped(Box<Capped>),
 }
 
@@ -76,7 +76,8 @@ impl Scatter {
         }
     }
 
-    /// Computes the coordinates of a point. Returns the squared length of the part outside the explicit directions.
+    /// Computes the coordinates of a point. Returns the squared length of its part outside the explicit
+    /// directions.
     pub fn observe(&mut self, columns: &[f64]) -> f64 {
         match self {
             Self::Full(full) => {
@@ -87,7 +88,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the coordinates of the point observed last.
+    /// Returns the coordinates of the last observed point.
     pub fn coordinates(&self) -> &[f64] {
         match self {
             Self::Full(full) => full.coordinates(),
@@ -95,7 +96,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the part of that point outside the directions, in the coordinates of the columns.
+    /// Returns the part of the last observed point outside the directions, in coordinates of the columns.
     pub fn outside(&self) -> &[f64] {
         match self {
             Self::Full(_) => &[],
@@ -103,7 +104,8 @@ impl Scatter {
         }
     }
 
-    /// Orthonormalizes the directions. Those of a full decomposition are always nearly orthonormal.
+    /// Orthonormalizes the directions. Does nothing for a full decomposition, whose directions are always
+    /// nearly orthonormal.
     pub fn heal(&mut self) {
         if let Self::Capped(capped) = self {
             capped.frame.heal();
@@ -133,8 +135,8 @@ impl Scatter {
         }
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must have been observed last. Returns the sum of the dropped
-    /// eigenvalues.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the last observed point. Returns the sum
+    /// of the dropped eigenvalues.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         match self {
             Self::Full(full) => {
@@ -145,7 +147,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the matrix in the coordinates of the columns.
+    /// Returns the matrix, in coordinates of the columns.
     pub fn matrix(&mut self) -> Matrix {
         match self {
             Self::Full(full) => full.matrix(),

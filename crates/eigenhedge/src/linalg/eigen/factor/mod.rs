@@ -18,7 +18,7 @@
 mod state;
 
 use super::cauchy_columns::{self, Points};
-use super::cauchy_product::CauchyProduct;
+use super::cauchy_product::{self, CauchyProduct};
 use super::root::Root;
 use super::secular;
 use super::secular_simd::{self, Point};
@@ -29,9 +29,9 @@ use serde::{Deserialize, Serialize};
 /// Source of an output direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Source {
-    /// Eigenvector of this root.
+    /// Eigenvector of the root with this index.
     Root(usize),
-    /// Input direction (after rotation) that the update does not change.
+    /// Input direction (after rotation) that the update leaves unchanged.
     Input(usize),
 }
 
@@ -51,10 +51,10 @@ pub struct Factor {
     rotations: Vec<Rotation>,
     /// Input position of each pole.
     active: Vec<usize>,
-    /// Poles and recomputed z, padded to whole lanes with poles of zero weight.
+    /// Poles and recomputed weights z. Both are padded to whole lanes with poles of zero weight.
     poles: Vec<f64>,
     weights: Vec<f64>,
-    /// Pole from which each root is measured, and the distance; padded like the poles.
+    /// Pole relative to which each root is stored, and the distance from it. Both are padded like the poles.
     origins: Vec<f64>,
     offsets: Vec<f64>,
     /// Inverse norm of each Cauchy column.
@@ -82,8 +82,6 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Number of poles up to which the special small product is used.
-const SMALL: usize = 128;
 /// Squared weights below this threshold, in a problem scaled to 1, would underflow in a product of four.
 const NEGLIGIBLE: f64 = 1e-50;
 
@@ -93,8 +91,9 @@ impl Factor {
         self.size
     }
 
-    /// Solves `diag(values) + sigma·z zᵀ`. `values` are replaced by the eigenvalues, ascending for positive `sigma` and
-    /// descending for negative. The output directions of the factor are in the same order.
+    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`. They
+    /// are ascending for positive `sigma` and descending for negative `sigma`, and the output directions of
+    /// the factor have the same order.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
@@ -125,7 +124,7 @@ impl Factor {
         Point { pole: self.origins[i], offset: self.offsets[i] }
     }
 
-    /// Splits the directions into active ones, ascending and distinct, and deflated ones.
+    /// Splits the directions into active ones, with ascending and distinct values, and deflated ones.
     fn deflate(&mut self, sigma: f64, scratch: &mut FactorScratch) {
         let FactorScratch { sorted, values, z, deflated, .. } = scratch;
         sorted.clear();
@@ -178,7 +177,8 @@ impl Factor {
         self.active.extend(pending);
     }
 
-    /// Computes roots, recomputed z and column norms of the active part. Returns the scale of the poles.
+    /// Computes the roots, the recomputed z and the column norms of the active part. Returns the scale of the
+    /// poles.
     fn find_roots(&mut self, sigma: f64, scratch: &mut FactorScratch) -> f64 {
         scratch.roots.clear();
         self.poles.clear();
@@ -204,7 +204,7 @@ impl Factor {
         scale
     }
 
-    /// Computes `out = Eᵀ y`: coordinates in the new directions from coordinates in the old ones.
+    /// Computes `out = Eᵀ y`: converts coordinates from the old directions to the new ones.
     pub fn apply_transpose(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let (input, terms) = (&mut scratch.input, &mut scratch.terms);
         input.clear();
@@ -220,8 +220,8 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// Computes `X ← E X` for the first `size` rows of a matrix. Equivalent to [`Self::apply`] on every column, with one
-    /// product.
+    /// Computes `X ← E X` for the first `size` rows of a matrix. The result equals [`Self::apply`] on every
+    /// column, but takes a single matrix product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -257,7 +257,7 @@ impl Factor {
         }
     }
 
-    /// Inverts the rotations made before the secular equation.
+    /// Undoes the rotations that preceded the secular equation.
     fn turn_back(&self, x: &mut [f64]) {
         for r in self.rotations.iter().rev() {
             let (a, b) = (x[r.deflated], x[r.kept]);
@@ -266,7 +266,7 @@ impl Factor {
         }
     }
 
-    /// Computes `out = E y`: coordinates in the old directions from coordinates in the new ones.
+    /// Computes `out = E y`: converts coordinates from the new directions to the old ones.
     pub fn apply(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let terms = &mut scratch.terms;
         terms.clear();
@@ -285,7 +285,7 @@ impl Factor {
         self.turn_back(out);
     }
 
-    /// Computes `Q ← Q E`, restricted to the output directions for which `keep` is true.
+    /// Computes `Q ← Q E` for the output directions for which `keep` is true. The others are dropped.
     pub fn rotate(&self, q: &mut Matrix, keep: &[bool], scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, product, turned, kept_roots, places, .. } = scratch;
         for r in &self.rotations {
@@ -309,7 +309,7 @@ impl Factor {
                 product.column_mut(out).copy_from_slice(q.column(*j));
             }
         }
-        if self.active.len() <= SMALL {
+        if self.active.len() <= cauchy_product::MOST {
             Arch::new().dispatch(CauchyProduct { q, active: &self.active, cauchy, to: places, out: product });
         } else {
             gathered.resize(q.rows(), self.active.len());
@@ -324,7 +324,7 @@ impl Factor {
         std::mem::swap(q, product);
     }
 
-    /// Lists the kept roots in output order, and their positions among the kept directions.
+    /// Lists the roots that are kept, in output order, and their positions among the kept directions.
     fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
         roots.clear();
         places.clear();
@@ -423,7 +423,8 @@ mod tests {
         largest
     }
 
-    /// Returns values and coordinates of several kinds: graded, repeated, zero coordinates.
+    /// Returns random values and coordinates of the given kind, such as graded values, repeated values or
+    /// zero coordinates.
     fn case(n: usize, kind: usize, random: &mut Random) -> (Vec<f64>, Vec<f64>) {
         let value = |random: &mut Random| match kind {
             0 => random.normal(),

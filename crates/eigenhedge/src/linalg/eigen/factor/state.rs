@@ -19,7 +19,7 @@ impl Factor {
         self.check_isometry()
     }
 
-    /// Checks that every rotation is in range and that every output has its own source.
+    /// Checks that every rotation is in range and that no two outputs have the same source.
     fn check_places(&self) -> Result<(), Error> {
         let sentence = "a change must lead from all directions to all directions";
         for rotation in &self.rotations {
@@ -61,7 +61,7 @@ impl Factor {
         Ok(())
     }
 
-    /// Checks on a vector without symmetries that the factor preserves length.
+    /// Checks that the factor preserves the length of a vector without symmetries.
     fn check_isometry(&self) -> Result<(), Error> {
         let probe: Vec<f64> = (1..=self.size).map(|i| (i as f64 * 0.754_877_666_246_692_8).fract() - 0.3).collect();
         let mut image = vec![0.0; self.size];

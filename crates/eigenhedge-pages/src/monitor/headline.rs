@@ -1,0 +1,114 @@
+//! The state of monitors in a sentence.
+
+use super::occurrence::Occurrence;
+use super::track::Track;
+use super::{Facts, Journal};
+use crate::counted;
+use eigenhedge_io::{CAUSES, printable};
+
+/// Minimum share of an unusual column, relative to the largest share.
+const FAIR_SHARE: f64 = 1.0 / 3.0;
+
+/// Returns a sentence about the state, at the end of the table or now.
+pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
+    let columns = facts.columns.len();
+    if facts.running.is_some() && track.in_table.rows == 0 {
+        return "No rows yet.".to_owned();
+    }
+    if let Some(warm_up) = facts.running.filter(|_| !track.is_ready) {
+        return format!("Learning what is normal: {} of {warm_up} rows.", track.in_table.rows);
+    }
+    if !track.is_ready {
+        return format!("{} were too few for a reference.", counted(track.in_table.rows, "row"));
+    }
+    let drift = listed.iter().rev().find(|one| one.kind == "drift" && Some(one.start) == track.drift_since);
+    if let (Some(since), drift) = (track.drift_since, drift) {
+        let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
+        let named = drift.map_or(0, |one| unusual_columns(&one.causes));
+        let first = drift
+            .and_then(|one| one.causes.first())
+            .map_or(String::new(), |(name, _)| format!("; mainly {}", printable(name)));
+        return match named {
+            0 => format!("Unusual since {when}."),
+            named => {
+                // Only the first `CAUSES` columns are named.
+                let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
+                format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
+            }
+        };
+    }
+    let events = listed.iter().filter(|one| !one.is_change() && !one.is_drift());
+    match events.max_by_key(|one| one.end) {
+        None if track.in_table.drift_rows > 0 => {
+            let drift = listed.iter().rev().find(|one| one.kind == "returned");
+            let of =
+                drift.filter(|one| !one.causes.is_empty()).map_or(String::new(), |one| format!(" ({})", causes(one)));
+            let until = drift.map_or(String::new(), |one| format!(" until {}", end_of(one)));
+            let when = if facts.running.is_some() { "now" } else { "at the end" };
+            format!("In drift for {}{until}{of}. Normal {when}.", counted(track.in_table.drift_rows, "row"))
+        }
+        None => format!("Nothing unusual in {}.", counted(track.in_table.scored, "row")),
+        Some(last) => {
+            let of = if last.causes.is_empty() { String::new() } else { format!(" ({})", causes(last)) };
+            let (alarms, events) = (counted(track.in_table.alarms, "alarm"), counted(track.in_table.events, "event"));
+            let (events, state) = match facts.running {
+                None => (events, "Normal at the end."),
+                // An event is counted when it is over.
+                Some(_) if journal.is_open(last) => (counted(track.in_table.events + 1, "event"), "Alarm now."),
+                Some(_) => (events, "Normal now."),
+            };
+            format!("{state} {alarms} in {events}; the last at {}{of}.", moment(last))
+        }
+    }
+}
+
+/// Returns a sentence about the states of all keys.
+pub fn fleet_headline(journal: &Journal, facts: &Facts) -> String {
+    let tracks = &journal.tracks;
+    let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count();
+    let (drifting, keys) = (count(&|track| track.drift_since.is_some()), tracks.len());
+    let with_alarms = count(&|track| track.in_table.alarms > 0);
+    let when = if facts.running.is_some() { "now" } else { "at the end" };
+    match drifting {
+        0 => format!("None of {keys} is in drift {when}; {with_alarms} had alarms."),
+        drifting => format!("{drifting} of {keys} are in drift {when}; {with_alarms} had alarms."),
+    }
+}
+
+/// Counts the causes with a share of at least `FAIR_SHARE` times the largest, which comes first.
+fn unusual_columns(causes: &[(String, f64)]) -> usize {
+    let largest = causes.first().map_or(0.0, |(_, share)| *share);
+    causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
+}
+
+fn moment(one: &Occurrence) -> String {
+    match one.start_time.as_str() {
+        "" => format!("row {}", one.start),
+        time => printable(time),
+    }
+}
+
+fn end_of(one: &Occurrence) -> String {
+    match one.end_time.as_str() {
+        "" => format!("row {}", one.end),
+        time => printable(time),
+    }
+}
+
+/// Returns the names of the columns that caused an entry.
+pub fn causes(one: &Occurrence) -> String {
+    one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unusual_columns;
+
+    #[test]
+    fn columns_with_a_small_share_are_not_called_unusual() {
+        let causes = |shares: &[f64]| shares.iter().map(|share| (String::new(), *share)).collect::<Vec<_>>();
+        assert_eq!(unusual_columns(&causes(&[0.8, 0.15, 0.05])), 1);
+        assert_eq!(unusual_columns(&causes(&[0.5, 0.4, 0.1])), 2);
+        assert_eq!(unusual_columns(&causes(&[])), 0);
+    }
+}

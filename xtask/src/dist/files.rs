@@ -1,0 +1,53 @@
+//! Files and folders, with the path in every error.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::write(path, content).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let folder = to.parent().unwrap_or(to);
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
+}
+
+pub fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Returns the entries of a folder, sorted.
+pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let read = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
+    let mut paths: Vec<PathBuf> = read.map_err(|error| format!("{}: {error}", folder.display()))?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Returns the only entry whose name ends so.
+pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
+    let found: Vec<PathBuf> =
+        entries(folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect();
+    match found.as_slice() {
+        [path] => Ok(path.clone()),
+        _ => Err(format!(
+            "{}: must hold one file *{ending}, has {}: run `cargo xtask dist`",
+            folder.display(),
+            found.len()
+        )),
+    }
+}
+
+/// Returns name and size of each file.
+pub fn listing(folder: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    for path in entries(folder)? {
+        let size = path.metadata().map_err(|error| format!("{}: {error}", path.display()))?.len();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        text += &format!("   {name:<60} {size:>12} bytes\n");
+    }
+    Ok(text)
+}

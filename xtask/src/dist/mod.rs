@@ -1,0 +1,55 @@
+//! What is published, in `target/dist`: wheel, source distribution, program as an archive and a Debian package, checksums, and
+//! a bill of materials.
+//!
+//! The same commit gives the same bytes. Dates are that of the commit, paths of the machine are left out of binaries, and
+//! archives are sorted. The tools are those of `xtask/dist-requirements.txt`, in an environment of their own.
+
+mod archives;
+mod bill_of_materials;
+mod dependencies;
+mod files;
+mod licences;
+mod package;
+mod program;
+mod toolchain;
+mod trial;
+
+use crate::python;
+use std::path::Path;
+use std::time::Instant;
+use toolchain::Toolchain;
+
+/// Builds everything into `target/dist`.
+pub fn build(root: &Path) -> Result<(), String> {
+    let start = Instant::now();
+    let toolchain = Toolchain::new(root)?;
+    let output = python::empty(&root.join("target/dist"))?;
+    let mut times = Vec::new();
+    let mut timed = |name: &'static str, work: &mut dyn FnMut() -> Result<(), String>| {
+        println!("== {name}");
+        let began = Instant::now();
+        work().map_err(|reason| format!("{name}: {reason}"))?;
+        times.push((name, began.elapsed().as_secs_f64()));
+        Ok::<(), String>(())
+    };
+    let dependencies = dependencies::of_the_program(root)?;
+    let licences = licences::text(root, &dependencies)?;
+    timed("program", &mut || program::build(&toolchain))?;
+    timed("archives", &mut || {
+        let tree = program::stage(&toolchain, &licences)?;
+        archives::tarball(&toolchain, &tree, &output)?;
+        archives::debian_package(&toolchain, &tree, &output)
+    })?;
+    timed("wheel", &mut || package::wheel(&toolchain, &licences, &output))?;
+    timed("source distribution", &mut || package::source_distribution(&toolchain, &output))?;
+    timed("bill of materials", &mut || bill_of_materials::write(&toolchain, &dependencies, &output))?;
+    archives::checksums(&output)?;
+    print!("{}", files::listing(&output)?);
+    for (name, seconds) in times {
+        println!("   {name:<20} {seconds:>7.1} s");
+    }
+    println!("== target/dist in {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+pub use trial::run as try_out;

@@ -1,0 +1,50 @@
+//! The program with its completions, manual pages and licences.
+
+use super::files::{copy, entries, write};
+use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain, output};
+use crate::{python, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Shell, folder below `usr/share`, and name of the script.
+const COMPLETIONS: [(&str, &str, &str); 3] = [
+    ("bash", "bash-completion/completions", "eigenhedge"),
+    ("zsh", "zsh/vendor-completions", "_eigenhedge"),
+    ("fish", "fish/vendor_completions.d", "eigenhedge.fish"),
+];
+
+/// Builds the program with live pages and the service.
+pub fn build(toolchain: &Toolchain) -> Result<(), String> {
+    let mut cargo = toolchain.command(BUILDER);
+    cargo.args(["zigbuild", "--release", "--locked", "--package", "eigenhedge-cli", "--features", "serve"]);
+    run(cargo.arg("--target").arg(format!("{TARGET}.{GLIBC}")))
+}
+
+/// Writes the files of the program into a folder as they are installed below `/`. Returns it.
+pub fn stage(toolchain: &Toolchain, licences: &str) -> Result<PathBuf, String> {
+    let (root, tree) = (&toolchain.root, toolchain.root.join("target/dist-stage"));
+    python::empty(&tree)?;
+    let program = tree.join("usr/bin/eigenhedge");
+    copy(&toolchain.program(), &program)?;
+    for (shell, folder, name) in COMPLETIONS {
+        let script = output(Command::new(&program).args(["completions", shell]))?;
+        write(&tree.join("usr/share").join(folder).join(name), script)?;
+    }
+    manual_pages(&program, &tree.join("usr/share/man/man1"))?;
+    let documents = tree.join("usr/share/doc/eigenhedge");
+    for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
+        copy(&root.join(name), &documents.join(name))?;
+    }
+    for example in entries(&root.join("deploy"))? {
+        copy(&example, &documents.join("deploy").join(example.file_name().unwrap_or_default()))?;
+    }
+    write(&documents.join("THIRD-PARTY-LICENSES.txt"), licences)?;
+    Ok(tree)
+}
+
+/// Writes the manual pages, compressed as Debian asks.
+fn manual_pages(program: &Path, folder: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    output(Command::new(program).args(["man", "--out"]).arg(folder))?;
+    run(Command::new("gzip").args(["-9", "--no-name"]).args(entries(folder)?))
+}

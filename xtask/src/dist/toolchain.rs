@@ -1,0 +1,91 @@
+//! Tools and settings of a reproducible build.
+
+use crate::python;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Platform of the published binaries.
+pub const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// Oldest C library on which they run.
+pub const GLIBC: &str = "2.17";
+
+/// Tool that builds the program.
+pub const BUILDER: &str = "cargo-zigbuild";
+
+pub struct Toolchain {
+    pub root: PathBuf,
+    /// Version of all packages.
+    pub version: String,
+    /// Time of the commit, in seconds since 1970.
+    pub epoch: String,
+    /// Python environment with the tools.
+    environment: PathBuf,
+}
+
+impl Toolchain {
+    pub fn new(root: &Path) -> Result<Self, String> {
+        let requirements = root.join("xtask/dist-requirements.txt");
+        let environment = python::environment_with(root.join("target/python/dist"), &requirements)?;
+        let mut log = Command::new("git");
+        let epoch = match std::env::var("SOURCE_DATE_EPOCH") {
+            Ok(epoch) => epoch,
+            Err(_) => output(log.args(["log", "-1", "--format=%ct"]).current_dir(root))?.trim().to_owned(),
+        };
+        if epoch.parse::<u64>().is_err() {
+            return Err(format!("the time of the commit must be a number of seconds, got {epoch:?}"));
+        }
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(Self { root: root.to_owned(), version, epoch, environment })
+    }
+
+    /// Returns a command of the environment that builds the same bytes wherever the sources are.
+    ///
+    /// The program and the Python module have folders of their own: they resolve features of dependencies differently, and in one
+    /// folder each build would replace that of the other.
+    pub fn command(&self, program: &str) -> Command {
+        let tools = self.environment.join("bin");
+        let mut command = Command::new(tools.join(program));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let paths = std::iter::once(tools).chain(std::env::split_paths(&path));
+        command.env("PATH", std::env::join_paths(paths).unwrap_or(path));
+        command.env("SOURCE_DATE_EPOCH", &self.epoch).env("CARGO_INCREMENTAL", "0");
+        command.env("RUSTFLAGS", self.flags()).env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
+        // zig: C code of dependencies names no folders either.
+        command.env("CFLAGS", format!("-ffile-prefix-map={}=/cargo -g0", cargo_home().display()));
+        command.env("CARGO_TARGET_DIR", self.target(program)).current_dir(&self.root);
+        command
+    }
+
+    /// Returns options of the compiler that leave folders of this machine out of the binaries.
+    fn flags(&self) -> String {
+        let folders = [(self.root.clone(), "/eigenhedge"), (cargo_home(), "/cargo")];
+        folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ")
+    }
+
+    fn target(&self, program: &str) -> PathBuf {
+        self.root.join("target/dist-build").join(program)
+    }
+
+    /// Path of the built program.
+    pub fn program(&self) -> PathBuf {
+        self.target(BUILDER).join(TARGET).join("release/eigenhedge")
+    }
+}
+
+fn cargo_home() -> PathBuf {
+    let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cargo");
+    std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
+}
+
+/// Runs a command and returns what it prints.
+pub fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
+    if !output.status.success() {
+        // Tests report on their standard output.
+        let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+        let lines: Vec<&str> = texts.lines().collect();
+        return Err(format!("{name}:\n{}", lines[lines.len().saturating_sub(60)..].join("\n")));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("{name}: {error}"))
+}

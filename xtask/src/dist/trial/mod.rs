@@ -1,0 +1,26 @@
+//! Trials of what is in `target/dist`, as a user would install it.
+
+mod debian;
+mod sources;
+mod wheels;
+
+use std::path::Path;
+
+type Part = (&'static str, fn(&Path) -> Result<String, String>);
+
+const PARTS: [Part; 4] =
+    [("wheel", wheels::install), ("deb", debian::install), ("sdist", sources::sdist), ("crates", sources::crates)];
+
+/// Runs the parts with these names, or all. Prints a line for each outcome at the end.
+pub fn run(root: &Path, names: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|(part, _)| part != *name)) {
+        return Err(format!("{unknown} is not a part; parts are {}", PARTS.map(|(name, _)| name).join(", ")));
+    }
+    let mut report = String::new();
+    for (name, part) in PARTS.iter().filter(|(name, _)| names.is_empty() || names.contains(name)) {
+        println!("== try {name}");
+        report += &part(root).map_err(|reason| format!("{name}: {reason}"))?;
+    }
+    print!("== tried\n{report}");
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! The wheel in fresh environments: every Python of this machine, with the oldest and the newest NumPy.
+
+use crate::dist::files::{entries, with_ending};
+use crate::dist::toolchain::{Toolchain, output};
+use crate::{python, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Supported Pythons, and the oldest NumPy from 1.26 on that has a wheel for each.
+const PYTHONS: [(&str, &str); 5] =
+    [("3.10", "1.26.0"), ("3.11", "1.26.0"), ("3.12", "1.26.0"), ("3.13", "2.1.0"), ("3.14", "2.3.2")];
+/// What the tests use, in the newest versions that agree with the NumPy. Wheels only: nothing is compiled. The scikit-learn of
+/// Python 3.10 does not know the names of columns of Polars 2.
+const PACKAGES: &str = "pytest scikit-learn scipy river pandas polars<2 pyarrow matplotlib joblib";
+/// Tests of the repository rather than of the package: they need mypy, the book's pictures or one set of versions.
+const LEFT_OUT: &str = "test_types.py test_notebooks.py test_upstream.py";
+
+/// Installs the wheel in each environment and runs the tests of the package on it.
+pub fn install(root: &Path) -> Result<String, String> {
+    let toolchain = Toolchain::new(root)?;
+    let wheel = with_ending(&root.join("target/dist"), ".whl")?;
+    let mut report = String::new();
+    for (version, oldest) in PYTHONS {
+        let Some(interpreter) = interpreter(version) else {
+            report += &format!("   wheel, Python {version}: skipped, not on this machine\n");
+            continue;
+        };
+        for numpy in [format!("numpy=={oldest}"), "numpy".to_owned()] {
+            report += &try_environment(&toolchain, &interpreter, &numpy, &wheel)?;
+            print!("{report}");
+        }
+    }
+    Ok(report)
+}
+
+fn try_environment(toolchain: &Toolchain, base: &Path, numpy: &str, wheel: &Path) -> Result<String, String> {
+    let environment = toolchain.root.join("target/python/trial");
+    run(toolchain.command("uv").args(["venv", "--quiet", "--clear", "--python"]).arg(base).arg(&environment))?;
+    let python = environment.join("bin/python");
+    let mut install = toolchain.command("uv");
+    install.args(["pip", "install", "--quiet", "--only-binary", ":all:", "--python"]).arg(&python);
+    run(install.arg(wheel).arg(numpy).args(PACKAGES.split(' ')))?;
+    let tests = toolchain.root.join("python/tests");
+    let mut pytest = python::interpreter(&environment);
+    pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).arg(&tests);
+    pytest.args(LEFT_OUT.split(' ').map(|name| format!("--ignore={}", tests.join(name).display())));
+    pytest.env("EIGENHEDGE_PROGRAM", toolchain.program());
+    let printed = output(pytest.current_dir(&toolchain.root));
+    let printed = printed.map_err(|reason| format!("{}, {numpy}: {reason}", base.display()))?;
+    let facts = "import sys, numpy; print('Python %d.%d.%d, NumPy' % sys.version_info[:3], numpy.__version__)";
+    let facts = output(python::interpreter(&environment).args(["-c", facts]))?;
+    let last = printed.lines().last().unwrap_or_default();
+    Ok(format!("   wheel, {}: {last}, import {:.3} s beyond NumPy\n", facts.trim(), import_seconds(&environment)?))
+}
+
+/// Returns the processor time that the import takes beyond that of NumPy, the least of several.
+fn import_seconds(environment: &Path) -> Result<f64, String> {
+    let script =
+        "import numpy, time; start = time.process_time(); import eigenhedge; print(time.process_time() - start)";
+    let once = || -> Result<f64, String> {
+        let text = output(python::interpreter(environment).args(["-c", script]))?;
+        text.trim().parse().map_err(|_| format!("import printed {text:?}"))
+    };
+    (0..5).map(|_| once()).try_fold(f64::INFINITY, |least, seconds| Ok(least.min(seconds?)))
+}
+
+/// Returns an interpreter of this version: on the path, or one of pyenv's.
+fn interpreter(version: &str) -> Option<PathBuf> {
+    let home = PathBuf::from(std::env::var_os("HOME")?);
+    let pyenv = std::env::var_os("PYENV_ROOT").map_or_else(|| home.join(".pyenv"), PathBuf::from).join("versions");
+    let of_pyenv = entries(&pyenv).unwrap_or_default().into_iter();
+    let named = of_pyenv.filter(|path| path.file_name().is_some_and(|name| starts(&name.to_string_lossy(), version)));
+    let candidates = named.map(|path| path.join("bin/python")).chain([PathBuf::from(format!("python{version}"))]);
+    let works = |path: &PathBuf| {
+        let answer = Command::new(path).arg("--version").output();
+        answer
+            .is_ok_and(|answer| starts(String::from_utf8_lossy(&answer.stdout).trim_start_matches("Python "), version))
+    };
+    candidates.into_iter().find(works)
+}
+
+/// Returns true if a full version belongs to a version of two numbers.
+fn starts(full: &str, version: &str) -> bool {
+    full.strip_prefix(version).is_some_and(|rest| rest.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_version_is_not_a_prefix_of_its_digits() {
+        assert!(
+            super::starts("3.10.13", "3.10") && !super::starts("3.1.5", "3.10") && !super::starts("3.101.1", "3.10")
+        );
+    }
+}
