@@ -35,6 +35,8 @@ class Fleet(Generic[Member, Answers]):
     :class:`Model`. A monitor does the same once it has enough rows for a reference. Until then it uses a reference from the
     first rows of all keys, as ``eigenhedge monitor --group-by`` does.
 
+    A fleet can be pickled and copied. The copy has all members, but neither the charts of :meth:`report` nor the row count.
+
     Parameters
     ----------
     k : int or Monitor
