@@ -130,7 +130,7 @@ def test_monitors_by_key_give_the_answers_of_the_command_line(tmp_path):
     fleet = Fleet(eigenhedge.Monitor(warm_up=100), max_groups=2)
     first = fleet.update(keys[:300], table.drop(columns="machine")[:300])
     alarms = fleet.update(keys[300:], table.drop(columns="machine")[300:])
-    wanted = pandas.read_csv(tmp_path / "o.csv")
+    wanted = pandas.read_csv(tmp_path / "o.csv", float_precision="round_trip")
     for name in ["score", "q", "t2"]:
         found = np.concatenate([getattr(first, name), getattr(alarms, name)])
         np.testing.assert_allclose(found, wanted[name], rtol=1e-12, err_msg=name)

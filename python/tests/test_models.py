@@ -61,7 +61,7 @@ def test_rows_come_back_from_the_program_as_from_a_pipeline(tmp_path, program, X
     program(f"run t.csv -k 2 --learner {learner} --standardize warmup:80 --snapshot m.snap --quiet")
     program("transform m.snap t.csv --out z.csv")
     program("reconstruct m.snap z.csv --out back.csv")
-    back = pd.read_csv(tmp_path / "back.csv")
+    back = pd.read_csv(tmp_path / "back.csv", float_precision="round_trip")
     assert list(back.columns) == NAMES
     assert np.abs((back.to_numpy() - pipeline_rows(X)) / X.std(axis=0)).max() < 1e-6
 
@@ -87,7 +87,7 @@ def test_a_model_of_the_program_is_an_estimator_with_names_and_scale(tmp_path, p
     assert list(model.feature_names_in_) == NAMES
     assert len(model.get_feature_names_out()) == model.n_components_
     program("transform m.snap t.csv --out z.csv")
-    answers = pd.read_csv(tmp_path / "z.csv").to_numpy()
+    answers = pd.read_csv(tmp_path / "z.csv", float_precision="round_trip").to_numpy()
     assert (model.transform(frame) == answers[:, 2:]).all()
     assert (-model.score_samples(frame) == answers[:, 1]).all()
     # Its parameters are those of the run, so refitting gives an equal model.
@@ -114,10 +114,10 @@ def test_a_model_of_python_is_used_by_name_in_the_program(tmp_path, program, fra
     pca.save(tmp_path / "m.snap")
     frame[NAMES[::-1]].assign(note="x").to_csv(tmp_path / "other.csv", index=False)
     program("transform m.snap other.csv --out z.csv")
-    z = pd.read_csv(tmp_path / "z.csv").to_numpy()[:, 2:]
+    z = pd.read_csv(tmp_path / "z.csv", float_precision="round_trip").to_numpy()[:, 2:]
     assert (z == pca.transform(frame)).all()
     program("reconstruct m.snap z.csv --out back.csv")
-    back = pd.read_csv(tmp_path / "back.csv")
+    back = pd.read_csv(tmp_path / "back.csv", float_precision="round_trip")
     assert list(back.columns) == NAMES
     assert np.allclose(back.to_numpy(), pca.inverse_transform(z), rtol=1e-12)
     program("run other.csv --start-from m.snap --snapshot end.snap --quiet")
@@ -130,7 +130,7 @@ def test_a_model_of_python_is_used_by_name_in_the_program(tmp_path, program, fra
 @pytest.mark.parametrize("how", ["none", "running", "warmup:30", "warmup:500"])
 def test_run_standardizes_as_the_program_does(tmp_path, program, X, how):
     program(f"run t.csv -k 2 --standardize {how} --out answers.csv --quiet")
-    answers = pd.read_csv(tmp_path / "answers.csv").to_numpy()
+    answers = pd.read_csv(tmp_path / "answers.csv", float_precision="round_trip").to_numpy()
     run = eigenhedge.run(X, 2, standardize=how)
     assert (run.expected_losses == answers[:, 1]).all() and (run.losses == answers[:, 2]).all()
 

@@ -35,7 +35,7 @@ def program(tmp_path):
         table.to_csv(tmp_path / "rows.csv", index=False)
         call = [PROGRAM, "monitor", "rows.csv", "--out", "out.csv", "--quiet", *arguments]
         subprocess.run(call, check=True, cwd=tmp_path, capture_output=True)
-        return pd.read_csv(tmp_path / "out.csv")
+        return pd.read_csv(tmp_path / "out.csv", float_precision="round_trip")
 
     return run
 
