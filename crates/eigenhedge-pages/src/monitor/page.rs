@@ -17,7 +17,7 @@ const LINES: usize = 300;
 pub enum Inside<'a> {
     /// All keys that have a record.
     All,
-    /// Only the keys that are open in a browser. The first [`LINES`] keys are listed.
+    /// Only the keys that are open in a browser. The first 300 keys are listed.
     Open(&'a BTreeSet<String>),
 }
 

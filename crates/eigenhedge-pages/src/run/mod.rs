@@ -2,9 +2,9 @@
 //!
 //! Curves are downsampled to a fixed number of points. Values that cost more than a few operations (probabilities, weights) are
 //! computed only at the rows that a curve keeps. The best subspace in hindsight and the bound cost a few products with an n × n
-//! matrix ([`LeadingDirections`]). They are computed at no more than [`CHECKPOINTS`] rows, evenly spaced and at least n rows
+//! matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly spaced and at least n rows
 //! apart, and for kernels only at the end. At the end they are those of the summary. Directions are recorded in the same way,
-//! at [`LOOKS`] rows at most.
+//! at `LOOKS` rows at most.
 //!
 //! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
 //! bytes.
