@@ -12,6 +12,8 @@ use std::process::ExitCode;
 struct Case {
     name: &'static str,
     length: usize,
+    /// Number of directions of the signal.
+    rank: usize,
     few: usize,
     many: usize,
     hindsight: bool,
@@ -29,8 +31,16 @@ fn tracking(kept: usize, mixing: &str) -> Options {
 }
 
 fn cases() -> Vec<Case> {
-    let case =
-        |name, length, few, many, options| Case { name, length, few, many, hindsight: false, together: false, options };
+    let case = |name, length, few, many, options| Case {
+        name,
+        length,
+        rank: 10,
+        few,
+        many,
+        hindsight: false,
+        together: false,
+        options,
+    };
     let capped = tracking(10, "fixed-share").with("max-rank", 14_usize);
     let kernel = tracking(5, "fixed-share").with("kernel", "rbf").with("gamma", 0.5).with("budget", 100_usize);
     let kernel = kernel.with("center", "none");
@@ -38,6 +48,8 @@ fn cases() -> Vec<Case> {
         case("tracking-64", 64, 100, 300, tracking(10, "none")),
         case("tracking-fixed-share-64", 64, 100, 300, capped),
         case("tracking-1024", 1024, 40, 120, tracking(10, "none")),
+        Case { rank: 50, ..case("tracking-64-k50", 64, 200, 400, Options::new(Kind::Tracking, 50)) },
+        Case { rank: 50, ..case("tracking-256-k50", 256, 300, 500, Options::new(Kind::Tracking, 50)) },
         Case { together: true, ..case("tracking-1024-together", 1024, 40, 120, tracking(10, "none")) },
         case("anchored-64", 64, 80, 130, learner(Kind::Anchored)),
         case("auto-64", 64, 30, 60, learner(Kind::Auto)),
@@ -50,7 +62,7 @@ fn cases() -> Vec<Case> {
 
 impl Case {
     fn run(&self, rows: usize) -> Result<f64, Box<dyn std::error::Error>> {
-        let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, 10, 0.3, 3).take(self.many).collect();
+        let stream: Vec<Vec<f64>> = streams::signal_and_noise(self.length, self.rank, 0.3, 3).take(self.many).collect();
         let mut run = Model::of(&self.options.resolve(str::to_owned)?, self.length, self.hindsight)?;
         let stream: Vec<&[f64]> = stream.iter().take(rows).map(|row| &row[..]).collect();
         if self.together {
