@@ -180,9 +180,9 @@ def test_missing_cells_are_filled_in_unless_they_are_refused_or_passed_over(tabl
     [
         ({"mode": "frozen"}, "mode must be adapt or freeze:ROWS, got 'frozen'"),
         ({"mode": "gated"}, "mode must be adapt or freeze:ROWS, got 'gated'"),
-        ({"limit": "auto:2"}, "limit must be auto:ALPHA or conformal:P .* got 'auto:2'"),
+        ({"limit": "auto:2"}, "limit must be ALPHA, auto:ALPHA or conformal:P .* got 'auto:2'"),
         ({"rebaseline": "soon"}, "rebaseline must be never or after:ROWS, got 'soon'"),
-        ({"limit": 2.0}, "limit must be auto:ALPHA or conformal:P .* got 'auto:2.0'"),
+        ({"limit": 2.0}, "limit must be ALPHA, auto:ALPHA or conformal:P .* got 'auto:2.0'"),
         ({"limit": None}, "limit must be auto:ALPHA, conformal:P or a number, got None"),
         ({"rebaseline": True}, "rebaseline must be never, after:ROWS or a number of rows, got True"),
         ({"rebaseline": 0.5}, "rebaseline must be never or after:ROWS, got 'after:0.5'"),

@@ -311,8 +311,8 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
     Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
 }
 
-/// Returns the bound of anchored around the running mean, `ε = 0` (JMLR Corollary 9): the total expected loss is at
-/// most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. `None` unless `k < N`.
+/// Returns the bound for the learner `anchored` around the running mean, with `ε = 0` (JMLR Corollary 9): the total expected
+/// loss is at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. `None` unless `k < N`.
 ///
 /// Hypotheses: no two rows are further apart than Q; `first_square` is the squared distance of the first row from the initial
 /// center, or any `R²` above it. The location of the ball need not be known.

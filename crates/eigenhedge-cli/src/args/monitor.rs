@@ -104,7 +104,7 @@ pub struct MonitorArgs {
     /// on its standard input. The stream does not wait for it
     #[arg(long, value_name = "COMMAND")]
     pub on_alarm: Option<String>,
-    /// File for the numbers of rows, alarms and drifts in the Prometheus text format, written every ten seconds and at the end
+    /// File for the counts of rows, alarms and drifts in the Prometheus text format, written every ten seconds and at the end
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
     /// File for a self-contained HTML page with scores, alarms, drift, changes and causes

@@ -253,7 +253,7 @@ pub struct PairArgs {
     /// Share of the uniform distribution that is mixed in; the theorem covers only 0
     #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ALPHA)]
     pub alpha: f64,
-    /// Q with |x| |y| at most Q² for all pairs; required by the theorem [default: the largest so far]
+    /// Bound Q such that |x| |y| ≤ Q² for every pair; required by the theorem [default: the smallest that holds so far]
     #[arg(long, value_name = "F")]
     pub norm_bound: Option<f64>,
     /// Seed of the random draws

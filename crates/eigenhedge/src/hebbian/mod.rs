@@ -87,7 +87,8 @@ impl Params {
         Self { components: 1, rule, rate, norm_bound: NormBound::Running, center: None, clip: None }
     }
 
-    /// Creates parameters for APEX: lateral weights, every component learns from every row, constant step.
+    /// Creates parameters for APEX: it has lateral weights and a constant step size, and every component learns from
+    /// every row.
     pub fn apex(components: usize, eta: f64) -> Self {
         Self { components, rule: Rule::Apex { stage: None }, ..Self::oja(eta) }
     }

@@ -18,7 +18,7 @@ pub enum Rate {
     /// For large t this is `η·half / t`. The angle to a component then decreases like `t^-½` if `η·half` times the gap below
     /// its eigenvalue exceeds one half, and more slowly otherwise.
     Decreasing {
-        /// First step η.
+        /// Initial step size η.
         eta: f64,
         /// Number of trials until the step has halved.
         half: f64,

@@ -109,9 +109,9 @@ impl Model {
         }
     }
 
-    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`]; long
-    /// rows are faster. `each` is called with the updated model and the loss after every row. The first
-    /// rejected row ends the loop, and its position is returned; the previous rows have been learned.
+    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], but long
+    /// rows are processed faster. After every row, `each` is called with the updated model and the loss. The first rejected row
+    /// ends the loop, and its position is returned with the error; the rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();

@@ -28,7 +28,7 @@ pub struct Cause {
 /// Deviations of the columns, for one row or summed over several rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Causes {
-    /// Squared deviation of each column from its prediction by the other columns.
+    /// Squared deviation of each column from its prediction by the other columns, by which columns are ranked.
     pub ranks: Vec<f64>,
     /// Contribution of each column to Q.
     pub contributions: Vec<f64>,

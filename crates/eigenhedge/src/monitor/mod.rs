@@ -343,8 +343,8 @@ impl Monitor {
         Ok(missing == raw.len() || missing > 0 && self.options.missing == Missing::Skip)
     }
 
-    /// Scores a row like [`Self::step`], with a row number chosen by the caller, which appears in verdicts,
-    /// events and changes.
+    /// Scores a row like [`Self::step`], but with a row number chosen by the caller. It appears in verdicts, events
+    /// and changes.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;

@@ -40,9 +40,9 @@ pub struct Trust {
     owed: f64,
     /// Total of the losses that were left out as rounding errors.
     rounded: f64,
-    /// Largest range of the losses of a row, and the sum of the squared ranges divided by the square of the
-    /// largest.
+    /// Largest range of the members' losses on any row.
     largest_range: f64,
+    /// Sum of the squared ranges, divided by the square of `largest_range`.
     squares: f64,
     /// Number of rows for which the careful rule was used.
     guarded: u64,

@@ -42,7 +42,7 @@ fn most_in_memory(bytes: u64, budget: u64) -> usize {
     usize::try_from((budget / (IN_MEMORY * bytes)).max(FEWEST)).unwrap_or(usize::MAX)
 }
 
-/// Sets the memory for the members of each fleet, for this number of fleets.
+/// Sets the memory for the members of each fleet: a quarter of `max_memory`, divided equally among the fleets.
 pub fn share_memory(places: &Places, max_memory: u64, fleets: u64) {
     places.fleet_bytes.store(max_memory / 4 / fleets.max(1), Ordering::Relaxed);
 }

@@ -431,7 +431,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Makes a matrix exactly symmetric that is symmetric up to rounding.
+/// Makes a matrix that is symmetric up to rounding exactly symmetric.
 fn make_symmetric(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for i in 0..j {
