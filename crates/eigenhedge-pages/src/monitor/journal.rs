@@ -196,6 +196,8 @@ impl Journal {
         if let Some(report) = &verdict.returned {
             let mut here = *report;
             here.since = track.row_here(report.since);
+            // The report of a drift that began before this table has no row here.
+            here.reported = if here.since == report.since { report.reported } else { here.since };
             let times = track.times_of_drift(here.since, verdict.row);
             found.push(Occurrence::of_drift("returned", &here, verdict.row, key, times, names));
         }

@@ -219,5 +219,5 @@ pub fn monitor_json(track: &Track) -> Value {
 
 /// Describes the limit in words.
 pub fn limit_in_words(limit: Limit) -> String {
-    format!("about {} % of normal rows pass", 100.0 * limit.rate())
+    format!("about {} % of normal rows exceed it", 100.0 * limit.rate())
 }
