@@ -105,7 +105,10 @@ impl RowSpan for Ambient {
             let mut along = Vec::new();
             columns.transpose_times(&outside, &mut along);
             columns.subtract_times(&along, &mut outside);
-            center.iter_mut().zip(&outside).for_each(|(center, x)| *center -= x);
+            // Centers too far apart for a difference are left where they are.
+            if outside.iter().all(|x| x.is_finite()) {
+                center.iter_mut().zip(&outside).for_each(|(center, x)| *center -= x);
+            }
         }
         Basis::plain(columns, center)
     }
