@@ -186,7 +186,8 @@ impl Standardizer {
             energy("the spread of a column", column.squares + IMAGINARY * column.spread)?;
             let has_spread = column.squares != 0.0 || column.spread != 0.0;
             ensure(column.squares >= 0.0 && column.spread >= 0.0, "a spread must not be negative")?;
-            ensure(column.count > 0 || !has_spread, "a spread must come from rows")?;
+            let has_mean = column.mean != 0.0;
+            ensure(column.count > 0 || !has_spread && !has_mean, "a mean and a spread must come from rows")?;
         }
         let can_settle = self.how != Standardize::Running;
         ensure(
