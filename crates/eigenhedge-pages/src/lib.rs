@@ -1,4 +1,4 @@
-//! What models and monitors show on their pages, recorded row by row in bounded memory.
+//! Records and pages of models and monitors. Records are made row by row, in bounded memory.
 //!
 //! [`run::Recorder`] records a model, [`monitor::Journal`] one monitor or one for each key. [`run::page`] and
 //! [`monitor::page`] turn the records into pages. The command line, the service and the Python package share this crate, so

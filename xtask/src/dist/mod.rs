@@ -1,7 +1,7 @@
-//! What is published, in `target/dist`: wheel, source distribution, program as an archive and a Debian package, checksums, and
+//! Files of a release, in `target/dist`: wheel, source distribution, program as an archive and a Debian package, checksums, and
 //! a bill of materials.
 //!
-//! The same commit gives the same bytes. Dates are that of the commit, paths of the machine are left out of binaries, and
+//! The same commit should give the same bytes: dates are that of the commit, paths of the machine are left out of binaries, and
 //! archives are sorted. The tools are those of `xtask/dist-requirements.txt`, in an environment of their own.
 
 mod archives;

@@ -21,8 +21,8 @@ pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occu
     if !track.is_ready {
         return format!("{} were too few for a reference.", counted(track.in_table.rows, "row"));
     }
-    let drift = listed.iter().rev().find(|one| one.kind == "drift" && Some(one.start) == track.drift_since);
-    if let (Some(since), drift) = (track.drift_since, drift) {
+    if let Some(since) = track.drift_since {
+        let drift = listed.iter().rev().find(|one| one.kind == "drift" && one.start == since);
         let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
         let named = drift.map_or(0, |one| unusual_columns(&one.causes));
         let first = drift

@@ -77,7 +77,8 @@ impl Journal {
         let mut totals = MonitorTotals::default();
         tracks.iter().for_each(|track| totals.add_since(&MonitorTotals::default(), &track.in_table));
         let listed = self.listed.iter().filter(|one| one.key == key).cloned().collect();
-        Self { rows: totals.rows, filled_rows: 0, totals, listed, tracks, records: None }
+        let filled_rows = tracks.iter().map(|track| track.filled_rows).sum();
+        Self { rows: totals.rows, filled_rows, totals, listed, tracks, records: None }
     }
 
     /// Starts recording data for charts of rows with `width` cells. With `by_key`, each key has less detail
@@ -160,10 +161,12 @@ impl Journal {
         let after = monitor.totals();
         let has_gap = row.cells.iter().any(|x| x.is_nan());
         self.rows += 1;
-        self.filled_rows += u64::from(has_gap && after.passed_over == before.passed_over);
+        let filled = u64::from(has_gap && after.passed_over == before.passed_over);
+        self.filled_rows += filled;
         self.totals.add_since(before, &after);
         let track = &mut self.tracks[place];
         track.has_begun = true;
+        track.filled_rows += filled;
         track.in_table.add_since(before, &after);
         track.update(monitor);
     }
@@ -186,11 +189,12 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
-        let key = track.key.clone();
-        let key = key.as_str();
         if let Some(report) = &verdict.drift {
-            let times = track.times(report.since, report.reported);
-            track.drift = times.clone();
+            track.drift = track.times(report.since, report.reported);
+        }
+        let key = track.key.as_str();
+        if let Some(report) = &verdict.drift {
+            let times = track.drift.clone();
             found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
         }
         if let Some(report) = &verdict.returned {
@@ -292,6 +296,7 @@ mod tests {
         for (t, row) in streams::iid(6, 2, 0.3, 1800, 3).rows.iter().enumerate() {
             let mut cells = row.clone();
             cells[4] += if t >= 1200 { 8.0 } else { 0.0 };
+            cells[1] = if t % 100 == 50 { f64::NAN } else { cells[1] };
             let (key, time) = (KEYS[t % 3], format!("minute {t}"));
             let row = RowAt { number: t as u64, cells: &cells, time: &time, seconds: Some(60.0 * t as f64) };
             let place = (fleet.position(key).unwrap_or(fleet.keys().len()), key);
@@ -322,6 +327,9 @@ mod tests {
         }
         let sum = |of: fn(&MonitorTotals) -> u64| journal.tracks.iter().map(|track| of(&track.in_table)).sum::<u64>();
         assert_eq!((journal.rows, journal.totals.rows), (1800, 1800));
+        let filled = KEYS.map(|key| journal.of_key(key).filled_rows);
+        assert_eq!((journal.filled_rows, filled.iter().sum()), (18, 18), "{filled:?}");
+        assert!(filled.iter().all(|rows| *rows > 0), "{filled:?}");
         assert_eq!(journal.totals.alarms, sum(|totals| totals.alarms));
         assert_eq!(journal.totals.events, sum(|totals| totals.events));
         let events = journal.listed.iter().filter(|one| !one.is_change() && !one.is_drift()).count();

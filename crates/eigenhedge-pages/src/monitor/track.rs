@@ -16,6 +16,8 @@ pub struct Track {
     pub totals: MonitorTotals,
     /// Totals for this table.
     pub in_table: MonitorTotals,
+    /// Number of rows of this table whose missing cells were filled in.
+    pub filled_rows: u64,
     /// True once the monitor has a reference.
     pub is_ready: bool,
     /// Number of warm-up rows received so far.

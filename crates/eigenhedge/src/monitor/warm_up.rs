@@ -116,8 +116,8 @@ impl Monitor {
         (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
     }
 
-    /// Returns the last of the rows that wait, less the mean of those before it, with the variance of a row around the mean of
-    /// all rows; `None` before the second row.
+    /// Returns the deviation of the last warm-up row from the mean of the earlier ones; `None` before the second row. It is
+    /// scaled, so that its variance is that of a row around its true mean.
     pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
         let (last, before) = self.waiting.split_last()?;
         let of_column = |(j, x): (usize, &f64)| {

@@ -9,7 +9,7 @@ use std::process::Command;
 /// Supported Pythons, and the oldest NumPy from 1.26 on that has a wheel for each.
 const PYTHONS: [(&str, &str); 5] =
     [("3.10", "1.26.0"), ("3.11", "1.26.0"), ("3.12", "1.26.0"), ("3.13", "2.1.0"), ("3.14", "2.3.2")];
-/// What the tests use, in the newest versions that agree with the NumPy. Wheels only: nothing is compiled. The scikit-learn of
+/// Packages that the tests use, in the newest versions that work with the NumPy. Only wheels, so nothing is compiled. The scikit-learn of
 /// Python 3.10 does not know the names of columns of Polars 2.
 const PACKAGES: &str = "pytest scikit-learn scipy river typing_extensions pandas polars<2 pyarrow matplotlib joblib";
 /// Tests of the repository rather than of the package: they need mypy, the book's pictures or one set of versions.

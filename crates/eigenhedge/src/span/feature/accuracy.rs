@@ -58,8 +58,8 @@ impl Accuracy {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns two squared errors of the image of a residual with this size and these coordinates: as
-    /// computed from the current images of the columns, and as it would be with recomputed images.
+    /// Returns two squared errors of the image of a residual with this size and these coordinates: with the
+    /// current images of the columns, and with recomputed images.
     pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
         let along = &mut self.scratch.0.along;
         self.errors.transpose_times(coordinates, along);
