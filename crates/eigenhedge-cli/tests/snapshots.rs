@@ -158,8 +158,8 @@ fn a_model_of_another_program_can_be_used_but_not_resumed() {
         assert_eq!(value["rows"], 120);
         assert_eq!(ok(&place, "transform model.snap data.csv").lines().count(), 121);
         let outcome = place.run("run data.csv -k 2 --resume model.snap");
-        let sentence = "eigenhedge: model.snap: must have been saved by `eigenhedge run` to be resumed; `transform` and \
-                        `inspect` can use it\n";
+        let sentence = "eigenhedge: model.snap: must have been saved by `eigenhedge run` to be resumed; `inspect` can \
+                        read it\n";
         assert_eq!((outcome.status, outcome.err.as_str()), (1, sentence));
     }
 }

@@ -404,6 +404,12 @@ impl Stream {
         Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
     }
 
+    /// Replaces `row` with the last returned row, and uses its memory again.
+    pub fn deliver_into(&self, row: &mut Delivered) {
+        row.kept.clone_from(&self.kept);
+        (row.number, row.time, row.place) = (self.row_number(), self.time, self.row_place());
+    }
+
     /// Rejects the last returned row for this reason. Returns an error, or counts the row as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.refuse_row(&self.delivered(), reason)

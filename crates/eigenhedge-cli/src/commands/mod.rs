@@ -14,6 +14,7 @@ mod run;
 mod scree;
 #[cfg(feature = "serve")]
 mod serve;
+mod session;
 
 pub use batch::{kernel_pca, kernel_ridge, mmd, pca, preimage};
 pub use compare::compare;

@@ -2,10 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
-/// Maximum time that a reader waits for the value.
-const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
 /// Value of the stream that another thread may read between two rows.
 ///
@@ -47,9 +43,6 @@ impl<T> Shared<T> {
     /// Records that the stream has changed the value.
     pub fn touch(&self) {
         self.version.fetch_add(1, Ordering::SeqCst);
-        if self.is_wanted.load(Ordering::SeqCst) {
-            self.turn.notify_all();
-        }
     }
 
     /// Returns the value once it is no longer shared.
@@ -59,13 +52,11 @@ impl<T> Shared<T> {
 }
 
 impl<T> Shared<T> {
-    /// Calls `look` from another thread as soon as `is_there` returns true for the value. Returns `None` if
-    /// that takes longer than `LONGEST_LOOK`.
-    pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
+    /// Calls `look` from another thread, between two blocks of the stream.
+    pub fn look<R>(&self, look: impl FnOnce(&T) -> R) -> R {
         let _wish = Wish::of(self);
-        let waited = self.turn.wait_timeout_while(self.hold(), LONGEST_LOOK, |value| !is_there(value));
-        let (value, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        let seen = is_there(&value).then(|| look(&value));
+        let value = self.hold();
+        let seen = look(&value);
         drop(value);
         seen
     }
@@ -100,7 +91,7 @@ impl<T> Drop for Wish<'_, T> {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_stream_that_never_waits_gives_turns() {
@@ -116,7 +107,7 @@ mod tests {
         let began = Instant::now();
         let mut seen = Vec::new();
         while seen.len() < 1000 {
-            seen.push(shared.look(|_| true, |value| *value).unwrap());
+            seen.push(shared.look(|value| *value));
         }
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
         assert!(seen.is_sorted(), "{seen:?}");
@@ -125,35 +116,11 @@ mod tests {
         assert_eq!(shared.version(), *shared.hold());
     }
 
-    /// Simulates a stream that takes the value while it works and puts it back before it waits.
-    #[test]
-    fn a_value_that_comes_and_goes_is_seen_when_it_is_there() {
-        let (shared, is_over) = (Arc::new(Shared::new(None)), Arc::new(AtomicBool::new(false)));
-        assert_eq!(shared.look(Option::is_some, |value: &Option<u64>| *value), None, "nobody has put it there");
-        let (other, ending) = (Arc::clone(&shared), Arc::clone(&is_over));
-        let stream = std::thread::spawn(move || {
-            let mut value = 0;
-            while !ending.load(Ordering::Relaxed) {
-                value += 1;
-                *other.hold() = Some(value);
-                other.touch();
-                assert_eq!(other.lock().take(), Some(value));
-            }
-        });
-        for _ in 0..1000 {
-            let version = shared.version();
-            let seen = shared.look(Option::is_some, |value| *value).flatten();
-            assert!(seen >= Some(version), "{seen:?} is older than {version}");
-        }
-        is_over.store(true, Ordering::Relaxed);
-        stream.join().unwrap();
-    }
-
     #[test]
     fn a_look_that_panics_does_not_stop_the_stream() {
         let shared = Arc::new(Shared::new(1));
         let other = Arc::clone(&shared);
-        assert!(std::thread::spawn(move || other.look(|_| true, |_| panic!("no page"))).join().is_err());
+        assert!(std::thread::spawn(move || other.look(|_| panic!("no page"))).join().is_err());
         *shared.lock() += 1;
         assert_eq!(*shared.lock(), 2);
     }

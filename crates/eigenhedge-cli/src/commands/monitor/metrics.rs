@@ -1,9 +1,8 @@
 //! Metrics of a monitor in Prometheus text format, for a textfile collector.
 
-use super::session::Session;
 use anyhow::Result;
 use eigenhedge_io::write_whole;
-use eigenhedge_pages::monitor::Track;
+use eigenhedge_pages::monitor::{Journal, Track};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,22 +25,22 @@ impl<'a> Metrics<'a> {
     }
 
     /// Writes the file if the interval has passed.
-    pub fn tick(&mut self, session: &Session<'_>) -> Result<()> {
+    pub fn tick(&mut self, journal: &Journal) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());
         }
-        self.write(session)
+        self.write(journal)
     }
 
     /// Replaces the file atomically.
-    pub fn write(&mut self, session: &Session<'_>) -> Result<()> {
+    pub fn write(&mut self, journal: &Journal) -> Result<()> {
         self.next = Instant::now() + PAUSE;
-        Ok(write_whole(self.path, text(session).as_bytes())?)
+        Ok(write_whole(self.path, text(journal).as_bytes())?)
     }
 }
 
-fn text(session: &Session<'_>) -> String {
-    let totals = &session.journal.totals;
+fn text(journal: &Journal) -> String {
+    let totals = &journal.totals;
     let mut text = String::new();
     let mut metric = |name: &str, kind: &str, help: &str, values: &[(String, u64)]| {
         // Writing to a string cannot fail.
@@ -51,10 +50,10 @@ fn text(session: &Session<'_>) -> String {
         }
     };
     let one = |value: u64| vec![(String::new(), value)];
-    metric("rows_total", "counter", "Rows that were looked at.", &one(session.rows()));
+    metric("rows_total", "counter", "Rows that were looked at.", &one(journal.rows));
     metric("scored_rows_total", "counter", "Rows with a score.", &one(totals.scored));
     let by_key = |value: fn(&Track) -> u64| -> Vec<(String, u64)> {
-        let shown = session.journal.tracks.iter().take(KEYS);
+        let shown = journal.tracks.iter().take(KEYS);
         shown.map(|track| (labels(&track.key), value(track))).collect()
     };
     metric("alarms_total", "counter", "Rows with an alarm.", &by_key(|track| track.in_table.alarms));

@@ -3,12 +3,12 @@
 mod hook;
 mod inspect;
 mod metrics;
+mod monitors;
 mod opening;
 mod pages;
-mod session;
 
-use super::run::progress::Progress;
-use super::run::words::{list_skipped, stopped_early, waits};
+use super::session::Outcome;
+use super::session::words::{list_skipped, unless_stopped};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::files::{is_same_file, judge_place};
 use crate::live::Live;
@@ -21,8 +21,7 @@ use eigenhedge::{Kept, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
-use metrics::Metrics;
-use session::{Finished, Session};
+use monitors::{Finished, Monitors};
 
 pub use inspect::inspect;
 use std::io::{self, Write};
@@ -32,9 +31,6 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Alarmed(String);
-
-/// Number of rows between checks of the clock.
-const LOOK: u64 = 16;
 
 /// Targets of the results and of the events.
 pub struct Outputs {
@@ -59,32 +55,23 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut live = Live::start(args.live.live, &title(&source(&args.inputs)?))?;
     let mut keys = None;
     let session = loop {
-        let mut session = match Session::open(args, &options, &outputs, &signal, keys) {
-            Err(_) if signal.to_stop() => return stopped_early(),
-            outcome => outcome?,
-        };
-        if let (Some(live), Some(pages)) = (&mut live, session.pages()) {
-            live.follow(pages);
+        let opened = Monitors::session(args, &options, &outputs, &signal, keys);
+        let Some(mut session) = unless_stopped(&signal, opened)? else { return Ok(()) };
+        if let Some(live) = &mut live {
+            live.follow(session.engine.pages(&session.stream));
         }
-        let mut progress = Progress::new(args.quiet, &outputs.answers.0, session.rows());
-        let mut metrics = args.metrics.as_deref().map(Metrics::new);
-        let ended = watch(&mut session, &mut progress, metrics.as_mut(), &signal);
-        progress.finish();
-        let ended = ended?;
-        metrics.iter_mut().try_for_each(|metrics| metrics.write(&session))?;
-        if session.rows() == 0 {
-            return stopped_early();
-        }
-        session.save()?;
-        if waits(args.snapshot.as_deref(), session.rows(), ended) {
+        let outcome = session.learn(args.quiet, &outputs.answers.0, &signal)?;
+        let engine = &mut session.engine;
+        engine.write_metrics()?;
+        if outcome == Outcome::Left {
             return Ok(());
         }
-        if !session.is_too_short() {
+        if !engine.is_too_short() {
             break session;
         }
-        match session.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && ended) {
-            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(session.keys())),
-            None => return Err(session.too_short()),
+        match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && outcome == Outcome::Ended) {
+            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
+            None => return Err(engine.too_short(&session.stream)),
         }
     };
     live.iter_mut().for_each(Live::rest);
@@ -131,34 +118,6 @@ fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
         (None, true) => String::new(),
     };
     page + &list
-}
-
-/// Processes rows. Returns true at the end of the table, and false after a stop signal.
-fn watch(
-    session: &mut Session<'_>,
-    progress: &mut Progress,
-    mut metrics: Option<&mut Metrics<'_>>,
-    signal: &StopSignal,
-) -> Result<bool> {
-    loop {
-        if signal.to_stop() {
-            return Ok(false);
-        }
-        match session.step() {
-            // An interrupted read fails; the stream is still after the last complete row.
-            Err(_) if signal.to_stop() => return Ok(false),
-            Err(error) => return Err(error),
-            Ok(false) => return Ok(true),
-            Ok(true) => {
-                let alarms = session.alarms();
-                progress.tick_with(session.rows(), &session.stream, || counted(alarms, "alarm"));
-                session.save_in_time()?;
-                if let Some(metrics) = metrics.as_mut().filter(|_| session.rows().is_multiple_of(LOOK)) {
-                    metrics.tick(session)?;
-                }
-            }
-        }
-    }
 }
 
 /// Builds the options of the monitor.

@@ -2,42 +2,32 @@
 
 use super::Outputs;
 use super::hook::Hook;
-use super::pages::Counter;
-use super::session::Session;
+use super::metrics::Metrics;
+use super::monitors::{MonitorState, Monitors, Watched};
 use crate::args::{BesideArgs, MonitorArgs};
-use crate::commands::run::words::sentence;
+use crate::commands::session::words::sentence;
+use crate::commands::session::{Options, ResumeState, Session, Snapshots};
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
+use crate::live::Shared;
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
-    Answers, GroupStore, Layout, Position, Reservation, Source, Stream, StreamState, Target, open_fleet,
-    printable_path, save_fleet, verdict_columns, write_whole,
+    Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
+use eigenhedge_pages::from_text;
 use eigenhedge_pages::monitor::{Journal, Occurrence};
-use eigenhedge_pages::{from_text, to_text};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
-
-/// State of a session that is saved in a snapshot: positions in the table and in the results, and options.
-#[derive(Debug, Serialize, Deserialize)]
-struct ResumeState {
-    stream: StreamState,
-    answers: Position,
-    events: Position,
-    /// Journal, serialized as a string.
-    journal: String,
-    is_accepted: bool,
-    plan: Map<String, Value>,
-}
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Initial state of a session.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
-    before: Option<(ResumeState, Journal)>,
+    before: Option<(ResumeState<MonitorState>, Journal)>,
 }
 
 impl Begun {
@@ -81,12 +71,7 @@ impl Begun {
     }
 
     /// Resumes the monitors of a snapshot after its last row.
-    fn resume(
-        args: &MonitorArgs,
-        (source, layout): (&Source, &Layout),
-        plan: &Map<String, Value>,
-        path: &Path,
-    ) -> Result<Self> {
+    fn resume(args: &MonitorArgs, (source, layout): (&Source, &Layout), plan: &Options, path: &Path) -> Result<Self> {
         let name = printable_path(path);
         let (fleet, saved) = match kind_of(path)? {
             SavedKind::Monitors => open_fleet(path, most(args))?,
@@ -101,16 +86,11 @@ impl Begun {
                 (fleet, saved)
             }
         };
-        let before: ResumeState = serde_json::from_slice(&saved)
-            .map_err(|_| anyhow!("{name}: must have been saved by `eigenhedge monitor` to be resumed"))?;
-        for (option, now) in plan {
-            if let Some(then) = before.plan.get(option).filter(|then| *then != now) {
-                return Err(anyhow!("{option} must be as in {name}, {then}, got {now}"));
-            }
-        }
+        let before = ResumeState::<MonitorState>::from_bytes(&saved, path, "monitor")?;
+        before.agree(path, plan)?;
         let names = fleet.fresh().columns().names.as_deref();
         let stream = Stream::resume(source, layout, &before.stream, names)?;
-        let journal: Option<Journal> = from_text(&before.journal);
+        let journal: Option<Journal> = from_text(&before.engine.journal);
         let journal = journal.filter(|journal| journal.tracks.iter().map(|track| track.key.as_str()).eq(fleet.keys()));
         match journal {
             Some(journal) if fleet.fresh().width() == stream.columns().len() => {
@@ -121,18 +101,21 @@ impl Begun {
     }
 }
 
-impl<'a> Session<'a> {
+/// Maximum number of rows in a block of a regular file.
+const BLOCK_ROWS: usize = 64;
+
+impl<'a> Monitors<'a> {
     /// Opens a session for the command-line arguments.
     ///
     /// `keys` is the number of keys if an earlier pass over the table has counted them.
-    pub fn open(
+    pub fn session(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
         outputs: &Outputs,
         signal: &StopSignal,
         keys: Option<u64>,
-    ) -> Result<Self> {
-        let reservation = args.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
+    ) -> Result<Session<'a, Self>> {
+        let snapshots = Snapshots::new(args.snapshot.as_deref(), args.snapshot_every)?;
         let source = source(&args.inputs)?;
         let layout = Layout { stop: signal.waits.clone(), ..layout(args, options, &source)? };
         let plan = plan(args, options, &layout);
@@ -148,10 +131,11 @@ impl<'a> Session<'a> {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
         }
         let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
-        let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.events));
+        let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.engine.events));
         let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
         let events = events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?;
-        let is_accepted = before.as_ref().is_some_and(|(before, _)| before.is_accepted);
+        let is_accepted = before.as_ref().is_some_and(|(before, _)| before.engine.is_accepted);
+        let elapsed = before.as_ref().map_or(Duration::ZERO, |(before, _)| before.elapsed());
         let journal = match before {
             None => Journal::new(fleet.keys()),
             Some((_, journal)) => journal,
@@ -167,43 +151,21 @@ impl<'a> Session<'a> {
                 ));
             }
         };
-        Ok(Self {
+        let engine = Self {
             answers: answers.with_safe_cells(args.safe_cells),
             events: events.with_safe_cells(args.safe_cells),
-            journal,
+            watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
             is_accepted,
-            counter: args.live.live.map(|_| Counter::default()),
             parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
+            block_rows: if source.is_regular() { BLOCK_ROWS } else { 1 },
             args,
-            stream,
             fleet,
             key,
             has_times,
-            options: plan,
-            row: Vec::new(),
             hook: args.on_alarm.as_deref().map(Hook::new),
-            _reservation: reservation,
-        })
-    }
-
-    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first.
-    pub fn save(&mut self) -> Result<()> {
-        let Some(path) = &self.args.snapshot else { return Ok(()) };
-        let around = ResumeState {
-            stream: self.stream.state(),
-            answers: self.answers.sync()?,
-            events: self.events.sync()?,
-            journal: to_text(&self.journal),
-            is_accepted: self.is_accepted,
-            plan: self.options.clone(),
+            metrics: args.metrics.as_deref().map(Metrics::new),
         };
-        let around = serde_json::to_vec(&around)?;
-        if self.key.is_some() {
-            return Ok(save_fleet(path, &mut self.fleet, &around)?);
-        }
-        let mut monitor = self.fleet.get("")?.unwrap_or_else(|| self.fleet.fresh().clone());
-        monitor.resume_state = around;
-        Ok(write_whole(path, &monitor.to_bytes())?)
+        Ok(Session::new(engine, stream, snapshots, plan, elapsed))
     }
 }
 
@@ -315,7 +277,7 @@ fn events(
 }
 
 /// Returns the options that affect the results, by name.
-fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<String, Value> {
+fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Options {
     let file = |path: &Option<std::path::PathBuf>| {
         json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))
     };

@@ -1,39 +1,34 @@
 //! The live page of monitors.
 
+use super::monitors::Watched;
 use crate::live::{PageSource, Shared};
-use eigenhedge_pages::monitor::{Facts, Inside, Journal, page};
+use eigenhedge_pages::monitor::{Facts, Inside, page};
 use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Place where the session leaves its journal while it waits for a row, with the number of skipped rows and
-/// the number of monitors in memory.
-pub type Counter = Arc<Shared<Option<(Journal, (u64, usize))>>>;
-
 /// Builder of the pages of a session.
 pub struct MonitorPages {
-    counter: Counter,
+    watched: Arc<Shared<Watched>>,
     facts: Facts,
 }
 
 impl MonitorPages {
-    /// Creates the builder for a session that shares its journal through this counter.
-    pub fn new(counter: Counter, facts: Facts) -> Self {
-        Self { counter, facts }
+    /// Creates the builder for a session that shares its record.
+    pub fn new(watched: Arc<Shared<Watched>>, facts: Facts) -> Self {
+        Self { watched, facts }
     }
 }
 
 impl PageSource for MonitorPages {
     fn version(&self) -> u64 {
-        self.counter.version()
+        self.watched.version()
     }
 
     fn page(&self, open: &BTreeSet<String>) -> Option<(Page, u64)> {
-        let made = self.counter.look(Option::is_some, |lent| {
-            let (journal, (skipped, in_memory)) = lent.as_ref()?;
+        Some(self.watched.look(|Watched { journal, skipped, in_memory }| {
             let facts = Facts { skipped: *skipped, in_memory: *in_memory, ..self.facts.clone() };
-            Some((page(journal, &facts, &Inside::Open(open)), journal.rows))
-        });
-        made.flatten()
+            (page(journal, &facts, &Inside::Open(open)), journal.rows)
+        }))
     }
 }

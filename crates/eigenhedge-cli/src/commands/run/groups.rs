@@ -1,123 +1,37 @@
-//! `run --group-by`: one model for each value of a column.
+//! Engine of `run --group-by`: one model for each value of a column.
 
-use super::block::Block;
 use super::group_summary::{Total, json, summaries, text};
-use super::progress::Progress;
-use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
-use super::session::{Step, as_it_is};
-use super::words::{by_name, list_skipped, misfit, stopped_early, waits};
+use super::model::at_once;
+use super::options::RunState;
+use super::start::Start;
 use crate::args::SummaryForm;
-use crate::files::{MOST_IN_MEMORY, scratch_folder};
-use crate::plan::{Beginning, Plan};
+use crate::commands::session::words::{by_name, list_skipped};
+use crate::commands::session::{Engine, Options, Session, Snapshots};
+use crate::plan::Plan;
 use crate::stdout;
 use crate::stop::StopSignal;
-use crate::table::{allow_learners, open_like, say_reading, say_times};
-use anyhow::{Context, Result, anyhow};
-use eigenhedge::options::Setup;
-use eigenhedge::{Columns, Error, Fleet, Loss, Model, Standardizer};
-use eigenhedge_io::{Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, save_fleet};
+use crate::table::say_times;
+use anyhow::{Context, Result};
+use eigenhedge::{Error, Fleet, Loss, Model};
+use eigenhedge_io::{Answer, Answers, Delivered, Position, Stream, Target, save_fleet};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::number::readable;
-use serde_json::{Map, Value};
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Models by key, with their input stream and results.
-struct Session<'a> {
+/// Models by key, with their results.
+pub struct ModelsByKey<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
-    stream: Stream,
     answers: Answers,
     /// Index of the key among the copied columns.
     key: usize,
-    block: Block,
     rows: u64,
+    /// Sum of the expected losses.
     lost: f64,
-    before: Duration,
-    start: Instant,
-    options: (Map<String, Value>, Map<String, Value>),
-    /// Lock that prevents another run from writing the snapshot.
-    _reservation: Option<Reservation>,
-}
-
-/// Initial state of a session: the models, and the state that an earlier part of the run has saved.
-struct Begun {
-    fleet: Fleet<Model>,
-    stream: Stream,
-    options: (Map<String, Value>, Map<String, Value>),
-    before: Option<ResumeState>,
-}
-
-impl Begun {
-    /// Starts at the first row of a table, with new or saved models.
-    fn new(plan: &Plan, layout: &Layout, most: usize) -> Result<Self> {
-        let (fleet, stream, learner) = match &plan.beginning {
-            Beginning::Setup(setup) => {
-                let stream = Stream::open(&plan.source, &as_it_is(layout))?;
-                let (fleet, setup) = fresh(plan, setup, &stream, most)?;
-                (fleet, stream, in_effect(&setup)?)
-            }
-            Beginning::Model(given) => {
-                let (mut fleet, saved) = open_fleet::<Model>(&given.path, most)?;
-                let mut model = fleet.fresh().clone();
-                model.resume_state = saved;
-                let mut options = saved_options(&model)?;
-                given.new_missing(model.spec().learner, &mut options, |missing| {
-                    fleet.change(|member| member.set_missing(missing))
-                })?;
-                model.set_missing(fleet.fresh().spec().missing)?;
-                agree_with_model(given, &given.path, &model, &options)?;
-                let layout = layout_of_model(given, &given.path, &model, layout)?;
-                let stream = open_like(&model, &plan.source, &as_it_is(&layout))?;
-                (fleet, stream, options)
-            }
-        };
-        if !plan.quiet {
-            say_reading(&stream);
-        }
-        let options = (options(plan, &plan.layout, Some(stream.reading())), learner);
-        Ok(Self { fleet, stream, options, before: None })
-    }
-
-    /// Resumes the models of a snapshot after its last row.
-    fn resume(plan: &Plan, layout: &Layout, path: &Path, most: usize) -> Result<Self> {
-        let (fleet, saved) = open_fleet::<Model>(path, most)?;
-        let before = ResumeState::from_bytes(&saved, path)?;
-        let now = options(plan, &plan.layout, before.stream.reading().cloned());
-        before.agree(path, plan, &now)?;
-        let names = fleet.fresh().columns().names.as_deref();
-        let layout = match &plan.beginning {
-            Beginning::Setup(_) => layout.clone(),
-            Beginning::Model(given) => layout_of_model(given, path, fleet.fresh(), layout)?,
-        };
-        let stream = Stream::resume(&plan.source, &as_it_is(&layout), &before.stream, names)?;
-        before.agree_on_table(path, &now)?;
-        let learner = match &plan.beginning {
-            Beginning::Setup(setup) => {
-                let learner = in_effect(&fresh(plan, setup, &stream, usize::MAX)?.1)?;
-                before.agree_on_learner(path, &learner)?;
-                learner
-            }
-            Beginning::Model(given) => {
-                agree_with_model(given, path, fleet.fresh(), &before.options)?;
-                before.options.clone()
-            }
-        };
-        Ok(Self { fleet, stream, options: (now, learner), before: Some(before) })
-    }
-}
-
-/// Creates models for this table that have not learned any rows yet.
-fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet<Model>, Setup)> {
-    let length = stream.columns().len();
-    allow_learners(stream, &[setup.spec.learner])?;
-    let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error, plan.layout.format, stream));
-    let setup = setup.for_rows(length).map_err(fits)?;
-    let columns = Columns::new(stream.own_names(), Standardizer::new(plan.layout.standardize, length));
-    let model = Model::of(&setup, length, true).map_err(fits)?.with_columns(columns);
-    let fleet = Fleet::new(model)?;
-    Ok((fleet.with_store(most, Box::new(GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref())))), setup))
+    /// Options of the learner by name.
+    options: Options,
 }
 
 /// Approximate number of rows in a block per known key.
@@ -128,149 +42,39 @@ const MOST_ROWS: usize = 65_536;
 /// Maximum number of values in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;
 
-/// Learns from a table with one model per key, writes the results and prints a summary.
-pub fn run(plan: &Plan) -> Result<()> {
-    let signal = StopSignal::listen()?;
-    let mut session = match Session::open(plan, &signal) {
-        Err(_) if signal.to_stop() => return stopped_early(),
-        outcome => outcome?,
-    };
-    let mut progress = Progress::new(plan.quiet, &plan.target, session.rows);
-    let ended = session.learn(&mut progress, &signal);
-    progress.finish();
-    let ended = ended?;
-    if session.rows == 0 {
-        return stopped_early();
-    }
-    session.save(ended)?;
-    if waits(plan.keep.snapshot.as_deref(), session.rows, ended) { Ok(()) } else { session.close() }
-}
-
-impl<'a> Session<'a> {
-    fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
-        // Each model scales its own columns.
-        let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
-        let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
-        let most = plan.max_groups.unwrap_or(MOST_IN_MEMORY);
-        let begun = match &plan.keep.resume {
-            None => Begun::new(plan, &layout, most)?,
-            Some(path) => Begun::resume(plan, &layout, path, most)?,
-        };
-        let Begun { mut fleet, stream, options, before } = begun;
+impl<'a> ModelsByKey<'a> {
+    /// Opens a session for the plan.
+    pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
+        let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
+        let Start { models: mut fleet, stream, options, learner_options, saved, .. } =
+            Start::<Fleet<Model>>::of(plan, signal)?;
         fleet.ask_for_coordinates(plan.target != Target::Nowhere);
-        let (kept, at_once) = (fleet.fresh().spec().kept, plan.source == Source::Standard);
-        let answers = match &before {
-            None => Answers::open(&plan.target, plan.form, kept, at_once)?,
-            Some(before) => Answers::resume(&plan.target, plan.form, kept, at_once, &before.answers)?,
+        let kept = fleet.fresh().spec().kept;
+        let answers = match &saved {
+            None => Answers::open(&plan.target, plan.form, kept, at_once(plan))?,
+            Some(saved) => Answers::resume(&plan.target, plan.form, kept, at_once(plan), &saved.answers)?,
         };
-        Ok(Self {
+        let engine = Self {
             answers: answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells),
-            key: place_of_key(&stream)?,
-            block: Block::default(),
+            key: stream.first_kept().context("--group-by names a column that is kept")?,
             rows: stream.rows(),
             lost: 0.0,
-            before: before.map_or(Duration::ZERO, |before| before.elapsed()),
-            start: Instant::now(),
+            options: learner_options,
             plan,
             fleet,
-            stream,
-            options,
-            _reservation: reservation,
-        })
-    }
-
-    /// Learns rows. Returns true at the end of the table, and false after a stop signal.
-    fn learn(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
-        loop {
-            if signal.to_stop() {
-                return Ok(false);
-            }
-            match self.step() {
-                Err(_) if signal.to_stop() => return Ok(false),
-                outcome => match outcome? {
-                    Step::Learned => {}
-                    Step::Refused => continue,
-                    Step::Ended => return Ok(true),
-                },
-            }
-            progress.tick_with(self.rows, &self.stream, || format!("lost {}", readable(self.lost)));
-            match &self.plan.keep.snapshot_every {
-                Some(every) if self.rows.is_multiple_of(*every) => self.save(false)?,
-                _ => {}
-            }
-        }
-    }
-
-    /// Returns the number of rows in the next block. It is one for a pipe; otherwise there are several rows
-    /// per key, so that a model stays in the cache. Blocks end where snapshots are due.
-    fn block_rows(&self) -> usize {
-        if !self.plan.source.is_regular() {
-            return 1;
-        }
-        let by_memory = BLOCK_NUMBERS / self.fleet.fresh().length().max(1);
-        let most = (ROWS_PER_KEY * self.fleet.keys().len()).clamp(FEWEST_ROWS, MOST_ROWS).min(by_memory).max(1);
-        match self.plan.keep.snapshot_every {
-            Some(every) => (every - self.rows % every).min(most as u64) as usize,
-            None => most,
-        }
-    }
-
-    /// Learns from the next rows.
-    fn step(&mut self) -> Result<Step> {
-        let most = self.block_rows();
-        let Self { fleet, stream, answers, key, block, .. } = self;
-        block.read(stream, most)?;
-        let (rows, delivered) = block.rows();
-        if rows.is_empty() {
-            return Ok(Step::Ended);
-        }
-        let keys: Vec<&str> = delivered.iter().map(|row| &row.kept[*key][..]).collect();
-        let kept = fleet.fresh().spec().kept;
-        let mut coordinates = vec![0.0; rows.len() * kept];
-        let mut outcomes: Vec<Result<Loss, Error>> = vec![Ok(Loss::default()); rows.len()];
-        fleet.step_all(&keys, &rows, |i, outcome| {
-            outcomes[i] = outcome.map(|(loss, model)| {
-                let found = model.coordinates();
-                coordinates[i * kept..][..found.len()].copy_from_slice(found);
-                loss
-            });
-        })?;
-        let mut learned = 0;
-        for ((row, outcome), coordinates) in delivered.iter().zip(outcomes).zip(coordinates.chunks(kept)) {
-            match outcome {
-                Ok(loss) => {
-                    let (row, texts, expected_loss) = (row.number, &row.kept[..], loss.expected);
-                    answers.write(&Answer { row, expected_loss, loss: loss.realised, coordinates, texts })?;
-                    self.lost += expected_loss;
-                    learned += 1;
-                }
-                Err(error) => {
-                    let reason = by_name(&error, stream);
-                    stream.refuse_row(row, reason)?;
-                }
-            }
-        }
-        self.rows += learned;
-        Ok(if learned > 0 { Step::Learned } else { Step::Refused })
-    }
-
-    fn save(&mut self, ended: bool) -> Result<()> {
-        let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
-        let elapsed = self.before + self.start.elapsed();
-        let (state, position) = (self.stream.state(), self.answers.sync()?);
-        let mut around = ResumeState::new(self.options.clone(), state, position, elapsed, None);
-        around.ended = ended;
-        Ok(save_fleet(path, &mut self.fleet, &around.to_bytes()?)?)
+        };
+        let before = saved.map_or(Duration::ZERO, |saved| saved.elapsed());
+        Ok(Session::new(engine, stream, snapshots, options, before))
     }
 
     /// Completes the results, then prints the summary.
-    fn close(self) -> Result<()> {
-        let Self { plan, mut fleet, stream, answers, before, start, .. } = self;
-        let seconds = (before + start.elapsed()).as_secs_f64();
+    pub fn close(self, stream: &Stream, elapsed: Duration) -> Result<()> {
+        let Self { plan, mut fleet, answers, .. } = self;
+        let seconds = elapsed.as_secs_f64();
         answers.finish()?;
-        list_skipped(&stream);
+        list_skipped(stream);
         if !plan.quiet {
-            say_times(&stream);
+            say_times(stream);
         }
         let Some(form) = plan.summary else { return Ok(()) };
         let in_memory = fleet.in_memory();
@@ -290,7 +94,60 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the index of the key among the copied columns.
-fn place_of_key(stream: &Stream) -> Result<usize> {
-    stream.first_kept().context("--group-by names a column that is kept")
+impl Engine for ModelsByKey<'_> {
+    type State = RunState;
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Returns one for a pipe. Otherwise there are several rows per key, so that a model stays in the cache.
+    fn block_rows(&self) -> usize {
+        if !self.plan.source.is_regular() {
+            return 1;
+        }
+        let by_memory = BLOCK_NUMBERS / self.fleet.fresh().length().max(1);
+        (ROWS_PER_KEY * self.fleet.keys().len()).clamp(FEWEST_ROWS, MOST_ROWS).min(by_memory).max(1)
+    }
+
+    fn learn(&mut self, rows: &[&[f64]], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+        let keys: Vec<&str> = delivered.iter().map(|row| &row.kept[self.key][..]).collect();
+        let kept = self.fleet.fresh().spec().kept;
+        let mut coordinates = vec![0.0; rows.len() * kept];
+        let mut outcomes: Vec<Result<Loss, Error>> = vec![Ok(Loss::default()); rows.len()];
+        self.fleet.step_all(&keys, rows, |i, outcome| {
+            outcomes[i] = outcome.map(|(loss, model)| {
+                let found = model.coordinates();
+                coordinates[i * kept..][..found.len()].copy_from_slice(found);
+                loss
+            });
+        })?;
+        for ((row, outcome), coordinates) in delivered.iter().zip(outcomes).zip(coordinates.chunks(kept)) {
+            match outcome {
+                Ok(loss) => {
+                    let (row, texts, expected_loss) = (row.number, &row.kept[..], loss.expected);
+                    self.answers.write(&Answer { row, expected_loss, loss: loss.realised, coordinates, texts })?;
+                    self.lost += expected_loss;
+                    self.rows += 1;
+                }
+                Err(error) => {
+                    let reason = by_name(&error, stream);
+                    stream.refuse_row(row, reason)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self) -> String {
+        format!("lost {}", readable(self.lost))
+    }
+
+    fn sync(&mut self) -> Result<(Position, RunState)> {
+        Ok((self.answers.sync()?, RunState { options: self.options.clone(), ..RunState::default() }))
+    }
+
+    fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {
+        Ok(save_fleet(path, &mut self.fleet, &resume_state)?)
+    }
 }

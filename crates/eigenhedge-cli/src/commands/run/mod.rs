@@ -1,13 +1,14 @@
 //! `run`: one learner over a table.
 
-mod block;
 mod group_summary;
 mod groups;
+mod model;
+mod options;
 mod pages;
-pub(super) mod progress;
-mod resume_state;
-mod session;
-pub(super) mod words;
+mod start;
+
+use super::session::words::{list_skipped, unless_stopped};
+use super::session::{Engine, Outcome, Session};
 
 use crate::args::SummaryForm;
 use crate::files::judge_place;
@@ -17,16 +18,15 @@ use crate::stdout;
 use crate::stop::StopSignal;
 use crate::table::{say_times, title};
 use anyhow::{Context, Result};
-use eigenhedge::set_threads;
+use eigenhedge::{Standardize, set_threads};
 use eigenhedge_io::{Target, printable_path, write_whole};
 use eigenhedge_pages::file_name;
 use eigenhedge_pages::run::{Heading, page};
 use eigenhedge_pages::run::{sentences, text};
 use eigenhedge_report::RunReport;
+use groups::ModelsByKey;
+use model::{Learned, OneModel};
 use pages::RunPages;
-use progress::Progress;
-use session::{Finished, Session, Step};
-use words::{list_skipped, stopped_early, waits};
 
 pub use group_summary::inspect;
 
@@ -40,61 +40,39 @@ pub fn run(plan: &Plan) -> Result<()> {
     if plan.target == Target::Standard {
         drop(stdout::output()?);
     }
-    if plan.by_group {
-        return groups::run(plan);
-    }
     let signal = StopSignal::listen()?;
-    let mut live = Live::start(plan.live.live, &title(&plan.source))?;
-    let mut session = match Session::open(plan, &signal) {
-        Err(_) if signal.to_stop() => return stopped_early(),
-        outcome => outcome?,
-    };
-    live.iter_mut().for_each(|live| live.follow(RunPages::of(&session)));
-    let mut progress = Progress::new(plan.quiet, &plan.target, session.learned().model.totals().rows);
-    let ended = learn(&mut session, &mut progress, &signal);
-    progress.finish();
-    let ended = ended?;
-    let rows = session.rows();
-    if rows == 0 {
-        return stopped_early();
+    if plan.by_group {
+        let Some(mut session) = unless_stopped(&signal, ModelsByKey::session(plan, &signal))? else { return Ok(()) };
+        return match session.learn(plan.quiet, &plan.target, &signal)? {
+            Outcome::Left => Ok(()),
+            Outcome::Ended | Outcome::Stopped => {
+                let elapsed = session.elapsed();
+                session.engine.close(&session.stream, elapsed)
+            }
+        };
     }
-    session.save(ended)?;
-    if waits(plan.keep.snapshot.as_deref(), rows, ended) {
+    let mut live = Live::start(plan.live.live, &title(&plan.source))?;
+    let Some(mut session) = unless_stopped(&signal, OneModel::session(plan, &signal))? else { return Ok(()) };
+    live.iter_mut().for_each(|live| live.follow(RunPages::of(&session)));
+    if session.learn(plan.quiet, &plan.target, &signal)? == Outcome::Left {
         return Ok(());
     }
     live.iter_mut().for_each(Live::rest);
-    let report = close(plan, session.finish()?)?;
+    let rows = session.engine.rows();
+    let report = close(plan, session)?;
     if let (Some(live), Some(report)) = (live, report) {
         live.end(&report.page(), rows, plan.live.live_exit, &signal);
     }
     Ok(())
 }
 
-/// Learns rows. Returns true at the end of the table, and false after a stop signal.
-fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
-    loop {
-        if signal.to_stop() {
-            return Ok(false);
-        }
-        match session.step() {
-            // An interrupted read fails; the stream is still after the last complete row.
-            Err(_) if signal.to_stop() => return Ok(false),
-            outcome => match outcome? {
-                Step::Learned => {
-                    progress.tick(&session.learned().model, &session.stream);
-                    session.save_in_time()?;
-                }
-                Step::Refused => {}
-                Step::Ended => return Ok(true),
-            },
-        }
-    }
-}
-
-/// Prints the summary and returns the data of the page. The results are already complete, so they remain even
-/// if the summary cannot be printed.
-fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
-    let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
+/// Completes the results, prints the summary and returns the data of the page. The results remain even if the summary cannot
+/// be printed.
+fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunReport>> {
+    let (elapsed, rows) = (session.elapsed(), session.engine.rows());
+    let Session { engine, stream, .. } = session;
+    let Learned { model, recorder, .. } = engine.finish()?;
+    let standardized = model.columns().standardizer.how() != Standardize::None;
     list_skipped(&stream);
     if !plan.quiet {
         say_times(&stream);

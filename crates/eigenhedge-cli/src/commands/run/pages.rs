@@ -1,6 +1,7 @@
 //! The live page of a run.
 
-use super::session::{Learned, Session};
+use super::model::{Learned, OneModel};
+use crate::commands::session::Session;
 use crate::live::{PageSource, Shared};
 use eigenhedge_pages::file_name;
 use eigenhedge_pages::run::page_so_far;
@@ -17,9 +18,9 @@ pub struct RunPages {
 
 impl RunPages {
     /// Creates the builder for a session.
-    pub fn of(session: &Session<'_>) -> Self {
+    pub fn of(session: &Session<'_, OneModel<'_>>) -> Self {
         let source = file_name(&session.stream.source()).to_owned();
-        Self { learned: session.shared(), source, columns: session.stream.columns().to_vec() }
+        Self { learned: session.engine.shared(), source, columns: session.stream.columns().to_vec() }
     }
 }
 
@@ -29,13 +30,10 @@ impl PageSource for RunPages {
     }
 
     fn page(&self, _: &BTreeSet<String>) -> Option<(Page, u64)> {
-        let made = self.learned.look(
-            |_| true,
-            |Learned { model, recorder, row }| {
-                let report = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
-                Some((report, model.totals().rows))
-            },
-        );
-        made.flatten().map(|(report, rows)| (report.page(), rows))
+        let made = self.learned.look(|Learned { model, recorder, row }| {
+            let report = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
+            Some((report, model.totals().rows))
+        });
+        made.map(|(report, rows)| (report.page(), rows))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::typed;
 pub use crate::say::say;
+use crate::stop::StopSignal;
 use anyhow::Result;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Kind, Spec};
@@ -29,10 +30,20 @@ pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     }
 }
 
+/// Returns the opened session; `None` if a signal has stopped its opening, which is reported.
+pub fn unless_stopped<T>(signal: &StopSignal, opened: Result<T>) -> Result<Option<T>> {
+    match opened {
+        Err(_) if signal.to_stop() => {
+            stopped_early();
+            Ok(None)
+        }
+        outcome => outcome.map(Some),
+    }
+}
+
 /// Reports that the run stopped before the first row.
-pub fn stopped_early() -> Result<()> {
+pub fn stopped_early() {
     say("stopped before the first row");
-    Ok(())
 }
 
 /// Lists the first skipped rows on standard error. Errors are ignored, because it may be closed.

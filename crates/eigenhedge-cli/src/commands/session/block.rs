@@ -7,11 +7,12 @@ use eigenhedge_io::{Delivered, Error, Stream};
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
 const ROW: usize = 256;
 
-/// Rows of a block, in order.
+/// Rows of a block, in order. The memory of earlier blocks is used again.
 #[derive(Default)]
 pub struct Block {
     rows: Vec<Vec<f64>>,
     delivered: Vec<Delivered>,
+    len: usize,
     /// Error that occurred after the last row. The next read reports it.
     failure: Option<Error>,
 }
@@ -20,28 +21,32 @@ impl Block {
     /// Reads at most `most` rows. An error after the first row is kept for the next call, so that the rows
     /// before it are learned first.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
-        self.delivered.clear();
+        self.len = 0;
         if let Some(error) = self.failure.take() {
             return Err(error);
         }
-        while self.delivered.len() < most {
+        while self.len < most {
             match stream.next_row() {
                 Ok(Some(row)) => {
-                    if self.rows.len() == self.delivered.len() {
+                    if self.rows.len() == self.len {
                         self.rows.push(Vec::new());
                     }
-                    let kept = &mut self.rows[self.delivered.len()];
-                    kept.clear();
-                    kept.extend_from_slice(row);
+                    let copy = &mut self.rows[self.len];
+                    copy.clear();
+                    copy.extend_from_slice(row);
                 }
                 Ok(None) => break,
-                Err(error) if self.delivered.is_empty() => return Err(error),
+                Err(error) if self.len == 0 => return Err(error),
                 Err(error) => {
                     self.failure = Some(error);
                     break;
                 }
             }
-            self.delivered.push(stream.delivered());
+            match self.delivered.get_mut(self.len) {
+                Some(place) => stream.deliver_into(place),
+                None => self.delivered.push(stream.delivered()),
+            }
+            self.len += 1;
         }
         Ok(())
     }
@@ -50,7 +55,7 @@ impl Block {
     /// afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
-        self.delivered.clear();
+        self.len = 0;
         loop {
             warm.read(stream, 1)?;
             let (Some(row), Some(delivered)) = (warm.rows.pop(), warm.delivered.pop()) else { break };
@@ -60,9 +65,10 @@ impl Block {
                 }
                 Ok(needs_more) => {
                     let bytes = 8 * row.len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW;
-                    stream.allow("the rows of the warm-up", bytes as u128 * (self.delivered.len() as u128 + 1))?;
-                    self.rows.insert(self.delivered.len(), row);
-                    self.delivered.push(delivered);
+                    stream.allow("the rows of the warm-up", bytes as u128 * (self.len as u128 + 1))?;
+                    self.rows.insert(self.len, row);
+                    self.delivered.insert(self.len, delivered);
+                    self.len += 1;
                     if !needs_more {
                         break;
                     }
@@ -75,7 +81,6 @@ impl Block {
 
     /// Returns the rows, and the place of each in the input.
     pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
-        let rows = self.rows.iter().take(self.delivered.len()).map(|row| &row[..]).collect();
-        (rows, &self.delivered)
+        (self.rows.iter().take(self.len).map(|row| &row[..]).collect(), &self.delivered[..self.len])
     }
 }

@@ -1,11 +1,6 @@
-//! Progress of a run: a bar on a terminal, otherwise a line every few seconds.
-//!
-//! The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for long
-//! rows or kernels.
+//! Progress of a session: a bar on a terminal, otherwise a line every few seconds.
 
-use eigenhedge::Model;
 use eigenhedge_io::{Progress as Way, Stream, Target};
-use eigenhedge_pages::number::readable;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -14,12 +9,8 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_secs(10);
 /// Interval between updates of the progress bar.
 const BLINK: Duration = Duration::from_millis(100);
-/// Maximum row length for which the regret is shown.
-const LONGEST: usize = 512;
-/// Number of rows before the regret is first computed.
-const FIRST: u64 = 1024;
 
-/// Progress display of a run.
+/// Progress display of a session.
 pub struct Progress {
     shown: Shown,
     start: Instant,
@@ -28,8 +19,6 @@ pub struct Progress {
     before: u64,
     /// Number of rows at the last check of the clock.
     looked: u64,
-    regret: Option<f64>,
-    doubled: u64,
 }
 
 enum Shown {
@@ -52,21 +41,11 @@ impl Progress {
         };
         let start = Instant::now();
         let pause = if matches!(shown, Shown::Bar(_)) { BLINK } else { PAUSE };
-        Self { shown, start, next: start + pause, before: rows, looked: rows, regret: None, doubled: FIRST }
+        Self { shown, start, next: start + pause, before: rows, looked: rows }
     }
 
-    /// Updates the display after a row, with the loss and the regret.
-    pub fn tick(&mut self, run: &Model, stream: &Stream) {
-        if let Some(now) = self.is_due(run.totals().rows) {
-            self.look_at_regret(run);
-            let regret = self.regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
-            let detail = format!("lost {}{regret}", readable(run.totals().expected_loss));
-            self.show(run.totals().rows, &detail, now, stream);
-        }
-    }
-
-    /// Updates the display after a row, with this detail.
-    pub fn tick_with(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
+    /// Updates the display after a block, with this detail.
+    pub fn tick(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
             self.show(rows, &detail(), now, stream);
         }
@@ -110,16 +89,6 @@ impl Progress {
                 bar.set_message(text);
             }
         }
-    }
-
-    fn look_at_regret(&mut self, run: &Model) {
-        let rows = run.totals().rows;
-        if rows < self.doubled || run.length() > LONGEST || run.spec().kernel.is_some() {
-            return;
-        }
-        self.doubled = 2 * rows;
-        let regret = run.interim_summary().regret;
-        self.regret = regret.map(|regret| regret.high() / rows as f64);
     }
 
     /// Clears the bar before the final output.

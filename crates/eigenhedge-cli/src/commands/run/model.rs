@@ -1,0 +1,320 @@
+//! Engine of `run`: one model, its results and the record for its page.
+
+use super::options::RunState;
+use super::start::{Start, as_it_is};
+use crate::commands::session::words::by_name;
+use crate::commands::session::{Block, Engine, Options, Session, Snapshots};
+use crate::live::Shared;
+use crate::plan::Plan;
+use crate::stop::StopSignal;
+use anyhow::{Result, anyhow};
+use eigenhedge::Model;
+use eigenhedge_io::{Answer, Answers, Delivered, Layout, Output, Position, Source, Stream, Target, write_whole};
+use eigenhedge_pages::number::readable;
+use eigenhedge_pages::run::Recorder;
+use std::path::Path;
+use std::sync::{Arc, MutexGuard};
+use std::time::{Duration, Instant};
+
+/// Model, with its results.
+pub struct OneModel<'a> {
+    plan: &'a Plan,
+    learned: Arc<Shared<Learned>>,
+    answers: Output,
+    /// Projections of rows.
+    reconstructions: Output,
+    lot: Lot,
+    /// True if coordinates are computed only for the rows shown in a plot.
+    samples_coordinates: bool,
+    /// True if the results were already complete, so that none may be added.
+    closed: bool,
+    /// Number of rows that the model had learned before this table.
+    rows_before: u64,
+    /// Options of the learner by name.
+    options: Options,
+    regret: RegretSoFar,
+}
+
+/// Model, with the record for its page.
+pub struct Learned {
+    pub model: Model,
+    pub recorder: Option<Recorder>,
+    /// Number of the last row.
+    pub row: u64,
+}
+
+impl<'a> OneModel<'a> {
+    /// Opens a session for the plan.
+    pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
+        let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
+        let Start { models: mut model, stream, layout, options, learner_options, saved } = Start::of(plan, signal)?;
+        ask(plan, &mut model)?;
+        let kept = model.spec().kept;
+        let open = |target: &Target| {
+            let answers = match &saved {
+                None => Answers::open(target, plan.form, kept, at_once(plan))?,
+                Some(saved) => Answers::resume(target, plan.form, kept, at_once(plan), &saved.answers)?,
+            };
+            Ok(answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells))
+        };
+        let open_reconstructions = |target: &Target| {
+            let position = saved.as_ref().map(|saved| &saved.engine.reconstructions);
+            Answers::of_rows(target, plan.reconstruct.1, stream.columns(), at_once(plan), position)
+        };
+        let ended = saved.as_ref().is_some_and(|saved| saved.ended);
+        let (answers, is_closed) = opened(&plan.target, ended, open)?;
+        let (reconstructions, is_also_closed) = opened(&plan.reconstruct.0, ended, open_reconstructions)?;
+        let (recorder, rows_before, before) = match (&saved, &plan.keep.resume) {
+            (Some(saved), Some(path)) => {
+                (saved.engine.recorder(&model, path)?, saved.engine.rows_before, saved.elapsed())
+            }
+            _ => {
+                let recorder = plan.records().then(|| Recorder::new(&model, stream.has_time()));
+                (recorder, model.totals().rows, Duration::ZERO)
+            }
+        };
+        let engine = Self {
+            plan,
+            lot: Lot::new(plan, &model),
+            samples_coordinates: samples_coordinates(plan, &model),
+            learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
+            answers: output(plan, answers),
+            reconstructions: output(plan, reconstructions),
+            closed: is_closed || is_also_closed,
+            rows_before,
+            options: learner_options,
+            regret: RegretSoFar::default(),
+        };
+        Ok(Session::new(engine, ahead(plan, stream, &layout)?, snapshots, options, before))
+    }
+
+    /// Returns the model and its record.
+    pub fn learned(&self) -> MutexGuard<'_, Learned> {
+        self.learned.hold()
+    }
+
+    /// Returns the model and its record, to share them with the page thread.
+    pub fn shared(&self) -> Arc<Shared<Learned>> {
+        Arc::clone(&self.learned)
+    }
+
+    /// Completes the results and returns the model with its record.
+    pub fn finish(self) -> Result<Learned> {
+        self.answers.finish()?;
+        self.reconstructions.finish()?;
+        Arc::into_inner(self.learned).map(Shared::into_inner).ok_or_else(|| anyhow!("the page still looks at the run"))
+    }
+}
+
+impl Engine for OneModel<'_> {
+    type State = RunState;
+
+    fn rows(&self) -> u64 {
+        self.learned().model.totals().rows.saturating_sub(self.rows_before)
+    }
+
+    fn block_rows(&self) -> usize {
+        self.lot.rows
+    }
+
+    fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
+        let is_warming_up = self.learned().model.columns().standardizer.is_warming_up();
+        match is_warming_up {
+            true => block.read_warm_up(stream, &mut self.learned.hold().model),
+            false => Ok(block.read(stream, most)?),
+        }
+    }
+
+    fn learn(&mut self, rows: &[&[f64]], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+        if self.closed {
+            let answers = "answers that are complete cannot be continued in this form";
+            return Err(anyhow!("{}: {answers}: the table has grown", stream.source()));
+        }
+        let start = Instant::now();
+        let mut held = self.learned.lock();
+        let Learned { model, recorder, row: last } = &mut *held;
+        let (mut next, mut written) = (0, Ok(()));
+        while next < rows.len() {
+            let first = next;
+            let end = match recorder.as_ref() {
+                Some(recorder) if self.samples_coordinates => {
+                    let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
+                    model.ask_for_coordinates(is_wanted(&delivered[first]));
+                    let later = delivered[first + 1..].iter().position(is_wanted);
+                    if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
+                }
+                _ => rows.len(),
+            };
+            let outcome = model.step_each(&rows[first..end], |model, loss| {
+                let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
+                let row = *row;
+                next += 1;
+                if written.is_err() {
+                    return;
+                }
+                let coordinates = model.coordinates();
+                let (expected_loss, loss_drawn) = (loss.expected, loss.realised);
+                let answer = Answer { row, expected_loss, loss: loss_drawn, coordinates, texts };
+                written = self.answers.write(&answer);
+                if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
+                    written = self.reconstructions.write_row(model.reconstruction());
+                }
+                *last = row;
+                if let Some(recorder) = recorder {
+                    recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
+                }
+            });
+            if let Err((i, error)) = outcome {
+                next = first + i;
+                let reason = by_name(&error, stream);
+                stream.refuse_row(&delivered[next], reason)?;
+                next += 1;
+            }
+        }
+        drop(held);
+        self.learned.touch();
+        written?;
+        self.lot.adapt(rows.len(), start.elapsed());
+        Ok(())
+    }
+
+    fn progress(&mut self) -> String {
+        let learned = self.learned.hold();
+        let regret = self.regret.per_row(&learned.model);
+        let regret = regret.map_or(String::new(), |regret| format!(", regret per row {}", readable(regret)));
+        format!("lost {}{regret}", readable(learned.model.totals().expected_loss))
+    }
+
+    fn sync(&mut self) -> Result<(Position, RunState)> {
+        let (answers, reconstructions) = (self.answers.sync()?, self.reconstructions.sync()?);
+        let (options, rows_before) = (self.options.clone(), self.rows_before);
+        let report = self.learned().recorder.as_ref().map(Recorder::to_text);
+        Ok((answers, RunState { reconstructions, report, options, rows_before }))
+    }
+
+    fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {
+        let mut learned = self.learned.hold();
+        learned.model.resume_state = resume_state;
+        Ok(write_whole(path, &learned.model.to_bytes()?)?)
+    }
+}
+
+/// Regret per row in the progress display.
+///
+/// The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for long
+/// rows or kernels.
+struct RegretSoFar {
+    per_row: Option<f64>,
+    /// Number of rows from which the regret is computed again.
+    next: u64,
+}
+
+/// Maximum row length for which the regret is shown.
+const LONGEST: usize = 512;
+/// Number of rows before the regret is first computed.
+const FIRST: u64 = 1024;
+
+impl Default for RegretSoFar {
+    fn default() -> Self {
+        Self { per_row: None, next: FIRST }
+    }
+}
+
+impl RegretSoFar {
+    fn per_row(&mut self, model: &Model) -> Option<f64> {
+        let rows = model.totals().rows;
+        if rows >= self.next && model.length() <= LONGEST && model.spec().kernel.is_none() {
+            self.next = 2 * rows;
+            self.per_row = model.interim_summary().regret.map(|regret| regret.high() / rows as f64);
+        }
+        self.per_row
+    }
+}
+
+/// Makes the model compute the values that are written for every row.
+fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
+    model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
+    let asked = plan.reconstruct.0 != Target::Nowhere;
+    model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
+}
+
+/// Returns true if only a plot needs coordinates, and rows are not processed in blocks.
+fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
+    plan.target == Target::Nowhere && model.block_rows() == 1
+}
+
+/// Opens or resumes a file of results. Returns true if the file is already complete, so that no results may be added.
+fn opened(
+    target: &Target,
+    ended: bool,
+    open: impl Fn(&Target) -> Result<Answers, eigenhedge_io::Error>,
+) -> Result<(Answers, bool)> {
+    match open(target) {
+        Ok(answers) => Ok((answers, false)),
+        Err(_) if ended && is_there(target) => Ok((open(&Target::Nowhere)?, true)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Returns true if results are written as soon as their rows arrive.
+pub fn at_once(plan: &Plan) -> bool {
+    plan.source == Source::Standard
+}
+
+/// Sizes of the blocks in which rows are read and learned. Results do not depend on them.
+struct Lot {
+    rows: usize,
+    fewest: usize,
+    most: usize,
+}
+
+impl Lot {
+    /// Chooses the initial size of blocks. Rows of a pipe are answered one by one.
+    fn new(plan: &Plan, model: &Model) -> Self {
+        let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
+        let most =
+            if plan.source.is_regular() { fewest.max(MOST_NUMBERS / model.length().max(1)).min(MOST_ROWS) } else { 1 };
+        Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
+    }
+
+    /// Doubles the block size as long as a block takes little time. Signals and progress wait for the end of
+    /// a block.
+    fn adapt(&mut self, rows: usize, time: Duration) {
+        if time > LONG {
+            self.rows = self.fewest;
+        } else if rows == self.rows && 2 * time < LONG {
+            self.rows = (2 * self.rows).min(self.most);
+        }
+    }
+}
+
+/// Maximum number of rows in a block, unless the learner benefits from larger blocks.
+const MOST_ROWS: usize = 256;
+/// Maximum number of values in a block, with the same exception.
+const MOST_NUMBERS: usize = 1 << 16;
+/// Target for the maximum time per block.
+const LONG: Duration = Duration::from_millis(20);
+
+/// Returns true if reading and writing use threads of their own. This is not the case with `--threads 1` or a
+/// single processor.
+fn has_threads(plan: &Plan) -> bool {
+    let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
+    count.is_some_and(|count| count.get() > 1)
+}
+
+/// Returns the stream. If threads are used, another thread reads it ahead.
+fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
+    if has_threads(plan) {
+        stream.read_ahead(&plan.source, &as_it_is(layout))?;
+    }
+    Ok(stream)
+}
+
+/// Returns the writer of results. If threads are used, it has a thread of its own.
+fn output(plan: &Plan, answers: Answers) -> Output {
+    if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
+}
+
+fn is_there(target: &Target) -> bool {
+    matches!(target, Target::File(path) if path.is_file())
+}

@@ -1,0 +1,163 @@
+//! Options of a run: those of the learner, and those of the table and the results, as a snapshot saves them.
+
+use crate::args::{KeepArgs, typed};
+use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
+use crate::plan::{Given, Plan, setup};
+use anyhow::{Result, anyhow};
+use eigenhedge::Model;
+use eigenhedge::kernel::VectorKernel;
+use eigenhedge::options::{OPTIONS, Setup};
+use eigenhedge_io::{Layout, Position, Reading, Selector, Target, TimeFormat, printable_path};
+use eigenhedge_pages::run::Recorder;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// State of a run that is saved with its model or models.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct RunState {
+    /// Extent of the reconstructions that is safely on disk.
+    #[serde(default)]
+    pub reconstructions: Position,
+    /// Data of the page, if it is recorded.
+    pub report: Option<String>,
+    /// Options of the learner by name.
+    pub options: Options,
+    /// Number of rows that the model had learned before this table.
+    #[serde(default)]
+    pub rows_before: u64,
+}
+
+impl RunState {
+    /// Restores the data of the page.
+    pub fn recorder(&self, model: &Model, path: &Path) -> Result<Option<Recorder>> {
+        let restore = |text: &String| {
+            let damaged = || anyhow!("{}: is damaged: its report makes no sense", printable_path(path));
+            Recorder::from_text(text, model).ok_or_else(damaged)
+        };
+        self.report.as_ref().map(restore).transpose()
+    }
+}
+
+/// State of a run in a snapshot.
+pub type SavedRun = ResumeState<RunState>;
+
+/// Reads the state of a run from the bytes of the snapshot at `path`. Returns an error if an option that affects the results
+/// differs from the saved value. Also returns the present options.
+pub fn saved_run(bytes: &[u8], path: &Path, plan: &Plan, layout: &Layout) -> Result<(SavedRun, Options)> {
+    let saved = SavedRun::from_bytes(bytes, path, "run")?;
+    let options = options(plan, layout, saved.stream.reading().cloned());
+    saved.agree(path, &options)?;
+    if saved.engine.report.is_none() && plan.records() {
+        let option = match &plan.keep {
+            KeepArgs { report: Some(_), .. } => "--report",
+            KeepArgs { plot: Some(_), .. } => "--plot",
+            _ => "--live",
+        };
+        let path = printable_path(path);
+        return Err(anyhow!(
+            "{option} needs what a run with --report, --plot or --live records, and {path} holds none of it"
+        ));
+    }
+    Ok((saved, options))
+}
+
+/// Returns an error if an option of the learner differs from the saved value.
+pub fn agree_on_learner(path: &Path, saved: &Options, now: &Options) -> Result<()> {
+    let names = std::iter::once("k").chain(OPTIONS.iter().map(|option| option.name));
+    match names.into_iter().find(|name| saved.get(*name) != now.get(*name)) {
+        None => Ok(()),
+        Some(name) => {
+            let value = |options: &Options| options.get(name).cloned().unwrap_or_default();
+            Err(differs(path, &typed(name), &value(saved), &value(now)))
+        }
+    }
+}
+
+/// Returns k and the options in effect, by name.
+pub fn in_effect(setup: &Setup) -> Result<Options> {
+    let mut options = Map::from_iter([("k".to_owned(), json!(setup.spec.kept))]);
+    for (option, value) in setup.values() {
+        options.insert(option.name.to_owned(), serde_json::to_value(value)?);
+    }
+    Ok(options)
+}
+
+/// Returns the options of a saved model by name. They are those that `run` has saved, or else those of the
+/// learner.
+pub fn saved_options(model: &Model, resume_state: &[u8]) -> Result<Options> {
+    let saved = serde_json::from_slice(resume_state).ok();
+    match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
+        Some(Value::Object(options)) => Ok(options),
+        _ => in_effect(&model.setup()),
+    }
+}
+
+/// Returns an error if an option on the command line differs from that of the saved model at `path`.
+pub fn agree_with_model(given: &Given, path: &Path, model: &Model, saved: &Options) -> Result<()> {
+    let typed_options = given.options.options(model.spec().learner, given.k.unwrap_or(model.spec().kept));
+    let now = in_effect(&setup(&typed_options)?.for_rows(model.length())?)?;
+    let names = given.k.map(|_| "k").into_iter().chain(given.options.names());
+    match names.into_iter().find(|name| saved.get(*name) != now.get(*name)) {
+        None => Ok(()),
+        Some(name) => match (saved.get(name), now.get(name).cloned().unwrap_or_default()) {
+            (Some(then), now) => Err(differs(path, &typed(name), then, &now)),
+            (None, now) => {
+                let (name, path) = (typed(name), printable_path(path));
+                Err(anyhow!("{name} must be that of {path}, which does not tell it, got {}", spoken(&now)))
+            }
+        },
+    }
+}
+
+/// Returns the layout with the columns and the scale of the saved model at `path`.
+pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
+    let standardize = model.columns().standardizer.how();
+    if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
+        return Err(differs(path, "--standardize", &json!(standardize.to_string()), &json!(typed.to_string())));
+    }
+    let spec = model.spec();
+    let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
+    let (missing, model_columns) = (Some(spec.missing), model.columns().names.clone());
+    Ok(Layout { standardize, missing, model_columns, items, ..layout.clone() })
+}
+
+/// Returns the options that affect the results, without those of the learner and without the columns, which
+/// the stream saves. The handling of bad rows may change, so that a run stopped by a bad row can be resumed
+/// and skip it.
+///
+/// `reading` describes how the table is read, or was read when the snapshot was saved.
+pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Options {
+    let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, standardize, .. } = layout;
+    let Layout { keep, time, time_format, .. } = layout;
+    let sign = |sign: &Option<u8>| sign.map(|sign| char::from(sign).to_string());
+    let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
+    let place = |target: &Target| match target {
+        Target::Nowhere => Value::Null,
+        Target::Standard => json!("-"),
+        // The folder may have moved, so only the file name is compared.
+        Target::File(path) => json!(path.file_name().map(|name| name.to_string_lossy())),
+    };
+    let value = json!({
+        "--format": format.name(),
+        "--no-header": !may_have_header,
+        "--delimiter": sign(delimiter),
+        "--decimal": sign(decimal),
+        "--na-values": na_values,
+        "--array": array,
+        "--dim": dim,
+        "--standardize": standardize.to_string(),
+        "--copy-columns": (!keep.is_empty()).then(|| spelled.join(",")),
+        "--time": time.as_ref().map(Selector::to_string),
+        "--time-format": time_format.as_ref().map(TimeFormat::to_string),
+        "--safe-cells": plan.safe_cells,
+        "--out": place(&plan.target),
+        "--reconstruct": place(&plan.reconstruct.0),
+        "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
+        FIRST_ROW: first_row(&plan.source, layout, reading),
+    });
+    match value {
+        Value::Object(options) => options,
+        _ => Map::new(),
+    }
+}

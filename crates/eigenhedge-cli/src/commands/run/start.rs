@@ -1,0 +1,177 @@
+//! Start of a run: with a new model, with a saved one, or from a snapshot; one model, or one per key.
+
+use super::options::{
+    SavedRun, agree_on_learner, agree_with_model, in_effect, layout_of_model, options, saved_options, saved_run,
+};
+use crate::commands::session::Options;
+use crate::commands::session::words::{misfit, say, uncapped};
+use crate::files::{MOST_IN_MEMORY, read_model, scratch_folder};
+use crate::plan::{Beginning, Given, Plan};
+use crate::stop::StopSignal;
+use crate::table::{allow_learners, open_like, say_reading};
+use anyhow::{Result, anyhow};
+use eigenhedge::options::Setup;
+use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardize, Standardizer};
+use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
+use std::path::Path;
+
+/// One model, or one per key.
+pub trait Models: Sized {
+    /// Creates models like this one, which has not learned any rows yet.
+    fn like(model: Model, plan: &Plan) -> Result<Self>;
+
+    /// Reads a saved file. Also returns its resume state.
+    fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)>;
+
+    /// Returns the model, or the template for new keys.
+    fn model(&self) -> &Model;
+
+    /// Changes the treatment of missing cells.
+    fn set_missing(&mut self, missing: Missing) -> Result<(), Error>;
+}
+
+impl Models for Model {
+    fn like(model: Model, _: &Plan) -> Result<Self> {
+        Ok(model)
+    }
+
+    fn read(path: &Path, _: &Plan) -> Result<(Self, Vec<u8>)> {
+        let mut model = read_model(path)?;
+        let saved = std::mem::take(&mut model.resume_state);
+        Ok((model, saved))
+    }
+
+    fn model(&self) -> &Model {
+        self
+    }
+
+    fn set_missing(&mut self, missing: Missing) -> Result<(), Error> {
+        Self::set_missing(self, missing)
+    }
+}
+
+impl Models for Fleet<Model> {
+    fn like(model: Model, plan: &Plan) -> Result<Self> {
+        let store = GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref()));
+        Ok(Self::new(model)?.with_store(most(plan), Box::new(store)))
+    }
+
+    fn read(path: &Path, plan: &Plan) -> Result<(Self, Vec<u8>)> {
+        Ok(open_fleet(path, most(plan))?)
+    }
+
+    fn model(&self) -> &Model {
+        self.fresh()
+    }
+
+    fn set_missing(&mut self, missing: Missing) -> Result<(), Error> {
+        self.change(|member| member.set_missing(missing))
+    }
+}
+
+/// Returns the maximum number of models in memory.
+fn most(plan: &Plan) -> usize {
+    plan.max_groups.unwrap_or(MOST_IN_MEMORY)
+}
+
+/// Models before the first row, or between two rows of a resumed run.
+pub struct Start<M> {
+    pub models: M,
+    pub stream: Stream,
+    pub layout: Layout,
+    /// Options of the table and the results, by name.
+    pub options: Options,
+    /// Options of the learner by name.
+    pub learner_options: Options,
+    /// State of a resumed run.
+    pub saved: Option<SavedRun>,
+}
+
+impl<M: Models> Start<M> {
+    /// Opens the table and creates or reads the models.
+    pub fn of(plan: &Plan, signal: &StopSignal) -> Result<Self> {
+        let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
+        if let Some(path) = &plan.keep.resume {
+            return Self::resume(plan, &layout, path);
+        }
+        let (models, stream, layout, learner_options) = match &plan.beginning {
+            Beginning::Setup(setup) => Self::afresh(plan, setup, layout)?,
+            Beginning::Model(given) => Self::with_models(plan, given, &layout)?,
+        };
+        if !plan.quiet {
+            say_reading(&stream);
+        }
+        let options = match plan.keep.snapshot {
+            Some(_) => options(plan, &layout, Some(stream.reading())),
+            None => Options::new(),
+        };
+        Ok(Self { models, stream, layout, options, learner_options, saved: None })
+    }
+
+    /// Starts with new models.
+    fn afresh(plan: &Plan, setup: &Setup, layout: Layout) -> Result<(M, Stream, Layout, Options)> {
+        let stream = Stream::open(&plan.source, &as_it_is(&layout))?;
+        allow_learners(&stream, &[setup.spec.learner])?;
+        let setup = fitted(setup, &stream, &layout)?;
+        let length = stream.columns().len();
+        let columns = Columns::new(stream.own_names(), Standardizer::new(layout.standardize, length));
+        let model = Model::of(&setup, length, true).map_err(|error| unfit(&error, &stream, &layout))?;
+        if !plan.quiet {
+            uncapped(model.spec(), length).iter().for_each(|advice| say(advice));
+        }
+        Ok((M::like(model.with_columns(columns), plan)?, stream, layout, in_effect(&setup)?))
+    }
+
+    /// Starts with saved models and a new table.
+    fn with_models(plan: &Plan, given: &Given, layout: &Layout) -> Result<(M, Stream, Layout, Options)> {
+        let (mut models, saved) = M::read(&given.path, plan)?;
+        let mut options = saved_options(models.model(), &saved)?;
+        given.new_missing(models.model().spec().learner, &mut options, |missing| models.set_missing(missing))?;
+        let model = models.model();
+        agree_with_model(given, &given.path, model, &options)?;
+        let layout = layout_of_model(given, &given.path, model, layout)?;
+        let stream = open_like(model, &plan.source, &as_it_is(&layout))?;
+        Ok((models, stream, layout, options))
+    }
+
+    /// Resumes the models of a snapshot after its last row.
+    fn resume(plan: &Plan, layout: &Layout, path: &Path) -> Result<Self> {
+        let (models, saved) = M::read(path, plan)?;
+        let model = models.model();
+        let layout = match &plan.beginning {
+            Beginning::Setup(_) => layout.clone(),
+            Beginning::Model(given) => layout_of_model(given, path, model, layout)?,
+        };
+        let (saved, options) = saved_run(&saved, path, plan, &layout)?;
+        let names = model.columns().names.as_deref();
+        let stream = Stream::resume(&plan.source, &as_it_is(&layout), &saved.stream, names)?;
+        saved.agree_on_table(path, &options)?;
+        let learner_options = match &plan.beginning {
+            Beginning::Setup(setup) => {
+                let now = in_effect(&fitted(setup, &stream, &layout)?)?;
+                agree_on_learner(path, &saved.engine.options, &now)?;
+                now
+            }
+            Beginning::Model(given) => {
+                agree_with_model(given, path, model, &saved.engine.options)?;
+                saved.engine.options.clone()
+            }
+        };
+        Ok(Self { models, stream, layout, options, learner_options, saved: Some(saved) })
+    }
+}
+
+/// Returns the setup for the rows of the stream.
+fn fitted(setup: &Setup, stream: &Stream, layout: &Layout) -> Result<Setup> {
+    setup.for_rows(stream.columns().len()).map_err(|error| unfit(&error, stream, layout))
+}
+
+/// Creates the error for a learner that does not fit the table.
+fn unfit(error: &Error, stream: &Stream, layout: &Layout) -> anyhow::Error {
+    anyhow!("{}: {}", stream.source(), misfit(error, layout.format, stream))
+}
+
+/// Returns the layout without scaling, because models scale their columns themselves.
+pub fn as_it_is(layout: &Layout) -> Layout {
+    Layout { standardize: Standardize::None, ..layout.clone() }
+}

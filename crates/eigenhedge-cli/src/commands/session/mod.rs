@@ -1,0 +1,166 @@
+//! A table that is learned from its first row to its last: reading, snapshots, progress and signals.
+//!
+//! `run`, `run --group-by` and `monitor` differ in their [`Engine`] only.
+
+mod block;
+mod progress;
+mod resume_state;
+pub mod words;
+
+use crate::stop::StopSignal;
+use anyhow::Result;
+pub use block::Block;
+use eigenhedge_io::{Delivered, Position, Reservation, Stream, Target};
+pub use progress::Progress;
+pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
+use serde::Serialize;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use words::{stopped_early, waits};
+
+/// Model, models by key, or monitors, with their results.
+pub trait Engine {
+    /// State that the engine adds to that of the session in a snapshot.
+    type State: Serialize;
+
+    /// Returns the number of rows of this table learned so far.
+    fn rows(&self) -> u64;
+
+    /// Returns the maximum number of rows in the next block.
+    fn block_rows(&self) -> usize;
+
+    /// Reads the next block of at most `most` rows.
+    fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
+        Ok(block.read(stream, most)?)
+    }
+
+    /// Learns from the rows of a block and writes their results. Rows that the engine cannot learn are reported to the
+    /// stream, which skips them or returns an error.
+    fn learn(&mut self, rows: &[&[f64]], delivered: &[Delivered], stream: &mut Stream) -> Result<()>;
+
+    /// Returns the current totals in a few words, for the progress display.
+    fn progress(&mut self) -> String;
+
+    /// Syncs the results to disk. Returns the extent of the answers that is safely on disk, and the engine's own state.
+    fn sync(&mut self) -> Result<(Position, Self::State)>;
+
+    /// Writes a snapshot with this resume state.
+    fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
+}
+
+/// Snapshots of a session.
+pub struct Snapshots<'a> {
+    path: Option<&'a Path>,
+    /// Number of rows between two snapshots.
+    every: Option<u64>,
+    /// Lock that prevents another run from writing the snapshot.
+    _reservation: Option<Reservation>,
+}
+
+impl<'a> Snapshots<'a> {
+    /// Locks the path of the snapshots.
+    pub fn new(path: Option<&'a Path>, every: Option<u64>) -> Result<Self> {
+        Ok(Self { path, every, _reservation: path.map(Reservation::of).transpose()?.flatten() })
+    }
+}
+
+/// Engine with its input stream and its snapshots.
+pub struct Session<'a, E> {
+    pub engine: E,
+    pub stream: Stream,
+    snapshots: Snapshots<'a>,
+    /// Options that affect the results, by name.
+    options: Options,
+    block: Block,
+    /// Time spent by earlier parts of the run.
+    before: Duration,
+    start: Instant,
+}
+
+impl<'a, E: Engine> Session<'a, E> {
+    /// Starts the clock of a session. `before` is the time spent by earlier parts of the run.
+    pub fn new(engine: E, stream: Stream, snapshots: Snapshots<'a>, options: Options, before: Duration) -> Self {
+        Self { engine, stream, snapshots, options, block: Block::default(), before, start: Instant::now() }
+    }
+
+    /// Returns the time spent, including earlier parts of the run.
+    pub fn elapsed(&self) -> Duration {
+        self.before + self.start.elapsed()
+    }
+
+    /// Learns the rest of the table and saves a snapshot. Returns false if the results must not be completed, because there
+    /// are none or because the run can be resumed.
+    pub fn learn(&mut self, quiet: bool, answers: &Target, signal: &StopSignal) -> Result<Outcome> {
+        let mut progress = Progress::new(quiet, answers, self.engine.rows());
+        let ended = self.learn_rows(&mut progress, signal);
+        progress.finish();
+        let ended = ended?;
+        let rows = self.engine.rows();
+        if rows == 0 {
+            stopped_early();
+            return Ok(Outcome::Left);
+        }
+        self.save(ended)?;
+        Ok(match (waits(self.snapshots.path, rows, ended), ended) {
+            (true, _) => Outcome::Left,
+            (false, true) => Outcome::Ended,
+            (false, false) => Outcome::Stopped,
+        })
+    }
+
+    /// Learns rows. Returns true at the end of the table, and false after a stop signal.
+    fn learn_rows(&mut self, progress: &mut Progress, signal: &StopSignal) -> Result<bool> {
+        while !signal.to_stop() {
+            match self.step() {
+                // An interrupted read fails; the stream is still after the last complete row.
+                Err(_) if signal.to_stop() => return Ok(false),
+                Err(error) => return Err(error),
+                Ok(false) => return Ok(true),
+                Ok(true) => progress.tick(self.engine.rows(), &self.stream, || self.engine.progress()),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Learns the next block. Blocks end where snapshots are due. Returns false at the end of the table.
+    fn step(&mut self) -> Result<bool> {
+        let (before, most) = (self.engine.rows(), self.engine.block_rows());
+        let most = match self.snapshots.every {
+            Some(every) => (every - before % every).min(most as u64) as usize,
+            None => most,
+        };
+        self.engine.read(&mut self.block, &mut self.stream, most)?;
+        let (rows, delivered) = self.block.rows();
+        if rows.is_empty() {
+            return Ok(false);
+        }
+        self.engine.learn(&rows, delivered, &mut self.stream)?;
+        let rows = self.engine.rows();
+        if self.snapshots.every.is_some_and(|every| rows > before && rows.is_multiple_of(every)) {
+            self.save(false)?;
+        }
+        Ok(true)
+    }
+
+    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first, so that the snapshot never refers to
+    /// missing bytes.
+    fn save(&mut self, ended: bool) -> Result<()> {
+        let Some(path) = self.snapshots.path else { return Ok(()) };
+        let seconds = self.elapsed().as_secs_f64();
+        let (answers, engine) = self.engine.sync()?;
+        let state =
+            ResumeState { stream: self.stream.state(), answers, plan: self.options.clone(), seconds, ended, engine };
+        self.engine.write(path, state.to_bytes()?)
+    }
+}
+
+/// End of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// The table has ended.
+    Ended,
+    /// A signal has stopped the session, which cannot be resumed. The results are those of the rows so far.
+    Stopped,
+    /// There is nothing to complete: no row was learned, or the session can be resumed.
+    Left,
+}

@@ -1,0 +1,124 @@
+//! State of a session in a snapshot: positions in the input and in the results, and the options that affect the results.
+//!
+//! The state is a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by another
+//! program with the library, holds a usable model but cannot be resumed.
+
+use anyhow::{Result, anyhow};
+use eigenhedge::Standardize;
+use eigenhedge::kernel::TextItems;
+use eigenhedge_io::{Layout, OnBadRow, Position, Reading, Source, Stream, StreamState, printable_path};
+use eigenhedge_pages::number::exact;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::time::Duration;
+
+/// Options by name.
+pub type Options = Map<String, Value>;
+
+/// State of a session, with that of its engine.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ResumeState<T> {
+    /// Position in the input.
+    pub stream: StreamState,
+    /// Extent of the results that is safely on disk.
+    pub answers: Position,
+    /// Options that affect the results, by name.
+    pub plan: Options,
+    /// Time spent, in seconds.
+    #[serde(default)]
+    pub seconds: f64,
+    /// True if the table has ended.
+    #[serde(default)]
+    pub ended: bool,
+    /// State of the engine.
+    #[serde(flatten)]
+    pub engine: T,
+}
+
+/// Maximum plausible duration of a run in seconds, which is thirty thousand years.
+const LONGEST: f64 = 1e12;
+
+impl<T> ResumeState<T> {
+    /// Returns the state as JSON bytes for a snapshot.
+    pub fn to_bytes(&self) -> Result<Vec<u8>>
+    where
+        T: Serialize,
+    {
+        Ok(serde_json::to_vec(self)?)
+    }
+
+    /// Reads the state from the bytes of the snapshot at `path`, which `command` must have written.
+    pub fn from_bytes(bytes: &[u8], path: &Path, command: &str) -> Result<Self>
+    where
+        T: DeserializeOwned,
+    {
+        let name = printable_path(path);
+        serde_json::from_slice(bytes).map_err(|_| {
+            anyhow!("{name}: must have been saved by `eigenhedge {command}` to be resumed; `inspect` can read it")
+        })
+    }
+
+    /// Returns the time spent by earlier parts of the run.
+    pub fn elapsed(&self) -> Duration {
+        Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
+    }
+
+    /// Returns an error if an option differs from the saved value. Options not saved by earlier versions cannot be compared.
+    pub fn agree(&self, path: &Path, options: &Options) -> Result<()> {
+        for (option, now) in options {
+            if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
+                return Err(differs(path, option, then, now));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns an error if the first row differs from the saved one. The columns must have been compared before.
+    pub fn agree_on_table(&self, path: &Path, options: &Options) -> Result<()> {
+        match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
+            (Some(then), Some(now)) if then != now => {
+                Err(anyhow!("the table must be that of {}, but its first row is another one", printable_path(path)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Name under which the first row is saved with the options.
+pub const FIRST_ROW: &str = "first row";
+
+/// Returns a hash of the first row, which identifies the table; `None` for a pipe or an empty table.
+///
+/// `reading` describes how the table is read, or was read when the snapshot was saved.
+pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> Option<String> {
+    if !source.is_regular() {
+        return None;
+    }
+    // The kind of items does not change a text.
+    let items = layout.items.map(|_| TextItems::Chars);
+    let (standardize, on_bad_row) = (Standardize::None, OnBadRow::Skip);
+    let mut stream =
+        Stream::open(source, &Layout { found: reading, standardize, on_bad_row, items, ..layout.clone() }).ok()?;
+    let row = stream.next_row().ok()??;
+    // FNV-1a over the bits.
+    let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let sum = row.iter().flat_map(|x| x.to_bits().to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, mix);
+    Some(format!("{sum:016x}"))
+}
+
+/// Creates the error for an option that differs from that of the file at `path`.
+pub fn differs(path: &Path, option: &str, then: &Value, now: &Value) -> anyhow::Error {
+    anyhow!("{option} must be as in {}, {}, got {}", printable_path(path), spoken(then), spoken(now))
+}
+
+/// Returns the value of an option as users type it.
+pub fn spoken(value: &Value) -> String {
+    match value {
+        Value::Null => "none".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => exact(number.as_f64().unwrap_or(f64::NAN)),
+        other => other.to_string(),
+    }
+}
