@@ -1,7 +1,7 @@
-//! Follow the perturbed leader: drops the experts with the smallest total loss after random noise.
+//! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise.
 //!
 //! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
 //! # Update
 //! `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform, and drops the `d`
@@ -34,8 +34,7 @@ use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::Scratch;
 
-/// Follow-the-perturbed-leader: drops the set of experts with the smallest total loss after adding Gumbel
-/// noise.
+/// Follow-the-perturbed-leader: drops the `d` experts with the smallest total losses after adding Gumbel noise.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::PerturbedLeader, trial};
@@ -60,7 +59,7 @@ struct Perturbed {
 }
 
 impl PerturbedLeader {
-    /// Creates a learner that keeps `kept` of `experts`. The noise has scale `1/eta`.
+    /// Creates a learner that keeps `kept` of `experts`. The scale of the noise is `1/eta`.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;
