@@ -18,8 +18,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// Summary of rows with which a learner starts. These rows have no losses of their own, because they were not
-/// predicted.
+/// Summary of rows with which a learner starts. The learner did not predict these rows.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
     /// Number of rows.
