@@ -98,8 +98,8 @@ pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
     exponential(eta, best, (experts as f64).ln(), 1.0)
 }
 
-/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most `(η L*
-/// + d log(n/d)) / (1 - e^{-η})`. Returns `None` unless `k < n`.
+/// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most
+/// `(η L* + d log(n/d)) / (1 - e^{-η})`. Returns `None` unless `k < n`.
 ///
 /// Hypotheses: losses are in `[0, 1]`, there is no mixing, and `best` is the loss of any set of `d` experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
@@ -111,9 +111,9 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
 /// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
 ///
 /// Hypotheses: losses are in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate
-/// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5), `tuned_regret(set_divergence(k, n),
-/// ceiling, d)`. The paper prints `k log(n/k)` instead of `log C(n, k)`, which is larger by at most `k`, and extends
-/// the root too far.
+/// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5),
+/// `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)` instead of `log C(n, k)`, which is
+/// larger by at most `k`, and extends the root too far.
 ///
 /// ```
 /// use eigenhedge::bounds::set_experts;
@@ -125,9 +125,9 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
-/// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least `Q² (d T
-/// - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`. Returns
-/// `None` for infinite N.
+/// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least
+/// `Q² (d T - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
+/// Returns `None` for infinite N.
 ///
 /// Hypotheses: there is no mixing. `|x| |y| ≤ Q²` for all T pairs, with Q known from the start. The dimension N is the
 /// sum of the lengths of the two rows. `best` is the gain of any k-dimensional subspace.
@@ -212,9 +212,10 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 }
 
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
-/// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k))
-/// / (2η) + η/(2Q²) Σ |z|⁴`. For infinite N, `k(N-k)/N` is k. `squares_norm` is the square root of the last sum, or of
-/// the sum of squared Frobenius norms for matrix instances. Returns `None` unless `k < N`.
+/// changes its subspace `changes` times (S): the total expected loss is at most
+/// `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. For infinite N, `k(N-k)/N` is k. `squares_norm` is
+/// the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. Returns `None`
+/// unless `k < N`.
 ///
 /// Hypotheses: there is no centering, and the rate was divided by the same Q² in all trials. `best` is the loss of any
 /// S + 1 subspaces.
@@ -253,8 +254,8 @@ fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
 }
 
 /// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows of norm at most Q. The learner divides it by
-/// Q². The bound [`additive`] is then at most `L* + Q² √(k T (N-k)/N)`. Returns `None` unless `0 < k < N` and `rows >
-/// 0`.
+/// Q². The bound [`additive`] is then at most `L* + Q² √(k T (N-k)/N)`. Returns `None` unless `0 < k < N` and
+/// `rows > 0`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, additive, additive_rate}, simplex::Multiplicity};
@@ -290,14 +291,14 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
     setting.bound(best)
 }
 
-/// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most `(η L* + Q²
-/// D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. Returns `None`
-/// unless `k < N`.
+/// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most
+/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`].
+/// Returns `None` unless `k < N`.
 ///
-/// - `best`: loss of any subspace around any center m;
-/// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`;
-/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound `|m - m0|²`;
-/// - `rows`: `T ≥ 1`.
+/// - `best`: loss of any subspace around any center m.
+/// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`.
+/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound `|m - m0|²`.
+/// - `rows`: the number of rows `T ≥ 1`.
 ///
 /// Hypotheses: every row is within Q/2 of `m0`. The proof only needs each row to be within Q of the center of its trial, which
 /// a learner with a given norm bound checks. The last term has no factor `d`: the proof charges `zᵀ V z / (ε + t)` for trial t,
@@ -315,8 +316,8 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
 }
 
 /// Returns the bound of anchored around the running mean, with `ε = 0` (JMLR Corollary 9): the total expected loss is
-/// at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. Returns `None` unless `k <
-/// N`.
+/// at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. Returns `None` unless
+/// `k < N`.
 ///
 /// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance of the first row from
 /// the initial center or any larger number. The location of the rows need not be known.
@@ -336,9 +337,9 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
 ///
 /// Hypotheses: as for [`uncentered`], with a rate tuned to the [`divergence`].
 ///
-/// Proof: follow the regularized leader with nonincreasing rates satisfies `Σ m_t ≤ L* + D/η_T` for the mix losses m_t. The
-/// loss of a trial is at most `m_t + (η_t Q²/2) loss_t`, and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. Hence `L_T ≤ L* + 2 Q √(D
-/// (L_T + Q²))`, which is solved for `L_T` (after Auer, Cesa-Bianchi & Gentile 2002).
+/// Proof: follow the regularized leader with nonincreasing rates satisfies `Σ m_t ≤ L* + D/η_T` for the mix losses m_t.
+/// The loss of a trial is at most `m_t + (η_t Q²/2) loss_t`, and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. Hence
+/// `L_T ≤ L* + 2 Q √(D (L_T + Q²))`, which is solved for `L_T` (after Auer, Cesa-Bianchi & Gentile 2002).
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, divergence, self_confident, tuned_regret}, simplex::Multiplicity};

@@ -19,12 +19,12 @@ pub enum Error {
         /// Value given.
         value: f64,
     },
-    /// The number k of kept directions is out of range for the dimension.
+    /// The number k of kept directions or experts is out of range.
     #[error("k must be at least 1 and less than the dimension {dimension}, got {kept}")]
     Kept {
         /// Number k given.
         kept: usize,
-        /// Dimension of the space.
+        /// Dimension of the space, or the number of experts.
         dimension: usize,
     },
     /// A row, weight vector or matrix has the wrong length.

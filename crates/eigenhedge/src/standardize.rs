@@ -87,7 +87,7 @@ struct Column {
     spread: f64,
 }
 
-/// Number of imaginary rows added to the variance, at the largest distance of the first rows.
+/// Number of imaginary rows in the running variance. Their distance is the largest one among the first rows.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
@@ -169,9 +169,9 @@ impl Standardizer {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column. It is 1 if the column is only shifted, and 0 if its scaled value is always
-    /// 0. Empty if columns are not scaled. During the first rows of a running scale, the divisor in [`Self::apply`]
-    /// also depends on the current row.
+    /// Returns the divisor of each column. It is 1 if the column is only shifted, and zero if its scaled value is
+    /// always zero. Empty if columns are not scaled. During the first rows of a running scale, the divisor in
+    /// [`Self::apply`] also depends on the current row.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }

@@ -4,9 +4,9 @@
 //! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
 //! # Update
-//! Let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is `log v ←
-//! cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`. With `d = 1` the cap only normalizes, and this is
-//! Hedge.
+//! Let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is
+//! `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`. With `d = 1` the cap only normalizes, and
+//! this is Hedge.
 //!
 //! # Guarantee
 //! Without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the loss of

@@ -8,9 +8,9 @@
 //! smallest of `total_i - G_i/η`.
 //!
 //! # Guarantee
-//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's bound `(η L* + log
-//! n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without replacement, with
-//! probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known.
+//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's bound
+//! `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without
+//! replacement, with probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known.
 //!
 //! # Cost
 //! Expected `O(n)` per trial, and `n` random numbers.

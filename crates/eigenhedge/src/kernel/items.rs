@@ -6,9 +6,9 @@
 //!
 //! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the
 //! counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets
-//! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is `|A ∩ B| / |A ∪
-//! B|`, or 1 for two empty sets. All are positive definite, because counts and indicators are features. For Jaccard see
-//! Gower (1971). A [`Function`] is a custom kernel.
+//! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is
+//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All are positive definite, because counts and indicators are features.
+//! For Jaccard see Gower (1971). A [`Function`] is a custom kernel.
 //!
 //! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
 //!

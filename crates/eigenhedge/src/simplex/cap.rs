@@ -10,16 +10,16 @@
 //! The probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
 //!
 //! # Cost
-//! [`cap`]: linear if the order has changed little since the last call, `O(n log n)` otherwise; no allocation once the scratch
-//! has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
+//! [`cap`]: linear if the order has changed little since the last call, `O(n log n)` otherwise. It does not allocate once
+//! the scratch space has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
 //!
 //! # Numerics
-//! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at the cap.
-//! Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale is `(M -
-//! k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative precision of `1 - v` for any `N` and is
-//! used when `M > 2k`. The first preserves that of `v` when almost everything is kept. Nothing under- or overflows, because
-//! only differences of log-weights are exponentiated, and sums run in ascending order. Weights of exactly zero (`-∞`) that are
-//! needed to fill the cap are ties and share it evenly.
+//! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at
+//! the cap. Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the
+//! scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative precision of
+//! `1 - v` for any `N` and is used when `M > 2k`. The first preserves that of `v` when almost everything is kept.
+//! Nothing under- or overflows, because only differences of log-weights are exponentiated, and sums run in ascending
+//! order. Weights of exactly zero (`-∞`) that are needed to fill the cap are ties and share it evenly.
 //!
 //! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the infinitely
 //! many directions of the complement, and nothing is rescaled.
@@ -44,7 +44,7 @@ use crate::state::length;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multiplicity {
-    /// A finite number of directions, possibly zero.
+    /// Finite number of directions, possibly zero.
     Finite(u64),
     /// Infinitely many directions.
     Infinite,

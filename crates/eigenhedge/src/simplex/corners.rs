@@ -6,8 +6,9 @@
 //! are the sets to drop.
 //!
 //! # Update
-//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient `min(smallest entry inside,
-//! r - largest entry outside)`, subtract it from `r` and from the entries inside, and repeat.
+//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
+//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, and
+//! repeat.
 //!
 //! # Guarantee
 //! At most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The mixture sums to `p`.

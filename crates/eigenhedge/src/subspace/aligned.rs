@@ -7,7 +7,7 @@
 //! of the previous row. Directions outside the old basis take the first free coordinates. Coordinates without a direction are
 //! zero.
 //!
-//! Cost: O(w k² + k³) with w columns of the span; none if no coordinates are requested.
+//! Cost: O(w k² + k³) with w columns of the span. There is no cost if no coordinates are requested.
 //!
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
@@ -78,8 +78,8 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Computes the aligned coordinates of a point. Its coordinates in the columns of the span are `unit · columns +
-    /// offset`.
+    /// Computes the aligned coordinates of a point. Its coordinates in the columns of the span are
+    /// `unit · columns + offset`.
     pub fn observe(&mut self, columns: &[f64], unit: f64, offset: &[f64]) {
         let Working { coordinates, part, .. } = &mut self.scratch.0;
         let known = self.basis.rows();

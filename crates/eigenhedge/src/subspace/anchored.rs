@@ -13,11 +13,11 @@
 //! 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1). It is proved for sets of
 //! experts with an extra factor d. The leader has no bound: a stream can force its loss to n/(n-k) times the best loss.
 //!
-//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof, `min_V
-//! [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains valid with the
-//! sum of these terms added to its constant ([`Rule::price`]).
+//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
+//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains
+//! valid with the sum of these terms added to its constant ([`Rule::price`]).
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]; `ProductSets` adds O(w k).
+//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]. `ProductSets` adds O(w k).
 //!
 //! Numerics: the absolute error of eigenvalues is rounding of the largest, so the error of `log v` is about `η ε λ_max / Q²` (k
 //! times that for `ProductSets`).
@@ -59,7 +59,7 @@ pub enum Law {
         /// Learning rate.
         eta: f64,
     },
-    /// Only the k largest eigenvalues are kept. Ties at the boundary share the probability evenly.
+    /// Top k eigenvectors, which are kept with certainty. Ties at the boundary share the probability evenly.
     Leader,
 }
 

@@ -12,7 +12,7 @@
 //! The noise of the perturbed leader exists only between its choice and the end of the trial. At other times the leader
 //! without noise is added.
 //!
-//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns; n² memory.
+//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns. The sum takes n² numbers.
 //!
 //! Numerics: only differences from the common value of the complement are summed. The common value is a single number.
 //!

@@ -45,7 +45,7 @@ impl Choice {
     /// Draws the explicit directions to keep, and the number of directions of the complement to keep.
     ///
     /// The complement is represented by the smallest possible number of placeholders with equal probability. A drawn
-    /// placeholder stands for a uniformly random direction, so every direction of the complement is kept with the right
+    /// placeholder represents a uniformly random direction, so every direction of the complement is kept with the right
     /// probability.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();

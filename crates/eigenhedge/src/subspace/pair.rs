@@ -4,21 +4,21 @@
 //! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and
 //! gains `tr(P D)`. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
 //!
-//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and `(x;
-//! -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates. This is
-//! [`super::Subspace`] over [`Tracking`] with signed weights.
+//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and
+//! `(x; -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates. This
+//! is [`super::Subspace`] over [`Tracking`] with signed weights.
 //!
-//! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`, whose
-//! eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6 holds for the
-//! totals of these losses. With G the expected gain of T trials and G* the best in hindsight, `d T - G/Q² ≤ (η (d T - G*/Q²) +
-//! 2 d log(N/d)) / (1 - e^{-η})`.
+//! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`,
+//! whose eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6
+//! holds for the totals of these losses. With G the expected gain of T trials and G* the best in hindsight,
+//! `d T - G/Q² ≤ (η (d T - G*/Q²) + 2 d log(N/d)) / (1 - e^{-η})`.
 //!
 //! Cost: twice that of tracking, O(N u + w u²) with u explicit directions.
 //!
 //! Numerics: as for tracking. Directions with a negative gain rise above the complement and are capped before it. They stay
 //! explicit until the complement is capped too.
 //!
-//! Not done: centering, which would need two means; feature spaces.
+//! Not done: centering, which would need two means, and feature spaces.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 9.
 

@@ -1,4 +1,4 @@
-//! Follow the perturbed leader: the best subspace for the previous rows after random noise.
+//! Follow the perturbed leader: the best subspace for the previous rows after adding random noise.
 //!
 //! Setting: instances z with `|z|² ≤ Q²`. `C` is the scatter matrix of all rows (`scatter`).
 //!

@@ -63,7 +63,7 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// Maximum number of directions without merging. SIMD lanes process so few together anyway.
+/// Number of directions up to which none is merged. SIMD instructions process this many at little extra cost.
 const FEW: usize = 15;
 
 /// Returns `Err` if the rank cap is below the number of kept directions.

@@ -7,9 +7,9 @@ use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// Recomputes the vector z for which the computed roots are exact (Gu & Eisenstat): `z_i² = (λ_last - d_i)
-/// Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` contains the signs on
-/// input and z on output. Every fraction is in (0, 1].
+/// Recomputes the vector z for which the computed roots are exact (Gu & Eisenstat):
+/// `z_i² = (λ_last - d_i) Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` contains
+/// the signs on input and z on output. Every fraction is in (0, 1].
 #[inline(always)]
 pub(super) fn recompute_weights<S: Simd>(
     simd: S,

@@ -68,9 +68,9 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
 /// point. `V` is a single number or one per lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
-    /// Sum over the poles below the point; never positive.
+    /// Sum over the poles below the point. It is never positive.
     pub below: V,
-    /// Sum over the poles above the point; never negative.
+    /// Sum over the poles above the point. It is never negative.
     pub above: V,
     pub slope_below: V,
     pub slope_above: V,

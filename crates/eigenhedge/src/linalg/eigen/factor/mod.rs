@@ -2,11 +2,12 @@
 //!
 //! Setting: eigenvalues `d`, the coordinates `z` of a new row in the eigenvectors, and `σ` of either sign.
 //!
-//! Update: deflate (entries of `z` at rounding level, and pairs of nearly equal `d`, rotated so that one entry of `z`
-//! vanishes), solve the secular equation for the rest, recompute `z` from the roots (Gu & Eisenstat 1994). The factor is then
+//! Update: first, some directions are deflated: those whose entry of `z` is at rounding level, and one of each pair with
+//! nearly equal `d`, after a rotation that makes its entry of `z` vanish. Then the secular equation is solved for the
+//! other directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
 //! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
 //!
-//! Cost: O(u²) to solve and to apply to a vector; O(w u²) to rotate a `w × u` matrix.
+//! Cost: O(u²) to solve and to apply to a vector, and O(w u²) to rotate a `w × u` matrix.
 //!
 //! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby matrix, so the vectors
 //! are orthogonal to working accuracy for any gaps. The deflation criterion is relative to the entries involved, not to
@@ -93,8 +94,8 @@ impl Factor {
     }
 
     /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`. They
-    /// are ascending for positive `sigma` and descending for negative `sigma`, and the output directions of
-    /// the factor have the same order.
+    /// are ascending for positive `sigma` and descending for negative `sigma`. The output directions of the
+    /// factor are in the order of the eigenvalues.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
