@@ -125,7 +125,7 @@ pub(super) struct ItemRow {
 }
 
 impl ItemRow {
-    /// Counts the items or substrings that the kernel compares.
+    /// Creates a row and counts the items or substrings that the kernel compares.
     pub(super) fn new(kernel: &VectorKernel, numbers: &[f64]) -> Self {
         let mut keys: Vec<u64> = match kernel {
             VectorKernel::Spectrum { substring, .. } => numbers.windows((*substring).max(1)).map(key).collect(),

@@ -1,5 +1,5 @@
-//! Euclidean projection onto probabilities with a given total. It subtracts one number from all values and clips to [0,
-//! 1].
+//! Euclidean projection onto probabilities with a given total. It subtracts one number from all values and clips them
+//! to `[0, 1]`.
 
 use super::cap::Multiplicity;
 

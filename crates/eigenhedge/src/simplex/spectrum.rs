@@ -42,7 +42,7 @@ impl Spectrum<'_> {
         }
     }
 
-    /// Checks the entries, but not the total.
+    /// Checks that the entries are logarithms of probabilities. The total is not checked.
     pub fn check_weights(&self) -> Result<(), Error> {
         every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub enum AnyRule {
     /// Mirror descent on the probabilities.
     Tracking(Box<Tracking>),
-    /// Function of the scatter matrix.
+    /// Probabilities as a function of the scatter matrix.
     Anchored(Box<Anchored>),
     /// Gradient descent on the expected projection.
     Additive(Box<Additive>),

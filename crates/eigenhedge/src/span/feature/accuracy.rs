@@ -10,7 +10,7 @@
 //! Update: errors are linear. A column made of a residual `(z - B c)/ρ` inherits `-c/ρ` times the errors along c, which may
 //! cancel. Combined columns combine their errors. Rounding errors are assumed to be independent.
 //!
-//! Cost: O(w²) for a new column of w, O(w³) when columns are combined.
+//! Cost: O(w²) to add a column to w others, and O(w³) to combine columns.
 
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};

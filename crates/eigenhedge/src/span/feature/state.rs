@@ -15,7 +15,7 @@ const PROBED: usize = 64;
 /// rounding errors of a kernel are multiplied by the coefficients.
 const SLACK: f64 = 1e-6;
 const ROUNDING: f64 = 1e-11;
-/// Maximum reach of a unit vector. The reach is the sum of the lengths of its terms, its length if no terms cancelled.
+/// Maximum reach of a unit vector: the sum of the lengths of its terms. A larger reach means too much cancellation.
 const LARGEST_REACH: f64 = 1e8;
 
 impl State for Feature<Vectors> {
