@@ -89,7 +89,8 @@ pub struct Capped {
 }
 
 /// Caps the weights of single directions and of their complement in place: `log v = min(g + log c, 0)`, with `c` such
-/// that the probabilities of being kept, `1 - v`, sum to `kept`. Returns `log c`.
+/// that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to less. Returns
+/// `log c`.
 ///
 /// Weights must not be NaN. Panics if the space does not have more than `kept` directions.
 ///

@@ -237,7 +237,7 @@ impl Anchored {
         }
     }
 
-    /// Adds to the cost of approximations, which is added to the constant of the regret bound.
+    /// Adds to the cost of approximations, a term in the constant of the regret bound.
     pub(super) fn add_price(&mut self, price: f64) {
         if matches!(self.law, Law::Exponential { .. }) {
             self.price += price;

@@ -123,7 +123,7 @@ const LOST_DIRECTION: f64 = 1e-4;
 const KNOWN: f64 = 1e-9;
 /// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Largest difference between the two values that rounding can cause, divided by the size of the residual.
+/// Largest difference between the two squared norms that rounding can cause, divided by the size of the residual.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
 /// Largest error of an image that rounding can cause, as a share of the square root of the largest column's size.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
@@ -283,8 +283,8 @@ impl<D: Dictionary> Feature<D> {
         self.stale = 0;
     }
 
-    /// Returns true if enough rows have passed since the last recomputation of the images, which costs one
-    /// kernel row per atom.
+    /// Returns true if enough rows have passed since the images were last recomputed. A recomputation costs one kernel
+    /// row per atom.
     fn may_refresh(&self) -> bool {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }

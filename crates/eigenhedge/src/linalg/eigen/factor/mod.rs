@@ -83,8 +83,8 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weights below this value are neglected, because a product of four of them would underflow. It applies to a
-/// problem scaled to size 1.
+/// Squared weight below which a direction is neglected in a problem scaled to size 1. A product of four smaller ones
+/// would underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
