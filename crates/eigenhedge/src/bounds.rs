@@ -297,7 +297,8 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
 ///
 /// - `best`: loss of any subspace around any center m.
 /// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`.
-/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound `|m - m0|²`.
+/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound
+///   `|m - m0|²`.
 /// - `rows`: the number of rows `T ≥ 1`.
 ///
 /// Hypotheses: every row is within Q/2 of `m0`. The proof only needs each row to be within Q of the center of its trial, which

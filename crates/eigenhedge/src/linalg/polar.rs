@@ -4,8 +4,8 @@
 //! small from the start, as between the bases of successive rows, one to three steps reach rounding level. Otherwise
 //! one-sided Jacobi rotates the columns of A until they are orthogonal, `A V = U S`. The nearest matrix is `U Vᵀ`.
 //!
-//! Cost: a Newton–Schulz step takes two products of a k × r with an r × r matrix. A Jacobi sweep takes O(k r²), and about
-//! ten sweeps are needed.
+//! Cost: a Newton–Schulz step takes two products of a k × r with an r × r matrix. A Jacobi sweep takes O(k r²), and
+//! about ten sweeps are needed.
 //!
 //! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as
 //! zero. The corresponding columns of U are built from unit vectors.

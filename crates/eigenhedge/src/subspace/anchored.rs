@@ -17,7 +17,8 @@
 //! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains
 //! valid with the sum of these terms added to its constant ([`Rule::price`]).
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]. `ProductSets` adds O(w k).
+//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]. `ProductSets` adds O(w
+//! k).
 //!
 //! Numerics: the absolute error of eigenvalues is rounding of the largest, so the error of `log v` is about `η ε λ_max / Q²` (k
 //! times that for `ProductSets`).

@@ -11,8 +11,8 @@
 //! but it is missed only if a random block is orthogonal to its eigenvector.
 //!
 //! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory for two bases of at most
-//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones. It stops when the cost reaches
-//! that of a full decomposition.
+//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones. It stops when the cost
+//! reaches that of a full decomposition.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 

@@ -1,4 +1,5 @@
-//! Storage of new vectors in the spare columns of a matrix. Their norms and inner products are computed in the same pass.
+//! Storage of new vectors in the spare columns of a matrix. Their norms and inner products are computed in the same
+//! pass.
 //!
 //! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 

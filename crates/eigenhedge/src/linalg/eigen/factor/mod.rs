@@ -2,9 +2,9 @@
 //!
 //! Setting: eigenvalues `d`, the coordinates `z` of a new row in the eigenvectors, and `σ` of either sign.
 //!
-//! Update: first, some directions are deflated: those whose entry of `z` is at rounding level, and one of each pair with
-//! nearly equal `d`, after a rotation that makes its entry of `z` vanish. Then the secular equation is solved for the
-//! other directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
+//! Update: first, some directions are deflated: those whose entry of `z` is at rounding level, and one of each pair
+//! with nearly equal `d`, after a rotation that makes its entry of `z` vanish. Then the secular equation is solved for
+//! the other directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
 //! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
 //!
 //! Cost: O(u²) to solve and to apply to a vector, and O(w u²) to rotate a `w × u` matrix.
