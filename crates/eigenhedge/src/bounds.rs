@@ -1,9 +1,9 @@
 //! Regret bounds, one pure function per theorem.
 //!
-//! Setting: `k` of `N` directions (or experts) are kept and `d = N - k` are dropped. `V` holds the probabilities of being
-//! dropped. The loss is that of the dropped part, `zᵀ V z`. The papers write `W = V/d`; their inequalities are multiplied by
-//! `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every term that does not come from a loss is
-//! multiplied by Q² (`scale` below).
+//! Setting: `k` of `N` directions (or experts) are kept and `d = N - k` are dropped. `V` contains the probabilities of
+//! being dropped. The loss is that of the dropped part, `zᵀ V z`. The papers write `W = V/d`. Their inequalities are
+//! multiplied by `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every term that does not
+//! come from a loss is multiplied by Q² (`scale` below).
 //!
 //! Guarantee: every bound holds for every sequence, and for the total *expected* loss.
 //!
@@ -34,8 +34,8 @@
 
 use crate::simplex::Multiplicity;
 
-/// Returns `d log(N/d)`, the divergence of a projection from the uniform start. For infinite N this is the
-/// limit k. `None` unless `k < N`.
+/// Returns `d log(N/d)`, the divergence of a projection from the uniform start. For infinite N this is the limit k.
+/// Returns `None` unless `k < N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
@@ -51,7 +51,7 @@ pub fn divergence(kept: usize, dimension: Multiplicity) -> Option<f64> {
 }
 
 /// Returns `k log(N/k)`, the simpler term printed in JMLR (4), (7) and ICML (6), (7). It is an upper bound on
-/// [`divergence`]. `None` unless `0 < k ≤ N/2`.
+/// [`divergence`]. Returns `None` unless `0 < k ≤ N/2`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{divergence, divergence_by_kept}, simplex::Multiplicity};
@@ -85,8 +85,8 @@ fn exponential(eta: f64, best: f64, divergence: f64, scale: f64) -> f64 {
 /// Returns the bound of Hedge from the uniform start (JMLR Theorem 1): the total expected loss is at most
 /// `(η L* + log n) / (1 - e^{-η})`.
 ///
-/// Hypotheses: losses in `[0, 1]`; `best` is the loss of any single expert. The bound also holds in expectation for the
-/// perturbed leader with one dropped expert, whose choices have the same distribution.
+/// Hypotheses: losses are in `[0, 1]`, and `best` is the loss of any single expert. The bound also holds in expectation
+/// for the perturbed leader with one dropped expert, whose choices have the same distribution.
 ///
 /// ```
 /// use eigenhedge::bounds::{capped_hedge, hedge};
@@ -99,9 +99,9 @@ pub fn hedge(eta: f64, best: f64, experts: usize) -> f64 {
 }
 
 /// Returns the bound of capped Hedge from the uniform start (JMLR Theorem 3): the total expected loss is at most
-/// `(η L* + d log(n/d)) / (1 - e^{-η})`. `None` unless `k < n`.
+/// `(η L* + d log(n/d)) / (1 - e^{-η})`. Returns `None` unless `k < n`.
 ///
-/// Hypotheses: losses in `[0, 1]`; no mixing; `best` is the loss of any set of `d` experts.
+/// Hypotheses: losses are in `[0, 1]`, there is no mixing, and `best` is the loss of any set of `d` experts.
 pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<f64> {
     let divergence = divergence(kept, Multiplicity::Finite(experts as u64))?;
     Some(exponential(eta, best, divergence, 1.0))
@@ -110,9 +110,10 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
 /// Returns the bound of Hedge over all sets of `d` experts (JMLR section 4.1): the total expected loss is at most
 /// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
 ///
-/// Hypotheses: losses in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate `tuned_rate(set_divergence(k, n),
-/// ceiling, d) / d` it becomes JMLR (5), `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)`
-/// instead of `log C(n, k)`, which is larger by at most `k`, and extends the root too far.
+/// Hypotheses: losses are in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate
+/// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5),
+/// `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)` instead of `log C(n, k)`, which is
+/// larger by at most `k`, and extends the root too far.
 ///
 /// ```
 /// use eigenhedge::bounds::set_experts;
@@ -126,10 +127,10 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
 
 /// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least
 /// `Q² (d T - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
-/// `None` for infinite N.
+/// Returns `None` for infinite N.
 ///
-/// Hypotheses: no mixing; `|x| |y| ≤ Q²` for all T pairs, with Q known from the start; the dimension N is the sum of the
-/// lengths of the two rows; `best` is the gain of any k-dimensional subspace.
+/// Hypotheses: there is no mixing. `|x| |y| ≤ Q²` for all T pairs, with Q known from the start. The dimension N is the
+/// sum of the lengths of the two rows. `best` is the gain of any k-dimensional subspace.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, pair}, simplex::Multiplicity};
@@ -144,16 +145,16 @@ pub fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64> {
     Some(setting.norm_square * (most - 2.0 * lost))
 }
 
-/// Parameters of a subspace learner that the bounds depend on.
+/// Parameters of a subspace learner on which the bounds depend.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Setting {
     /// Learning rate, for rows of norm at most 1.
     pub eta: f64,
-    /// Number of directions kept.
+    /// Number k of directions kept.
     pub kept: usize,
     /// Dimension N of the space.
     pub dimension: Multiplicity,
-    /// Square Q² of the bound on the norms of rows, after centering if the learner centers.
+    /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
     /// Total cost of approximations, which is added to the divergence. Replacing `V` by `V'` costs the sum of
     /// the positive eigenvalues of `log V - log V'`.
@@ -172,8 +173,8 @@ impl Setting {
     }
 }
 
-/// Returns `k log(N/(α d))`, the cost of one change of the comparator under fixed share with rate `alpha`; `k log(1/α)` for
-/// infinite N. `None` unless `k < N` and `0 < α ≤ 1`.
+/// Returns `k log(N/(α d))`, the cost of one change of the comparator under fixed share with rate `alpha`. For infinite
+/// N it is `k log(1/α)`. Returns `None` unless `k < N` and `0 < α ≤ 1`.
 ///
 /// ```
 /// use eigenhedge::{bounds::shift_cost, simplex::Multiplicity};
@@ -192,7 +193,7 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
 
 /// Returns the bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S):
 /// the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price includes
-/// that of fixed share itself.
+/// that of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -212,11 +213,12 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
 /// changes its subspace `changes` times (S): the total expected loss is at most
-/// `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. `squares_norm` is the square root of the last sum,
-/// or of the sum of squared Frobenius norms for matrix instances. `k(N-k)/N` is k for infinite N. `None` unless
-/// `k < N`.
+/// `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. For infinite N, `k(N-k)/N` is k. `squares_norm` is
+/// the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. Returns `None`
+/// unless `k < N`.
 ///
-/// Hypotheses: no centering; the rate was divided by the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
+/// Hypotheses: there is no centering, and the rate was divided by the same Q² in all trials. `best` is the loss of any
+/// S + 1 subspaces.
 ///
 /// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every projection P of
 /// rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` in Frobenius
@@ -242,7 +244,7 @@ pub fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64)
     Some(best + norm_square * path / (2.0 * eta) + eta / 2.0 * (squares_norm / norm_square) * squares_norm)
 }
 
-/// Returns `k(N-k)/N`, the squared distance of every projection from the uniform start; k for infinite N.
+/// Returns `k(N-k)/N`, the squared distance of every projection from the uniform start, or k for infinite N.
 fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
     let kept = kept as f64;
     match dimension {
@@ -251,8 +253,9 @@ fn additive_distance(kept: usize, dimension: Multiplicity) -> Option<f64> {
     }
 }
 
-/// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows of norm at most Q; the learner divides it by Q². The
-/// bound [`additive`] is then at most `L* + Q² √(k T (N-k)/N)`. `None` unless `0 < k < N` and `rows > 0`.
+/// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows of norm at most Q. The learner divides it by
+/// Q². The bound [`additive`] is then at most `L* + Q² √(k T (N-k)/N)`. Returns `None` unless `0 < k < N` and
+/// `rows > 0`.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, additive, additive_rate}, simplex::Multiplicity};
@@ -267,14 +270,15 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
 }
 
 /// Returns the bound without centering (JMLR Theorem 6, ICML Theorem 1), including the price of approximations: the
-/// total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. `None`
-/// unless `k < N`.
+/// total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. Returns
+/// `None` unless `k < N`.
 ///
 /// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
 /// span of the rows and N further directions, whose bound and losses converge as N grows.
 ///
-/// Hypotheses: tracking without mixing, or anchored; no centering; rows of norm at most Q, or symmetric instances with
-/// eigenvalues in `[0, Q²]`; Q known from the start. `best` is the loss of any k-dimensional subspace.
+/// Hypotheses: the learner is tracking without mixing, or anchored, without centering. Rows have norm at most Q, or
+/// symmetric instances have eigenvalues in `[0, Q²]`. Q is known from the start. `best` is the loss of any
+/// k-dimensional subspace.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, uncentered}, simplex::Multiplicity};
@@ -288,13 +292,14 @@ pub fn uncentered(setting: &Setting, best: f64) -> Option<f64> {
 }
 
 /// Returns the bound of anchored with a running center (JMLR Theorem 8): the total expected loss is at most
-/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`]. `None`
-/// unless `k < N`.
+/// `(η L* + Q² D + η ε offset) / (1 - e^{-η}) + Q² (1 + log(1 + (T-1)/(ε+1)))`, where `D` is the [`divergence`].
+/// Returns `None` unless `k < N`.
 ///
-/// - `best`: loss of any subspace around any center m;
-/// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`;
-/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound `|m - m0|²`;
-/// - `rows`: `T ≥ 1`.
+/// - `best`: loss of any subspace around any center m.
+/// - `prior`: `ε = 1/η̃`, the number of prior rows at the initial center `m0`.
+/// - `offset`: the dropped part `(m - m0)ᵀ V (m - m0)` of the displacement from `m0` to m, or its upper bound
+///   `|m - m0|²`.
+/// - `rows`: the number of rows `T ≥ 1`.
 ///
 /// Hypotheses: every row is within Q/2 of `m0`. The proof only needs each row to be within Q of the center of its trial, which
 /// a learner with a given norm bound checks. The last term has no factor `d`: the proof charges `zᵀ V z / (ε + t)` for trial t,
@@ -311,11 +316,12 @@ pub fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64
     Some(setting.bound(best + prior * offset)? + setting.norm_square * harmonic)
 }
 
-/// Returns the bound for the learner `anchored` around the running mean, with `ε = 0` (JMLR Corollary 9): the total expected
-/// loss is at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. `None` unless `k < N`.
+/// Returns the bound of anchored around the running mean, with `ε = 0` (JMLR Corollary 9): the total expected loss is
+/// at most `(η L* + Q² D) / (1 - e^{-η}) + Q² log T + R²`, where `D` is the [`divergence`]. Returns `None` unless
+/// `k < N`.
 ///
-/// Hypotheses: no two rows are further apart than Q; `first_square` is the squared distance of the first row from the initial
-/// center, or any `R²` above it. The location of the ball need not be known.
+/// Hypotheses: no two rows are further apart than Q. `first_square` is `R²`, the squared distance of the first row from
+/// the initial center or any larger number. The location of the rows need not be known.
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, centered_on_the_mean, uncentered}, simplex::Multiplicity};
@@ -327,14 +333,14 @@ pub fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, row
     Some(setting.bound(best)? + setting.norm_square * (rows.max(1) as f64).ln() + first_square)
 }
 
-/// Returns the bound of anchored with the self-confident rate `√(D/(L + Q²))/Q`, where L is its own loss so far: the
-/// total expected loss is at most `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. `None` unless `k < N`.
+/// Returns the bound of anchored with the self-confident rate `√(D/(L + Q²))/Q`, where L is the learner's own loss so
+/// far: the total expected loss is at most `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`. Returns `None` unless `k < N`.
 ///
 /// Hypotheses: as for [`uncentered`], with a rate tuned to the [`divergence`].
 ///
-/// Proof: follow the regularized leader with nonincreasing rates satisfies `Σ m_t ≤ L* + D/η_T` for the mix losses m_t. The
-/// loss of a trial is at most `m_t + (η_t Q²/2) loss_t`, and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. Hence `L_T ≤ L* + 2 Q √(D
-/// (L_T + Q²))`, which is solved for `L_T` (after Auer, Cesa-Bianchi & Gentile 2002).
+/// Proof: follow the regularized leader with nonincreasing rates satisfies `Σ m_t ≤ L* + D/η_T` for the mix losses m_t.
+/// The loss of a trial is at most `m_t + (η_t Q²/2) loss_t`, and `Σ loss_t/√(L_{t-1} + Q²) ≤ 2 √L_T`. Hence
+/// `L_T ≤ L* + 2 Q √(D (L_T + Q²))`, which is solved for `L_T` (after Auer, Cesa-Bianchi & Gentile 2002).
 ///
 /// ```
 /// use eigenhedge::{bounds::{Setting, divergence, self_confident, tuned_regret}, simplex::Multiplicity};
@@ -349,10 +355,11 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// Returns the rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)) and rows of
-/// norm at most 1. A learner divides it by `scale`, which is Q². `None` unless `ceiling` and `divergence` are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)) and
+/// rows of norm at most 1. A learner divides the rate by `scale`, which is Q². Returns `None` unless `ceiling` and
+/// `divergence` are positive.
 ///
-/// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with it.
+/// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with the scale.
 ///
 /// ```
 /// use eigenhedge::bounds::tuned_rate;
@@ -364,7 +371,8 @@ pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Returns the regret bound with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML (7)).
+/// Returns the bound on the regret with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML
+/// (7)).
 ///
 /// Hypotheses: those of the theorem that uses the divergence, and a best loss of at most `ceiling`. With
 /// [`centered_on_the_mean`], add the last two terms of that bound.
@@ -383,7 +391,7 @@ pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
 /// least `(1 - o(1))` times this value, as the number of experts or directions per dropped one grows, and then the number of
 /// trials.
 ///
-/// Hypotheses: losses in `[0, scale]`; for subspaces, symmetric instances with eigenvalues in `[0, scale]`. See
+/// Hypotheses: losses are in `[0, scale]`. For subspaces, symmetric instances have eigenvalues in `[0, scale]`. See
 /// [`coins`](crate::streams::coins) for the sequences.
 ///
 /// ```
@@ -437,7 +445,7 @@ mod tests {
 
     #[test]
     fn the_printed_rate_breaks_the_printed_regret_for_long_rows() {
-        // ICML (6) with Q = 10 and no Q in the root.
+        // ICML (6) as printed, with Q = 10 and no Q in the root.
         let (divergence, ceiling, scale) = (10.0, 1e4, 100.0);
         let printed = f64::sqrt(2.0 * divergence / ceiling).ln_1p();
         let regret = exponential(printed, ceiling, divergence, scale) - ceiling;
@@ -496,7 +504,8 @@ mod tests {
 
     #[test]
     fn a_change_of_the_additive_comparator_can_cost_twice_k() {
-        // P' orthogonal to P = P̄ in a space of 2k directions: |P' - P̄|² - |P - P̄|² = 2k, more than 2 k(N-k)/N = k.
+        // With P' orthogonal to P = P̄ in a space of 2k directions, |P' - P̄|² - |P - P̄|² = 2k, more than 2 k(N-k)/N =
+        // k.
         let (kept, dimension) = (3, Multiplicity::Finite(6));
         let setting = Setting::new(0.5, kept, dimension);
         let each = additive(&setting, 0.0, 1, 0.0).unwrap() - additive(&setting, 0.0, 0, 0.0).unwrap();

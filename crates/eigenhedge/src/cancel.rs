@@ -1,7 +1,7 @@
 //! Cancellation of long batch computations from another thread.
 //!
-//! Each computing thread has its own flag. The loops of batch methods check it once per kernel row and return
-//! [`Error::Cancelled`] when it is set. A single dense decomposition does not check it.
+//! Each computing thread has its own flag. The loops of batch methods check the flag once per kernel row and return
+//! [`Error::Cancelled`] when it is set. A single dense decomposition does not check the flag.
 
 use crate::error::Error;
 use std::cell::RefCell;
@@ -12,7 +12,7 @@ thread_local! {
     static FLAG: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` on this thread. Batch methods inside it stop early once the flag is set.
+/// Runs `work` on this thread. Once the flag is set, batch methods inside `work` return [`Error::Cancelled`].
 ///
 /// ```
 /// use eigenhedge::batch::{Center, KernelPca, Solver};
@@ -35,7 +35,7 @@ pub fn cancellable<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Returns an error once the flag of this thread is set.
+/// Returns `Err` if the flag of this thread is set.
 pub(crate) fn check() -> Result<(), Error> {
     let is_set = FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)));
     if is_set { Err(Error::Cancelled) } else { Ok(()) }

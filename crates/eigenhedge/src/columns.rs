@@ -1,7 +1,7 @@
-//! Names and scale of the columns of a table.
+//! Names and scale of the columns of a table, which are saved with a model.
 //!
-//! They are saved with the model, so that it can be applied to other tables in the units of the input. If columns are
-//! standardized, coordinates and losses are in standard units. Rows are always in the units of the input.
+//! With them, a model can be applied to other tables in the units of the input. If columns are standardized,
+//! coordinates and losses are in standard units. Rows are always in the units of the input.
 
 use crate::error::Error;
 use crate::registry::Missing;
@@ -14,9 +14,9 @@ use std::collections::HashSet;
 /// Names and scale of the columns of the input rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Columns {
-    /// Distinct column names; `None` if the columns are unnamed.
+    /// Distinct column names, or `None` if the columns are unnamed.
     pub names: Option<Vec<String>>,
-    /// Scale of the columns.
+    /// Statistics that scale the columns.
     pub standardizer: Standardizer,
 }
 
@@ -28,12 +28,14 @@ impl Default for Columns {
 }
 
 impl Columns {
-    /// Creates columns with these names and this scale. If a name occurs twice, the columns are unnamed.
+    /// Creates columns with these names and this scale. Columns are unnamed if `names` is `None` or contains
+    /// duplicates.
     pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Scales a row to standard units. The error names the entry that cannot be scaled.
+    /// Writes a row in standard units to `row`. Returns `Err` during the warm-up, or with the entry that cannot be
+    /// scaled.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
@@ -45,9 +47,9 @@ impl Columns {
         self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if it needs more rows.
-    /// Rows that the `missing` rule skips are not used. On an error nothing changes, and the error names the
-    /// row.
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if the warm-up needs more rows.
+    /// Rows that the `missing` rule skips are not used. On an error nothing changes, and the error contains the index
+    /// of the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
@@ -76,8 +78,7 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Returns an error unless both have the same names and the same kind of scale. If only the other one has
-    /// names, they are copied.
+    /// Checks that both have the same names and the same kind of scale. If only `other` has names, they are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;
@@ -96,13 +97,13 @@ impl Columns {
         Err(Error::Merge(format!("standardize must be {own} as in the first model, got {found}")))
     }
 
-    /// Merges the columns of another model into these. Names and scale must match.
+    /// Merges the statistics of another model's columns. Names and kind of scale must match.
     pub(crate) fn merge(&mut self, other: &Self) -> Result<(), Error> {
         self.agree(other)?;
         self.standardizer.merge(&other.standardizer)
     }
 
-    /// Checks a deserialized state for a model with this number of columns.
+    /// Checks deserialized columns for a model of `width` columns. `has_rows` is true if the model has learned rows.
     pub(crate) fn check_state(&self, width: usize, has_rows: bool) -> Result<(), Error> {
         if let Some(names) = &self.names {
             length("the names of columns", names.len(), width)?;

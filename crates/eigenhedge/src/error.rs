@@ -1,4 +1,4 @@
-//! The error type of the crate. Each error names the item, the rule it violates and the offending value.
+//! Error type of the crate. Each error names the item, the rule that was violated and the offending value.
 
 use crate::num::LARGEST_TOTAL;
 use std::{fmt, io, sync::Arc};
@@ -12,19 +12,19 @@ pub enum Error {
     /// A parameter violates its rule.
     #[error("{name} must be {rule}, got {value}")]
     Parameter {
-        /// Name of the parameter, as users type it.
+        /// Name of the parameter as shown to users.
         name: &'static str,
         /// Rule for the value, e.g. "positive and finite".
         rule: &'static str,
-        /// The value given.
+        /// Value given.
         value: f64,
     },
-    /// k is out of range for the dimension.
+    /// The number k of kept directions or experts is out of range.
     #[error("k must be at least 1 and less than the dimension {dimension}, got {kept}")]
     Kept {
-        /// The k given.
+        /// Number k given.
         kept: usize,
-        /// The dimension of the space.
+        /// Dimension of the space, or the number of experts.
         dimension: usize,
     },
     /// A row, weight vector or matrix has the wrong length.
@@ -32,9 +32,9 @@ pub enum Error {
     Length {
         /// Item that was measured, e.g. "row".
         what: &'static str,
-        /// Entries required.
+        /// Number of entries required.
         expected: usize,
-        /// Entries found.
+        /// Number of entries found.
         found: usize,
     },
     /// A matrix has the wrong shape.
@@ -42,9 +42,9 @@ pub enum Error {
     Shape {
         /// Item that was measured, e.g. "basis".
         what: &'static str,
-        /// Rows and columns required.
+        /// Required numbers of rows and columns.
         expected: (usize, usize),
-        /// Rows and columns found.
+        /// Numbers of rows and columns found.
         found: (usize, usize),
     },
     /// An entry of a row, weight vector or matrix violates a rule.
@@ -56,7 +56,7 @@ pub enum Error {
         index: usize,
         /// Rule for the entry, e.g. "finite".
         rule: &'static str,
-        /// The value found.
+        /// Value found.
         value: f64,
     },
     /// The norm of the row exceeds the bound given by the user.
@@ -64,7 +64,7 @@ pub enum Error {
     Norm {
         /// Euclidean norm of the row, after centering if the learner centers.
         norm: f64,
-        /// The bound given.
+        /// Bound given by the user.
         bound: f64,
     },
     /// The squared norm of the row overflows.
@@ -93,11 +93,11 @@ pub enum Error {
     /// The kernel returned a value that is impossible for an inner product.
     #[error("the kernel of the row with {} must be {rule}, got {value}", partner(atom))]
     KernelValue {
-        /// Index of the atom with which the kernel was evaluated; `None` for the kernel of the row with itself.
+        /// Index of the atom with which the kernel was evaluated, or `None` for the kernel of the row with itself.
         atom: Option<usize>,
         /// Rule for the value, e.g. "finite".
         rule: &'static str,
-        /// The value found.
+        /// Value found.
         value: f64,
     },
     /// An entry of a matrix violates a rule.
@@ -111,15 +111,15 @@ pub enum Error {
         column: usize,
         /// Rule for the entry, e.g. "finite".
         rule: &'static str,
-        /// The value found.
+        /// Value found.
         value: f64,
     },
     /// The index of a point is out of range.
     #[error("the index must be less than {size}, got {index}")]
     Index {
-        /// The index given.
+        /// Index given.
         index: usize,
-        /// Number of points.
+        /// Number of points. The index must be smaller.
         size: usize,
     },
     /// There are too few rows to start.
@@ -146,7 +146,7 @@ pub enum Error {
         what: &'static str,
         /// List of the valid names.
         rule: String,
-        /// The string given.
+        /// String given.
         text: String,
     },
     /// An object does not fit into memory.
@@ -168,7 +168,7 @@ pub enum Error {
     At {
         /// Zero-based position of the point.
         point: usize,
-        /// Error of the point. `Display` includes it, so it is not also the source.
+        /// Error of the point. `Display` includes its message, so it is not also returned by `source`.
         error: Box<Error>,
     },
 }
@@ -178,7 +178,7 @@ pub enum Error {
 pub struct StoreError(Arc<io::Error>);
 
 impl StoreError {
-    /// Returns the I/O error.
+    /// Returns the underlying I/O error.
     pub fn io(&self) -> &io::Error {
         &self.0
     }
@@ -209,7 +209,7 @@ impl std::error::Error for StoreError {
 }
 
 impl Error {
-    /// Adds the position of the point that caused the error. [`Self::Cancelled`] stays unchanged.
+    /// Adds the position of the point that caused the error. [`Self::Cancelled`] is returned unchanged.
     pub fn at(self, point: usize) -> Self {
         if self == Self::Cancelled {
             return self;
@@ -217,7 +217,7 @@ impl Error {
         Self::At { point, error: Box::new(self) }
     }
 
-    /// Creates the error for a string that is not one of `names`.
+    /// Creates the error for a string `text` that is not one of `names`.
     pub(crate) fn name(what: &'static str, names: &[&str], text: &str) -> Self {
         let rule = match names {
             [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
@@ -252,7 +252,7 @@ fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
 }
 
-/// Returns `Ok` if the value is positive and finite. NaN fails.
+/// Returns the value if it is positive and finite. Otherwise, including NaN, returns `Err`.
 pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value.is_finite() {
         Ok(value)
@@ -261,12 +261,12 @@ pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// Returns `Ok` if the count is not zero.
+/// Checks that a count is at least 1.
 pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error> {
     if count > 0 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: 0.0 }) }
 }
 
-/// Returns `Ok` if every entry satisfies the rule. The error names the first entry that does not.
+/// Checks that every entry satisfies the rule. The error contains the first entry that does not.
 pub(crate) fn every(
     what: &'static str,
     list: &[f64],
@@ -279,7 +279,7 @@ pub(crate) fn every(
     }
 }
 
-/// Returns `Ok` if the square of the norm bound is a normal number. NaN fails.
+/// Returns the norm bound if it is positive and its square is a normal number. Otherwise, including NaN, returns `Err`.
 pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     if positive("norm-bound", bound)?.powi(2).is_normal() {
         Ok(bound)
@@ -289,13 +289,13 @@ pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     }
 }
 
-/// Adds the squared norm of a row to the total. Returns an error if sums over all rows could overflow, or for
-/// NaN.
+/// Returns the total plus the squared norm of a row. Returns `Err` if the sum is NaN or so large that sums over all
+/// rows could overflow.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
-/// Returns `Ok` if the value is finite and not negative. NaN fails.
+/// Returns the value if it is finite and not negative. Otherwise, including NaN, returns `Err`.
 pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
     if value >= 0.0 && value.is_finite() {
         Ok(value)
@@ -304,7 +304,7 @@ pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// Returns `Ok` if the value is in `(0, 1]`. NaN fails.
+/// Returns the value if it is in `(0, 1]`. Otherwise, including NaN, returns `Err`.
 pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
     if value > 0.0 && value <= 1.0 {
         Ok(value)
@@ -313,7 +313,7 @@ pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// Returns `Ok` if the value is in `[0, 1)`. NaN fails.
+/// Returns the value if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
     if (0.0..1.0).contains(&value) {
         Ok(value)

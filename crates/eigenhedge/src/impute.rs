@@ -1,12 +1,12 @@
 //! Imputation of missing cells from the kept directions.
 //!
-//! Setting: a centered row of which only the cells in Ω are observed; orthonormal directions B.
+//! Setting: a centered row of which only the cells in Ω are observed, and orthonormal directions B.
 //!
 //! Result: `c = argmin |z_Ω - B_Ω c|² + Σ r_i c_i²`. The missing cells are those of `B c`. For noise of variance δ in each cell
 //! and coordinates of variance s², this is the most likely row when `r = δ/s²`.
 //!
-//! The accuracy is estimated on the cells of Ω. The leave-one-out error of a cell is `e/(1 - h)`, where e is its residual and h
-//! its leverage, an entry of the diagonal of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
+//! The accuracy is estimated on the cells of Ω. The leave-one-out error of a cell is `e/(1 - h)`, where e is its
+//! residual and h its leverage, a diagonal entry of `B_Ω (B_ΩᵀB_Ω + diag r)⁻¹ B_Ωᵀ`.
 //!
 //! Guarantee: none.
 //!
@@ -19,32 +19,32 @@
 use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 
-/// Scratch space of the imputation.
+/// Imputation of one row at a time. The fields are scratch space.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Imputation {
-    /// Rows of the directions for the observed cells.
+    /// Directions, with zeros in the missing cells.
     seen: Matrix,
-    /// Normal equations, and later their Cholesky factor below the diagonal.
+    /// Normal equations, later overwritten by their Cholesky factor in the lower triangle.
     normal: Matrix,
     coefficients: Vec<f64>,
 }
 
-/// Smallest ridge factor of a squared coordinate.
+/// Smallest and largest ridge factor of a squared coordinate.
 const LEAST_RIDGE: f64 = 1e-12;
 const LARGEST_RIDGE: f64 = 1e12;
-/// Smallest allowed value of `1 - h`, where h is the leverage of a cell.
+/// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;
 
-/// Returns the ridge factor of a coordinate: the noise variance per cell divided by the energy per row along
-/// its direction.
+/// Returns the ridge factor of a coordinate: the noise variance per cell divided by the energy per row along the
+/// direction. The factor is clamped to a finite range.
 pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
     let ratio = noise / energy;
     if energy > 0.0 && ratio >= 0.0 { ratio.clamp(LEAST_RIDGE, LARGEST_RIDGE) } else { LARGEST_RIDGE }
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of the row. The columns of `basis` are the directions, and `ridge` contains a
-    /// factor for each squared coordinate.
+    /// Fills in the NaN cells of the row. The columns of `basis` are the directions, and `ridge` contains the factor of
+    /// each squared coordinate.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
         seen.clone_from(basis);
@@ -71,11 +71,11 @@ impl Imputation {
 }
 
 impl Imputation {
-    /// Writes the leave-one-out errors of the observed cells of the last filled row. `row` has NaN in the
-    /// missing cells, which have no error. [`Self::fill`] must have been called with the same basis.
+    /// Writes the leave-one-out error of each observed cell of the last filled row, and 0 for missing cells. `row` has
+    /// NaN in the missing cells. [`Self::fill`] must have been called with the same basis.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
-        // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹; their squared lengths are the leverages h.
+        // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹. Their squared lengths are the leverages h.
         for i in 0..coefficients.len() {
             for p in 0..i {
                 let (factor, (before, column)) = (normal.column(p)[i], seen.column_pair_mut(p, i));
@@ -96,7 +96,8 @@ impl Imputation {
     }
 }
 
-/// Solves `A x = b` for a positive definite matrix. Only the lower triangle is used; it is overwritten.
+/// Solves `A x = b` for a positive definite matrix. `x` contains b on input. Only the lower triangle of `matrix` is
+/// used, and it is overwritten by the Cholesky factor.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     let size = x.len();
     for j in 0..size {
@@ -150,7 +151,7 @@ mod tests {
                 assert!(sum(&other) > sum(&c));
             }
         }
-        // Leave-one-out oracle: each observed cell is fitted by a separate call.
+        // The oracle of the leave-one-out errors fits each observed cell in a separate call.
         let mut errors = vec![0.0; length];
         imputation.errors_without(&basis, &row, &mut errors);
         for j in (0..length).filter(|j| !row[*j].is_nan()) {

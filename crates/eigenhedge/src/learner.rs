@@ -1,4 +1,4 @@
-//! The trait of learners, and the order of steps in a trial.
+//! Trait of online learners, and the order of steps in a trial.
 
 use crate::error::Error;
 use crate::random::Random;
@@ -12,21 +12,20 @@ pub struct Loss {
     pub realised: f64,
 }
 
-/// Online learner. In each trial it makes a choice, then sees an instance, incurs a loss, and updates its
-/// state.
+/// Online learner. In each trial it makes a choice, then receives an instance, incurs a loss, and updates its state.
 ///
 /// [`trial`] calls the methods in the required order.
 pub trait Learner<I: ?Sized> {
-    /// Returns an error for an invalid instance. Changes only scratch space.
+    /// Returns `Err` for an invalid instance. Changes only scratch space.
     fn check(&mut self, instance: &I) -> Result<(), Error>;
     /// Draws the next choice from the learner's distribution.
     fn choose(&mut self, random: &mut Random);
-    /// Returns the expected loss and the loss of the drawn choice on the instance.
+    /// Returns the expected loss and the loss of the drawn choice on this instance.
     fn incur(&mut self, instance: &I) -> Loss;
-    /// Updates the state with the instance.
+    /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes work that is shared by the next instances. An empty list cancels it. Results are
-    /// bit-identical with and without prefetching.
+    /// Precomputes work that the next trials share. An empty list cancels the prefetch. Results are bit-identical with
+    /// and without prefetching.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -36,14 +35,14 @@ pub trait Learner<I: ?Sized> {
 
 /// Instances of the next trials, in order.
 ///
-/// Only [`trials`] and [`Model::step_each`](crate::Model::step_each) create this type. They borrow the instances until the
-/// trials are over, pass each trial the next instance, and cancel the prefetch when a trial fails. A learner may therefore
-/// assume that each instance it receives is the next one of the list.
+/// Only [`trials`] and [`Model::step_each`](crate::Model::step_each) create this type. They borrow the instances until
+/// the trials are over, run one trial on each instance in order, and cancel the prefetch when a trial fails. A learner
+/// may therefore assume that the next instance it receives is the next one of the list.
 #[derive(Debug)]
 pub struct Upcoming<'a, I>(&'a [I]);
 
 impl<'a, I> Upcoming<'a, I> {
-    /// Wraps instances. The caller guarantees to run their trials in this order.
+    /// Creates a list of upcoming instances. The caller must run their trials in this order.
     pub(crate) fn of(instances: &'a [I]) -> Self {
         Self(instances)
     }
@@ -87,9 +86,9 @@ pub(crate) fn trial_with<I: ?Sized, L: Learner<I> + ?Sized>(
     Ok(loss)
 }
 
-/// Runs a [`trial`] for each instance, in order. For long instances this is faster than separate calls. After
-/// each trial, the last argument is called with the learner and the loss. The first error stops the loop and
-/// is returned with the position of its instance; earlier instances have been learned.
+/// Runs a [`trial`] for each instance, in order. For long instances this is faster than separate calls. After each
+/// trial, `each` is called with the learner and the loss. The first error stops the loop and is returned with the
+/// position of its instance. Earlier instances have been learned.
 ///
 /// ```
 /// use eigenhedge::{Instance, Kind, Random, Spec, streams, trials};
@@ -116,8 +115,8 @@ pub fn trials<I, L: Learner<I>>(
     )
 }
 
-/// Runs `step(owner, i)`, one trial of the learner on `instances[i]`, for each instance. Stops at the first error and returns
-/// its index.
+/// Runs `step(owner, i)`, one trial of the learner on `instances[i]`, for each instance. Stops at the first error and
+/// returns it with its index.
 pub(crate) fn block<T, I, L: Learner<I>>(
     owner: &mut T,
     learner: fn(&mut T) -> &mut L,

@@ -97,7 +97,7 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 //!
-//! [`Fleet`] has an example with one model per key, [`Fleet::of_monitors`] one with one monitor per key.
+//! [`Fleet`] has an example with one model per key, and [`Fleet::of_monitors`] an example with one monitor per key.
 //!
 //! # Batch PCA
 //!

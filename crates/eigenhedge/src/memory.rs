@@ -1,4 +1,4 @@
-//! Memory checks before large allocations. They return an error, because a failed allocation ends the process.
+//! Memory checks before large allocations. They return an error, whereas a failed allocation would end the process.
 
 use crate::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,14 +8,14 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Size in bytes below which an allocation is not checked.
 const LITTLE: u128 = 1 << 20;
 
-/// Sets the maximum size in bytes of a single object, for the whole process. By default only the system
-/// limits the size.
+/// Sets the maximum size of a single object in bytes, for the whole process. By default only the system limits the
+/// size.
 pub fn set_max_memory(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Returns an error if this many float64 numbers exceed the memory limit or the memory that the system can
-/// allocate.
+/// Returns `Err` if `numbers` values of 8 bytes exceed the memory limit or the memory that the system can allocate.
+/// `what` names the object in the error.
 ///
 /// ```
 /// use eigenhedge::internals::check_numbers;
@@ -28,7 +28,7 @@ pub fn check_numbers(what: &'static str, numbers: u128) -> Result<(), Error> {
     if bytes <= LITTLE {
         return Ok(());
     }
-    // Reserving and releasing at once costs nothing, and shows whether the system would allow it.
+    // Reserving memory and releasing it at once is cheap, and shows if the system would allow the allocation.
     let is_given = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
     if bytes <= LIMIT.load(Ordering::Relaxed).into() && usize::try_from(bytes).is_ok_and(is_given) {
         return Ok(());

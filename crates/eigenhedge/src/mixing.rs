@@ -1,4 +1,5 @@
-//! Mixing: a share added to the distribution after each trial, so that it can recover when the stream changes.
+//! Mixing: after each trial, a share of another distribution is mixed in, so that a learner can recover when the stream
+//! changes.
 //!
 //! Let `v` be the probabilities of being dropped, with sum `d` over `N` directions or experts. After trial `t`:
 //!
@@ -6,7 +7,7 @@
 //! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the others are those of
 //!   the previous trials.
 //!
-//! Both keep `v` in the capped simplex. `α` bounds the weights from below and thereby the time to recover.
+//! Both rules keep `v` in the capped simplex. `α` bounds the weights from below and thereby the time to recover.
 //!
 //! # References
 //! Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors);
@@ -38,7 +39,7 @@ pub enum Mixing {
 }
 
 impl Mixing {
-    /// Returns the rule if its rate is in `[0, 1)`.
+    /// Returns the rule if its rate is in `[0, 1)`, and otherwise `Err`.
     ///
     /// ```
     /// use eigenhedge::Mixing;
@@ -49,7 +50,7 @@ impl Mixing {
         error::fraction("alpha", self.alpha()).map(|_| self)
     }
 
-    /// Returns the name that users type.
+    /// Returns the name of the rule in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -58,7 +59,7 @@ impl Mixing {
         }
     }
 
-    /// Returns the rate; 0 for no mixing.
+    /// Returns the rate α, or 0 for no mixing.
     pub fn alpha(self) -> f64 {
         match self {
             Self::None => 0.0,
@@ -67,13 +68,13 @@ impl Mixing {
     }
 }
 
-/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both weights are near 1, `1 - e^result` has full
-/// precision; otherwise `e^result` has. For `α = 0` the result is exactly `a`. Two zeros give exactly zero.
+/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both weights are near 1, `1 - e^result` has full precision.
+/// Otherwise `e^result` has full precision. For `α = 0` the result is exactly `a`. Two zeros give exactly zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
     Blend::with(b, alpha).of(a)
 }
 
-/// Share of one weight that is mixed into many others. Common terms are computed once.
+/// Weight `e^b` of which a share α is mixed into many other weights. Common terms are computed once.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Blend {
     b: f64,
@@ -84,12 +85,12 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Creates a blend with the share `alpha` of `e^b`.
+    /// Creates a blend that mixes in the share `alpha` of the weight `e^b`.
     pub fn with(b: f64, alpha: f64) -> Self {
         Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }
 
-    /// Returns [`blend`] of `a` with the stored weight.
+    /// Returns [`blend`] of `a` with the stored log-weight `b`.
     pub fn of(&self, a: f64) -> f64 {
         let Self { b, alpha, kept, dropped } = *self;
         if alpha == 0.0 {

@@ -1,4 +1,4 @@
-//! The seedable random generator of all draws. It is part of the saved state.
+//! Seedable random generator of all draws. It is part of the saved state.
 
 use crate::error::Error;
 use crate::state::ensure;
@@ -20,8 +20,8 @@ struct Saved {
 impl TryFrom<Saved> for Random {
     type Error = Error;
 
-    /// Checks a deserialized state. An even state is an error, because its period is short; zero repeats
-    /// immediately.
+    /// Checks a deserialized state. An even state is rejected, because its period is short. From state zero the
+    /// generator only returns zeros.
     fn try_from(Saved { state }: Saved) -> Result<Self, Error> {
         ensure(state & 1 == 1, "the state of a generator must be odd")?;
         Ok(Self(Pcg64Mcg::new(state)))
@@ -29,7 +29,7 @@ impl TryFrom<Saved> for Random {
 }
 
 impl Random {
-    /// Creates a generator. A seed gives the same draws on every platform.
+    /// Creates a generator from a seed. A seed gives the same sequence on every platform.
     pub fn seeded(seed: u64) -> Self {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
@@ -39,22 +39,22 @@ impl Random {
         self.0.random::<f64>()
     }
 
-    /// Returns a standard normal number.
+    /// Returns a normal random number with mean 0 and variance 1.
     pub fn normal(&mut self) -> f64 {
         self.0.sample(rand_distr::StandardNormal)
     }
 
-    /// Returns a chi-squared number with `degrees` degrees of freedom.
+    /// Returns a chi-squared random number with `degrees` degrees of freedom.
     pub(crate) fn chi_squared(&mut self, degrees: f64) -> f64 {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }
 
-    /// Returns an independent generator, for draws that happen later or not at all.
+    /// Returns an independent generator, for draws that may happen later or not at all.
     pub fn split(&mut self) -> Self {
         Self::seeded(self.0.random())
     }
 
-    /// Returns a uniform integer in `0..bound`.
+    /// Returns a uniform integer in `0..bound`. Panics if `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0.random_range(0..bound)
     }

@@ -1,4 +1,4 @@
-//! Running median of the last numbers of a sequence, and clipping of long rows.
+//! Running median of the most recent numbers of a sequence, and clipping of long rows.
 //!
 //! Cost: one search and one move among [`WINDOW`] numbers per new number.
 
@@ -7,24 +7,24 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, count, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Number of values in the window.
+/// Number of recent values of which the median is taken.
 const WINDOW: usize = 101;
-/// Minimum number of values for a median.
+/// Minimum number of values for which a median is returned.
 const ENOUGH: usize = 10;
 
-/// Median of the last numbers of a nonnegative sequence.
+/// Median of the most recent numbers of a nonnegative sequence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
-    /// Last numbers. Once the window is full, it is a ring buffer whose oldest number is at `oldest`.
+    /// Most recent numbers. Once the window is full, this is a ring buffer whose oldest number is at index `oldest`.
     ring: Vec<f64>,
     oldest: usize,
-    /// Same numbers in ascending order; empty after deserialization.
+    /// Numbers of `ring` in ascending order. Empty after deserialization until the next use.
     #[serde(skip)]
     sorted: Scratch<Vec<f64>>,
 }
 
 impl RecentMedian {
-    /// Returns the median; `None` if there are fewer than ten numbers.
+    /// Returns the median, or `None` if there are fewer than ten numbers.
     pub fn value(&self) -> Option<f64> {
         match (self.ring.len(), self.sorted.0.len()) {
             (0..ENOUGH, _) => None,
@@ -70,7 +70,7 @@ impl RecentMedian {
         self.sorted.0.clear();
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized median.
     pub fn check_state(&self) -> Result<(), Error> {
         let fits = self.ring.len() <= WINDOW && self.oldest < WINDOW.min(self.ring.len().max(1));
         ensure(fits, "a median must be that of the last 101 numbers")?;
@@ -78,7 +78,7 @@ impl RecentMedian {
     }
 }
 
-/// Norms of the last rows, for learners that clip long rows.
+/// Norms of the most recent rows, for learners that clip long rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Clip {
     norms: RecentMedian,
@@ -86,13 +86,13 @@ pub(crate) struct Clip {
 }
 
 impl Clip {
-    /// Returns the factor by which a row of this norm is multiplied if rows are clipped at `times` the median
-    /// norm.
+    /// Returns the factor that shortens a row of this norm to at most `times` the median norm. It is 1 if `times` is
+    /// `None`.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }
 
-    /// Records the norm of a row that was learned with this factor.
+    /// Records the norm of a row and the factor with which it was learned. Does nothing if `times` is `None`.
     pub fn count_in(&mut self, times: Option<f64>, norm: f64, factor: f64) {
         if times.is_some() {
             self.norms.push(norm);
@@ -105,7 +105,7 @@ impl Clip {
         self.clipped
     }
 
-    /// Checks a deserialized state.
+    /// Checks the deserialized norms and count.
     pub fn check_state(&self) -> Result<(), Error> {
         count("the number of rows that were shortened", self.clipped)?;
         self.norms.check_state()
@@ -126,11 +126,11 @@ mod tests {
             sorted.sort_by(f64::total_cmp);
             assert_eq!(median.value(), (t >= ENOUGH).then(|| sorted[sorted.len() / 2]));
             if t == 250 {
-                // As after deserialization.
+                // The sorted numbers are missing, as after deserialization.
                 median.sorted = Scratch::default();
                 assert_eq!(median.value(), Some(sorted[sorted.len() / 2]));
             }
-            // Many equal numbers.
+            // The numbers contain many duplicates.
             let number = (8.0 * random.uniform()).floor();
             median.push(number);
             all.push(number);

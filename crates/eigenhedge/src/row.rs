@@ -2,7 +2,7 @@
 
 use crate::error::{Error, every};
 
-/// Returns an error for a wrong length or a non-finite entry.
+/// Returns `Err` for a wrong length or a non-finite entry. `what` names the row in the error.
 pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
     if row.len() != length {
         return Err(Error::Length { what, expected: length, found: row.len() });
@@ -10,7 +10,7 @@ pub(crate) fn check_row(what: &'static str, row: &[f64], length: usize) -> Resul
     every(what, row, "finite", f64::is_finite)
 }
 
-/// Returns an error for a wrong length or an infinite entry. NaN entries are missing cells.
+/// Returns `Err` for a wrong length or an infinite entry. NaN entries are allowed as missing cells.
 pub(crate) fn check_cells(what: &'static str, row: &[f64], length: usize) -> Result<(), Error> {
     if row.len() != length {
         return Err(Error::Length { what, expected: length, found: row.len() });

@@ -1,18 +1,19 @@
-//! The file format of saved objects.
+//! File format of saved objects.
 //!
-//! | bytes | what |
+//! | bytes | content |
 //! |---|---|
-//! | 8 | `89 45 48 47 0D 0A 1A 0A` |
+//! | 8 | magic number `89 45 48 47 0D 0A 1A 0A` |
 //! | 4 | version, little-endian |
 //! | 4 | kind, little-endian ([`SavedKind`]) |
 //! | 8 | length of the body, little-endian |
 //! | 4 | CRC-32 (IEEE) of version, kind, length and body, little-endian |
-//! | the rest | the body in postcard's wire format |
+//! | rest | the body in postcard's wire format |
 //!
-//! A fleet has several parts instead of a body (`fleet/saved.rs`). Each part is a file of this format.
+//! A fleet has several parts instead of a body. Each part is a file of this format.
 //!
-//! Reading returns an error for files that are damaged, truncated, foreign, or of another version or kind. It also rejects
-//! invalid states, because a checksum is no proof of origin. The memory allocated is at most a small multiple of the file size.
+//! Reading returns an error for files that are damaged, truncated, foreign, or of another version or kind. It also
+//! rejects invalid states, because a checksum does not prove where a file comes from. The memory allocated is at most a
+//! small multiple of the file size.
 
 use crate::error::Error;
 use serde::Serialize;
@@ -35,12 +36,12 @@ pub enum SavedKind {
     Monitors,
 }
 
-/// All kinds, in the order of their numbers in files, which start at 1.
+/// All kinds, in the order of their numbers in files. The first number is 1.
 const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Determines the kind of a file from its first [`Self::HEAD`] bytes.
+    /// Determines the kind of a file from its first [`Self::HEAD`] bytes. Returns `Err` for another format or version.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -59,7 +60,7 @@ impl SavedKind {
     /// Number of bytes at the start of a file that identify its kind.
     pub const HEAD: usize = 16;
 
-    /// Returns the first bytes of a file of this kind.
+    /// Returns the first bytes of a file of this kind: magic number, version and kind.
     pub(crate) fn head(self) -> [u8; Self::HEAD] {
         let number = KINDS.iter().position(|kind| *kind == self).map_or(0, |place| place as u32 + 1);
         let mut head = [0; Self::HEAD];
@@ -69,7 +70,7 @@ impl SavedKind {
         head
     }
 
-    /// Returns an error if the bytes do not start like a file of this kind.
+    /// Returns `Err` if the bytes do not start like a file of this kind.
     pub(crate) fn expect(self, bytes: &[u8]) -> Result<(), Refusal> {
         match Self::of(bytes)? {
             found if found == self => Ok(()),
@@ -111,23 +112,23 @@ pub enum Refusal {
     /// The file is truncated or has trailing bytes.
     #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
     Length {
-        /// Length given in the header.
+        /// Length of the body according to the header, or the length of the header if that is truncated.
         expected: u64,
-        /// Actual length.
+        /// Length found in the file.
         found: u64,
     },
     /// The checksum does not match.
     #[error("is damaged: its checksum does not match")]
     Checksum,
-    /// The content cannot be decoded.
+    /// The body cannot be decoded, or the kind is unknown.
     #[error("is damaged: its content makes no sense")]
     Content,
-    /// The saved state is invalid.
+    /// The file can be decoded, but the saved state is invalid.
     #[error("is damaged: {0}")]
     State(Error),
 }
 
-/// Format version that this crate writes.
+/// Format version that this crate reads and writes.
 pub const VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x89EHG\r\n\x1a\n";
 const HEAD: usize = 28;
@@ -140,7 +141,7 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Serializes the content into a file of this kind.
+/// Serializes the content into the bytes of a file of this kind.
 pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
     let mut bytes = postcard::to_extend(content, vec![0; HEAD])?;
     let length = (bytes.len() - HEAD) as u64;

@@ -1,11 +1,12 @@
 //! Standardization of columns to mean 0 and standard deviation 1, without looking ahead.
 //!
 //! **Running.** A row `x` becomes `(x - mean) / deviation`, where both come from the previous rows. Because a few rows
-//! determine a deviation poorly, the variance is regularized: it is `(S + c d²) / (t + c)`, where t is the number of rows, S
-//! the sum of their squared distances from the mean, d the largest distance among the first rows and c = 4 the number of prior
-//! rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so that no cell exceeds
-//! `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative term of order 1/t. A column that has been
-//! constant so far gives 0, and its rows count as one. Shifting a column or changing its unit changes nothing.
+//! determine a deviation poorly, the variance is regularized: it is `(S + c d²) / (t + c)`. Here t is the number of
+//! rows, S the sum of their squared distances from the mean, d the largest distance among the first rows, and c = 4 the
+//! number of prior rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so
+//! that no cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative term of order
+//! 1/t. A column that has been constant so far gives 0, and its rows count as one. Shifting a column or changing its
+//! unit does not change the result.
 //!
 //! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones, are
 //! scaled by the mean and deviation of the buffered rows. A constant column is only shifted. A stream shorter than the warm-up
@@ -18,7 +19,7 @@
 //! **Numerics.** Welford's updates avoid cancellation when the mean is large. A row whose squared distance from the mean
 //! overflows is rejected and leaves the statistics unchanged.
 //!
-//! Losses are then in squared standard units, not in those of the input.
+//! Losses are then in squared standard units, not in squared units of the input.
 
 use crate::error::Error;
 use crate::state::{LARGEST, count, energy, ensure, length, within};
@@ -34,7 +35,7 @@ pub enum Standardize {
     None,
     /// Scale by the mean and standard deviation of all previous rows.
     Running,
-    /// Scale by the mean and standard deviation of this many first rows.
+    /// Scale by the mean and standard deviation of the first rows. The number is the number of these rows.
     Warmup(u64),
 }
 
@@ -62,7 +63,7 @@ impl fmt::Display for Standardize {
     }
 }
 
-/// Statistics and scale of the columns.
+/// Statistics of the columns, and the scale computed from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     how: Standardize,
@@ -70,32 +71,32 @@ pub struct Standardizer {
     rows: u64,
     /// Statistics of each column.
     columns: Vec<Column>,
-    /// True if the scale is final. Further rows then do not change it.
+    /// True if the scale is final, so that further rows do not change it.
     settled: bool,
 }
 
-/// Statistics of a column.
+/// Statistics of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
-    /// Number of cells. With a running scale, all cells of a column that is still constant count as one.
+    /// Number of observed cells. With a running scale, all cells of a column that is still constant count as one.
     count: u64,
     mean: f64,
-    /// Sum of squared distances from the mean.
+    /// Sum of the squared distances of the cells from their mean.
     squares: f64,
-    /// Largest squared distance from the mean among the first rows; used only with a running scale.
+    /// Largest squared distance from the mean among the first rows. Used only with a running scale.
     spread: f64,
 }
 
-/// Number of imaginary rows that are added at the largest distance of the first rows.
+/// Number of imaginary rows in the running variance. Their distance is the largest one among the first rows.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
-    /// Returns the spread after one more cell with this squared distance.
+    /// Returns the spread after one more cell at this squared distance from the mean.
     fn spread_with(&self, square: f64) -> f64 {
         if self.squares < IMAGINARY * self.spread || self.spread == 0.0 { self.spread.max(square) } else { self.spread }
     }
 
-    /// Adds a cell to the statistics.
+    /// Adds a cell to the statistics. `running` is true for a running scale.
     fn count_in(&mut self, x: f64, running: bool) {
         let distance = x - self.mean;
         if running && self.count > 0 {
@@ -109,7 +110,7 @@ impl Column {
         self.squares += distance * (x - self.mean);
     }
 
-    /// Adds the cells of another column.
+    /// Adds the statistics of another column, as if its cells were appended.
     fn merge(&mut self, other: &Self) {
         if other.count > 0 {
             let (here, there) = (self.count as f64, other.count as f64);
@@ -130,7 +131,7 @@ impl Column {
         }
     }
 
-    /// Returns the divisor of a cell under the running scale; 0 if the scaled cell is 0.
+    /// Returns the divisor of a cell under the running scale, or 0 if the scaled cell is 0.
     fn running_scale(&self, x: f64) -> f64 {
         let spread = self.spread_with((x - self.mean).powi(2));
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
@@ -141,7 +142,7 @@ impl Column {
         (x - self.mean) / self.scale(false)
     }
 
-    /// Returns the divisor for a cell, computed without that cell.
+    /// Returns the divisor for the next cell, computed from the statistics so far.
     fn scale(&self, running: bool) -> f64 {
         match running {
             true => ((self.squares + IMAGINARY * self.spread) / (self.count as f64 + IMAGINARY)).sqrt(),
@@ -152,7 +153,7 @@ impl Column {
 }
 
 impl Standardizer {
-    /// Creates a standardizer that has seen no rows.
+    /// Creates a standardizer for rows of `width` columns that has seen no rows.
     pub fn new(how: Standardize, width: usize) -> Self {
         let width = if how == Standardize::None { 0 } else { width };
         Self { how, rows: 0, columns: vec![Column::default(); width], settled: how == Standardize::None }
@@ -163,19 +164,19 @@ impl Standardizer {
         self.how
     }
 
-    /// Returns the mean of each column; empty if columns are not scaled.
+    /// Returns the mean of each column. Empty if columns are not scaled.
     pub fn mean(&self) -> impl ExactSizeIterator<Item = f64> {
         self.columns.iter().map(|column| column.mean)
     }
 
-    /// Returns the divisor of each column. It is 1 if the column is only shifted, and 0 if its scaled value
-    /// is always 0. Empty if columns are not scaled. During the first rows of a running scale,
-    /// [`Self::apply`] also uses the current row.
+    /// Returns the divisor of each column. It is 1 if the column is only shifted, and zero if its scaled value is
+    /// always zero. Empty if columns are not scaled. During the first rows of a running scale, the divisor in
+    /// [`Self::apply`] also depends on the current row.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
 
-    /// Checks a deserialized state for rows of this width.
+    /// Checks deserialized statistics for rows of this width.
     pub(crate) fn check_state(&self, width: usize) -> Result<(), Error> {
         let width = if self.how == Standardize::None { 0 } else { width };
         length("the statistics of columns", self.columns.len(), width)?;
@@ -196,7 +197,7 @@ impl Standardizer {
         )
     }
 
-    /// Returns the scale with different means.
+    /// Returns a copy with other means and the same divisors.
     pub(crate) fn moved_to(&self, means: &[f64]) -> Self {
         let mut moved = self.clone();
         moved.columns.iter_mut().zip(means).for_each(|(column, mean)| column.mean = *mean);
@@ -215,8 +216,8 @@ impl Standardizer {
         Self { how: Standardize::Warmup(rows), rows, columns, settled: true }
     }
 
-    /// Adds the rows of another standardizer. The result is exact if the warm-up has not ended. If it has,
-    /// both scales must be equal. Running scales cannot be merged.
+    /// Adds the statistics of another standardizer. The result is exact if neither warm-up has ended. If both have
+    /// ended, the scales must be equal. Otherwise, and for running scales, returns `Err`.
     ///
     /// ```
     /// use eigenhedge::{Standardize, Standardizer};
@@ -252,12 +253,12 @@ impl Standardizer {
         matches!(self.how, Standardize::Warmup(rows) if !self.settled && self.rows < rows)
     }
 
-    /// Ends the warm-up and fixes the scale.
+    /// Ends the warm-up and fixes the scale. Has no effect on a running scale.
     pub fn settle(&mut self) {
         self.settled = matches!(self.how, Standardize::Warmup(_) | Standardize::None);
     }
 
-    /// Adds a row to the statistics.
+    /// Adds a row to the statistics, unless the scale is final. NaN cells are skipped.
     pub fn count_in(&mut self, raw: &[f64]) {
         if self.settled {
             return;
@@ -268,7 +269,7 @@ impl Standardizer {
         seen.for_each(|(column, x)| column.count_in(*x, running));
     }
 
-    /// Returns the first column whose statistics would overflow with this row.
+    /// Returns the first column whose statistics would overflow with this row, or `None` if the row is acceptable.
     pub fn spoiled(&self, raw: &[f64]) -> Option<usize> {
         let spoils = |i: &usize| {
             let distance = raw[*i] - self.columns[*i].mean;
@@ -278,7 +279,7 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// Writes the row in standard units. The error is the index of the first column that overflows.
+    /// Writes the row in standard units to `row`. The error is the index of the first column that overflows.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {
@@ -299,8 +300,8 @@ impl Standardizer {
         }
     }
 
-    /// Converts a row like [`Self::undo`], but with the scale that [`Self::apply`] used for `raw`. The scales
-    /// differ during the first rows of a running scale.
+    /// Converts a row like [`Self::undo`], but with the scale that [`Self::apply`] used for `raw`. The two scales
+    /// differ only during the first rows of a running scale.
     pub fn undo_like(&self, raw: &[f64], row: &mut [f64]) {
         if self.how != Standardize::Running {
             return self.undo(row);
@@ -327,7 +328,7 @@ mod tests {
         (0..50u32).map(|i| [f64::from(i * i % 17), 1e6 + f64::from(i * 7 % 11)]).collect()
     }
 
-    /// Scales rows with the running scale.
+    /// Returns the rows in standard units of the running scale.
     fn running(rows: &[[f64; 2]]) -> Vec<Vec<f64>> {
         let mut standardizer = Standardizer::new(Standardize::Running, 2);
         let each = |raw: &[f64; 2]| {
@@ -346,7 +347,8 @@ mod tests {
             for column in 0..2 {
                 let (mean, deviation) = by_definition(&rows[..t], column);
                 let wanted = if deviation > 0.0 { (rows[t][column] - mean) / deviation } else { 0.0 };
-                // The four prior rows are a few deviations away; the mean divided by the deviation adds rounding.
+                // The four prior rows are a few deviations away. Rounding is proportional to the mean divided by the
+                // deviation.
                 let slack = 30.0 / t as f64 * wanted.abs().max(1.0) + 1e-8;
                 assert!((row[column] - wanted).abs() <= slack, "{t} {column}: {} {wanted}", row[column]);
             }

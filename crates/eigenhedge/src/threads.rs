@@ -1,4 +1,4 @@
-//! Number of threads for passes over long rows. Results are bit-identical for every number.
+//! Number of threads for passes over long rows. Results are bit-identical for every number of threads.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Number of values in a pass that justifies a second thread. Starting a thread takes about as long as
-/// reading that many.
+/// Smallest number of values in a pass that justifies a second thread. Starting a thread takes about as long as reading
+/// this many values.
 const WORTHWHILE: usize = 1 << 20;
 
 /// Maximum number of threads per pass.
@@ -29,8 +29,8 @@ pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. `deal` returns the closure
-/// that each thread runs for its range of pieces.
+/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. `deal` receives a range of pieces and
+/// returns the closure that processes it.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

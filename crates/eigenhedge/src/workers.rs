@@ -1,8 +1,8 @@
-//! A thread pool for tasks of a few microseconds.
+//! Thread pool for tasks of a few microseconds.
 //!
 //! Starting a thread takes longer than one row of many learners. The threads are therefore started once. They poll for
-//! a task for [`PATIENCE`], then sleep until there is one. A task moves its pieces to the threads, so that they own
-//! what they work on.
+//! a task for [`PATIENCE`] and then sleep until a task arrives. The pieces of a task are moved to the threads, so each
+//! thread owns the piece that it processes.
 
 use crate::threads::threads;
 use std::hint::spin_loop;
@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 
 /// Task that is divided into pieces.
 pub(crate) trait Task: Send + Sync {
-    /// Works on pieces until all have been started. Several threads may call it at once.
+    /// Processes pieces until all have been started. Several threads may call this method at once.
     fn help(&self);
 }
 
-/// Time for which a thread polls for a task before it sleeps.
+/// Time for which an idle thread polls for a task before it sleeps.
 const PATIENCE: Duration = Duration::from_micros(100);
-/// Number of polls between two checks of the clock.
+/// Number of polls between two checks of the clock or two yields.
 const LOOKS: usize = 64;
 
 #[derive(Default)]
 struct Pool {
-    /// Number of tasks so far.
+    /// Number of tasks offered so far.
     number: AtomicU64,
     task: Mutex<Option<Arc<dyn Task>>>,
     has_task: Condvar,
@@ -33,8 +33,8 @@ struct Pool {
     started: Mutex<usize>,
 }
 
-/// Offers a task to the other threads and returns immediately. The caller must then call [`Task::help`]
-/// itself, and wait for the pieces that other threads have started.
+/// Offers a task to the other threads and returns immediately. The caller must then call [`Task::help`] itself and wait
+/// for the pieces that other threads have started.
 pub(crate) fn share(task: Arc<dyn Task>) {
     static POOL: OnceLock<Arc<Pool>> = OnceLock::new();
     let pool = POOL.get_or_init(Arc::default);
@@ -49,7 +49,7 @@ pub(crate) fn share(task: Arc<dyn Task>) {
     }
 }
 
-/// Polls until the condition holds.
+/// Polls until the condition holds, yielding the processor from time to time.
 pub(crate) fn wait_until(holds: impl Fn() -> bool) {
     for look in 0_usize.. {
         if holds() {
@@ -60,7 +60,7 @@ pub(crate) fn wait_until(holds: impl Fn() -> bool) {
 }
 
 impl Pool {
-    /// Starts threads until there are `wanted` of them, or until the system refuses to start one.
+    /// Starts threads until `wanted` threads exist or the system refuses to start one.
     fn start(self: &Arc<Self>, wanted: usize) {
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
         while *started < wanted {
@@ -84,7 +84,7 @@ impl Pool {
         }
     }
 
-    /// Waits for a task that is newer than the last one seen.
+    /// Waits for a task with a number other than `seen`.
     fn wait_for_task(&self, seen: u64) {
         let is_new = || self.number.load(Ordering::Acquire) != seen;
         let start = Instant::now();

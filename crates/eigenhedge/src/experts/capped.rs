@@ -1,11 +1,12 @@
 //! Capped Hedge, including Hedge as a special case.
 //!
 //! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
 //! # Update
-//! Let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`): `log v ← cap(log v - η loss)`,
-//! then mixing. The start is `v_i = d/n`. With `d = 1` the cap only normalizes, and this is Hedge.
+//! Let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is
+//! `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`. With `d = 1` the cap only normalizes, and
+//! this is Hedge.
 //!
 //! # Guarantee
 //! Without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the loss of
@@ -17,7 +18,7 @@
 //! `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
 //!
 //! # Numerics
-//! Weights are logarithms throughout and have no floor: a weight may sink to `e^{-10000}`. Only mixing keeps it up.
+//! Weights are logarithms throughout and have no floor. Without mixing, a weight may sink to `e^{-10000}`.
 //!
 //! # Not done
 //! No tuning of `η` during the run.
@@ -36,7 +37,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Select, cap};
 
-/// Hedge over experts with capped weights: exponential weights are projected onto the capped simplex.
+/// Capped Hedge: exponential weights over experts, projected onto the capped simplex.
 ///
 /// ```
 /// use eigenhedge::{Mixing, Random, experts::CappedHedge, trial};
@@ -60,7 +61,7 @@ pub struct CappedHedge {
     scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
 }
 
-/// Serialized form.
+/// Serialized form of [`CappedHedge`].
 #[derive(Deserialize)]
 #[serde(rename = "CappedHedge")]
 struct Saved {
@@ -86,8 +87,8 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner. In each trial it draws one expert with exponential weights and incurs the loss of
-/// that expert.
+/// Creates a Hedge learner. In each trial it draws one expert, with exponential weights, and incurs the loss of that
+/// expert.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -119,13 +120,13 @@ impl CappedHedge {
         Ok(self)
     }
 
-    /// Sets the sampling method.
+    /// Sets the method that draws the dropped experts.
     pub fn with_select(mut self, select: Select) -> Self {
         self.select = select;
         self
     }
 
-    /// Returns the number of experts kept.
+    /// Returns the number k of experts kept.
     pub fn kept(&self) -> usize {
         self.kept
     }
@@ -135,8 +136,7 @@ impl CappedHedge {
         &self.log_dropped
     }
 
-    /// Returns the cost of mixing: the total decrease of all `log v`. It is added to the constant of the
-    /// theorem.
+    /// Returns the cost of mixing: the total decrease of all `log v`. It adds to the constant of the regret bound.
     pub fn price(&self) -> f64 {
         self.price
     }
@@ -212,7 +212,7 @@ mod tests {
         }
     }
 
-    /// Returns the loss of the best set of `dropped` experts in hindsight.
+    /// Returns the smallest total loss of any fixed set of `dropped` experts.
     fn best(sequence: &[Vec<f64>], dropped: usize) -> f64 {
         let mut totals: Vec<f64> = (0..sequence[0].len()).map(|i| sequence.iter().map(|row| row[i]).sum()).collect();
         totals.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Laws that hold for every expert learner.
+//! Tests of properties that every expert learner must have.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ const KEPT: usize = 2;
 trait Lawful: Learner<[f64]> + Clone + PartialEq + Debug + Serialize + DeserializeOwned {}
 impl<L: Learner<[f64]> + Clone + PartialEq + Debug + Serialize + DeserializeOwned> Lawful for L {}
 
-/// Applies a law to every learner.
+/// Runs a test on every learner.
 macro_rules! for_every_learner {
     ($law:ident) => {
         let capped = CappedHedge::new(EXPERTS, KEPT, 0.6).unwrap();
@@ -111,7 +111,7 @@ fn permuting_the_experts_changes_no_expected_loss() {
     law(capped.with_mixing(Mixing::PastAverage { alpha: 0.02 }).unwrap());
     law(Leader::new(EXPERTS, KEPT).unwrap());
     law(ProductSets::new(EXPERTS, KEPT, 0.6).unwrap());
-    // Without the perturbed leader, whose expected loss is that of a draw.
+    // The perturbed leader is excluded, because its expected loss is that of a random draw.
 }
 
 #[test]

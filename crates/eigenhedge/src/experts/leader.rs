@@ -1,11 +1,11 @@
 //! Follow the leader: drops the experts with the smallest total loss so far.
 //!
 //! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
 //! # Update
-//! `total ← total + loss`. The `d` smallest totals are dropped. Experts tied at the boundary share the rest of `d` evenly,
-//! which is the limit of capped Hedge as `η → ∞`.
+//! `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts tied at the boundary share the
+//! remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
 //!
 //! # Guarantee
 //! None: an adversary that charges the leader makes its loss `d` per trial. The learner is a baseline that shows the benefit of
@@ -32,7 +32,7 @@ use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, LimitScratch, Select, keep_largest};
 
-/// Follow-the-leader: drops the set of experts with the smallest total loss.
+/// Follow-the-leader: drops the `d` experts with the smallest total losses.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::Leader, trial};
@@ -110,7 +110,7 @@ mod tests {
         for round in 0..200 {
             let weights: Vec<f64> = leader.totals().iter().map(|total| -eta * total).collect();
             let capped = cap_by_sorting(&weights, &[1; 7], 3).unwrap();
-            // Multiples of 1/4, so that totals are exact and ties occur.
+            // Losses are multiples of 1/4, so that totals are exact and ties occur.
             let losses: Vec<f64> = (0..7).map(|_| random.below(5) as f64 / 4.0).collect();
             let expected: f64 = capped.log_dropped.iter().zip(&losses).map(|(weight, loss)| weight.exp() * loss).sum();
             let limit = trial(&mut leader, &losses[..], &mut random).unwrap().expected;

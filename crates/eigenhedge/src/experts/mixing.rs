@@ -1,7 +1,9 @@
 //! Mixing of a vector of log-weights by the rules of [`Mixing`].
 //!
-//! Cost: `O(n)` per trial. Numerics: weights and their mean stay in the log domain, so that the mean of weights far below the
-//! smallest normal number is still accurate to rounding.
+//! Cost: `O(n)` per trial.
+//!
+//! Numerics: weights and their mean stay in the log domain, so that the mean of weights far below the smallest normal
+//! number is still accurate to rounding.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,24 +12,24 @@ use crate::error::{Error, at_least_one};
 use crate::mixing::{Blend, Mixing, blend};
 use crate::state::length;
 
-/// A mixing rule and its state.
+/// Mixing rule and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixer {
     rule: Mixing,
     /// Number of distributions averaged in `past`.
     played: u64,
-    /// Log of the mean of the previous distributions; empty unless the rule needs it.
+    /// Log of the mean of the previous distributions. Empty unless the rule needs it.
     past: Vec<f64>,
 }
 
 impl Mixer {
-    /// Creates a mixer for a learner that starts from `initial`.
+    /// Creates a mixer for a learner that starts from the log-weights `initial`.
     pub fn new(rule: Mixing, initial: &[f64]) -> Self {
         let past = if matches!(rule, Mixing::PastAverage { .. }) { initial.to_vec() } else { Vec::new() };
         Self { rule, played: 1, past }
     }
 
-    /// Checks a deserialized mixer for this number of experts.
+    /// Checks a deserialized mixer for a learner that keeps `kept` of `experts`.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;
         at_least_one("the number of distributions played", self.played.min(1) as usize)?;

@@ -5,9 +5,9 @@
 //! worth keeping in PCA are those with the largest variance. Losses are in `[0, 1]`. These learners are the diagonal case of
 //! the subspace learners, and the simplest introduction to them.
 //!
-//! - [`CappedHedge`]: exponential weights projected onto the capped simplex; [`hedge`] is the case `d = 1`.
+//! - [`CappedHedge`]: exponential weights projected onto the capped simplex. [`hedge`] is the case `d = 1`.
 //! - [`Leader`]: the best set so far.
-//! - [`PerturbedLeader`]: the best set so far, after random noise.
+//! - [`PerturbedLeader`]: the best set so far after adding random noise.
 //! - [`ProductSets`]: Hedge over all sets, with product weights.
 //!
 //! ```
@@ -42,10 +42,10 @@ use crate::random::Random;
 use crate::simplex::{DrawScratch, Select, draw};
 use crate::state::length;
 
-/// Maximum memory per expert, counted in numbers: weights, mixtures, the choice and scratch.
+/// Maximum memory per expert, counted in 8-byte numbers: weights, mixtures, the choice and scratch space.
 const NUMBERS: usize = 16;
 
-/// Returns `Ok` if `1 ≤ kept < experts` and the weights fit into memory.
+/// Checks that `1 ≤ kept < experts` and that the weights fit into memory.
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
     if !(0 < kept && kept < experts) {
         return Err(Error::Kept { kept, dimension: experts });
@@ -53,9 +53,9 @@ fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
     check_numbers("the weights of the experts", product(&[NUMBERS, experts]))
 }
 
-/// Returns `Ok` if the entries are logarithms of probabilities that sum to `dropped`.
+/// Checks that the entries are logarithms of probabilities that sum to `dropped`.
 fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> {
-    // Allows for the rounding of a long run.
+    // The tolerance allows for the rounding of a long run.
     const SLACK: f64 = 1e-6;
     every("logarithms of probabilities", log_dropped, "at most 0", |log| log <= SLACK)?;
     let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);
@@ -65,7 +65,7 @@ fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> 
     Err(Error::Parameter { name: "the total of the probabilities", rule: "the number dropped", value: total })
 }
 
-/// Returns `Ok` if there is one loss in `[0, 1]` for each expert.
+/// Checks that there is one loss in `[0, 1]` for each expert.
 fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
     length("loss vector", losses.len(), experts)?;
     every("loss vector", losses, "finite and between 0 and 1", |loss| (0.0..=1.0).contains(&loss))
@@ -81,12 +81,12 @@ struct Choice {
 }
 
 impl Choice {
-    /// Draws the experts to drop with these `probabilities`.
+    /// Draws the experts to drop according to `probabilities`.
     fn commit(&mut self, select: Select, random: &mut Random) {
         draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
     }
 
-    /// Returns the expected loss and the loss of the drawn set.
+    /// Returns the expected loss and the loss of the drawn set in a trial with these losses.
     fn loss(&self, losses: &[f64]) -> Loss {
         let expected = self.probabilities.iter().zip(losses).map(|(probability, loss)| probability * loss).sum();
         Loss { expected, realised: sum_at(&self.dropped, losses) }

@@ -1,16 +1,16 @@
-//! Follow the perturbed leader: drops the experts with the smallest total loss after random noise.
+//! Follow the perturbed leader: drops the experts with the smallest total losses after adding random noise.
 //!
 //! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
 //! # Update
 //! `total ← total + loss`. Each trial draws independent Gumbel noise `G_i = -log(-log U_i)`, `U_i` uniform, and drops the `d`
 //! smallest of `total_i - G_i/η`.
 //!
 //! # Guarantee
-//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's bound `(η L* + log
-//! n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without replacement, with
-//! probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known.
+//! With `d = 1` the drawn expert has exactly the distribution of Hedge with rate `η`, and therefore Hedge's bound
+//! `(η L* + log n)/(1 - e^{-η})` in expectation. With `d > 1` the set is drawn one expert after another without
+//! replacement, with probabilities proportional to `e^{-η total}`. No bound without extra factors of `d` is known.
 //!
 //! # Cost
 //! Expected `O(n)` per trial, and `n` random numbers.
@@ -34,8 +34,7 @@ use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::Scratch;
 
-/// Follow-the-perturbed-leader: drops the set of experts with the smallest total loss after adding Gumbel
-/// noise.
+/// Follow-the-perturbed-leader: drops the `d` experts with the smallest total losses after adding Gumbel noise.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::PerturbedLeader, trial};
@@ -60,7 +59,7 @@ struct Perturbed {
 }
 
 impl PerturbedLeader {
-    /// Creates a learner that keeps `kept` of `experts`. The noise has scale `1/eta`.
+    /// Creates a learner that keeps `kept` of `experts`. The scale of the noise is `1/eta`.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;

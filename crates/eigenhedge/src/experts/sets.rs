@@ -1,8 +1,8 @@
 //! Hedge over all sets of experts, with product weights.
 //!
 //! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged; losses in `[0, 1]`. Each of the `C(n, d)` sets
-//! to drop is treated as an expert, whose loss is the sum over its members.
+//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`. Each of the
+//! `C(n, d)` sets to drop is treated as an expert, whose loss is the sum over its members.
 //!
 //! # Update
 //! `log w ← log w - η loss` (field `log_weights`). The probability of a set is proportional to the product of the weights of
@@ -54,7 +54,8 @@ pub struct SetDistribution {
 }
 
 impl SetDistribution {
-    /// Creates the distribution over sets of `size` indices. At least `size` weights must be positive, and `1 ≤ size ≤ n`.
+    /// Creates the distribution over sets of `size` indices. Returns `Err` unless `1 ≤ size ≤ n` and at least `size`
+    /// weights are positive.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
@@ -95,8 +96,7 @@ impl SetDistribution {
         self.entry(self.log_weights.len(), self.size)
     }
 
-    /// Returns the probability that a set contains `index`, given that it has `needed` members among the
-    /// indices up to `index`.
+    /// Returns the probability that the set contains `index`, given that `needed` of its members are at most `index`.
     fn taken(&self, index: usize, needed: usize) -> f64 {
         (self.log_weights[index] + self.entry(index, needed - 1) - self.entry(index + 1, needed)).exp()
     }
@@ -108,7 +108,7 @@ impl SetDistribution {
         inclusion
     }
 
-    /// Computes the inclusion probabilities. `reach[j]` is scratch: the probability that the backward pass
+    /// Computes the inclusion probabilities. `reach[j]` is scratch space for the probability that the backward pass
     /// still needs `j` members.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         inclusion.clear();
@@ -130,7 +130,7 @@ impl SetDistribution {
         }
     }
 
-    /// Draws a set and writes its indices to `members`, descending.
+    /// Draws a set and writes its indices to `members` in descending order.
     pub fn sample(&self, random: &mut Random, members: &mut Vec<usize>) {
         members.clear();
         let mut needed = self.size;
@@ -138,7 +138,7 @@ impl SetDistribution {
             if needed == 0 {
                 break;
             }
-            // If only `needed` indices are left, all are taken regardless of rounding.
+            // If only `needed` indices are left, all of them are taken regardless of rounding.
             if needed == index + 1 || random.uniform() < self.taken(index, needed) {
                 members.push(index);
                 needed -= 1;
@@ -147,7 +147,7 @@ impl SetDistribution {
     }
 }
 
-/// Hedge over all sets of `d` experts to drop.
+/// Hedge over all sets of `d` experts to drop, with product weights.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::ProductSets, trial};
@@ -160,7 +160,7 @@ impl SetDistribution {
 pub struct ProductSets {
     kept: usize,
     eta: f64,
-    /// Log-weights, relative to the largest.
+    /// Log-weights relative to the largest one.
     log_weights: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<SetScratch>,
@@ -181,7 +181,7 @@ impl ProductSets {
         Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns the log-weight of each expert, relative to the largest.
+    /// Returns the log-weight of each expert relative to the largest one.
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }

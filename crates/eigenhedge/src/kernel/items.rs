@@ -1,14 +1,14 @@
-//! Texts, sets and other lists of items as rows of numbers, and their kernels.
+//! Items: texts, sets and other lists as rows of numbers, and kernels on such rows.
 //!
-//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`] splits a text into items, and
-//! [`item_number`] returns the number of any other item: 53 bits of a hash of its text, so that collisions occur once in 10¹⁵
-//! pairs. The numbers only identify items. Rows can be saved and compared anywhere.
+//! Setting: a row is a list of *items* of any length, and each item is a number. [`TextItems`] splits a text into
+//! items. [`item_number`] returns the number of any other item: 53 bits of a hash of its text, so that two items
+//! collide with a probability of about 10⁻¹⁶. The numbers only identify items. They are the same on every machine.
 //!
-//! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the counts of
-//! substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets ignore repetitions:
-//! [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets.
-//! All are positive definite: counts and indicators are features; for Jaccard see Gower (1971). A [`Function`] is a custom
-//! kernel.
+//! Kernels: let `#u(a)` be the number of times that u occurs in a. [`VectorKernel::Spectrum`] is the cosine of the
+//! counts of substrings, `Σ_u #u(a) #u(b) / √(Σ #u(a)² Σ #u(b)²)`, and 0 if a row is shorter than a substring. Sets
+//! ignore repetitions: [`VectorKernel::Intersection`] is `|A ∩ B|`, and [`VectorKernel::Jaccard`] is
+//! `|A ∩ B| / |A ∪ B|`, or 1 for two empty sets. All are positive definite, because counts and indicators are features.
+//! For Jaccard see Gower (1971). A [`Function`] is a custom kernel.
 //!
 //! Cost: O(|a| log |a|) once per row and atom, O(|a| + |b|) per kernel value.
 //!
@@ -24,7 +24,7 @@ use std::sync::Arc;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TextItems {
-    /// Words: sequences of letters, digits and underscores.
+    /// Words: maximal sequences of letters, digits and underscores.
     Words,
     /// Single characters.
     Chars,
@@ -33,10 +33,10 @@ pub enum TextItems {
 crate::error::by_name!(TextItems, "items");
 
 impl TextItems {
-    /// All values, in order.
+    /// All kinds, in the order of their declaration.
     pub const ALL: [Self; 2] = [Self::Words, Self::Chars];
 
-    /// Returns the name that users type.
+    /// Returns the name of the kind in settings and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -64,7 +64,7 @@ impl TextItems {
     }
 }
 
-/// Returns the number that represents an item, an integer of 53 bits.
+/// Returns the number that represents an item: a 53-bit hash of its text.
 pub fn item_number(text: &str) -> f64 {
     // FNV-1a over the bytes; `mix` spreads the result over all bits.
     let hash = text
@@ -80,9 +80,9 @@ fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Kernel given as a function of two rows. The function must be symmetric and positive definite, which is not
-/// checked. A non-finite value is reported as an error. Two kernels are equal if they share the function.
-/// Such a kernel cannot be saved.
+/// Kernel given as a function of two rows. The function must be symmetric and positive definite, which is not checked.
+/// A non-finite value is reported as an error. Two such kernels are equal only if one is a clone of the other. They
+/// cannot be saved.
 ///
 /// ```
 /// use eigenhedge::kernel::{Function, VectorKernel};
@@ -114,18 +114,18 @@ impl PartialEq for Function {
     }
 }
 
-/// A row of items with precomputed counts.
+/// Row of items with precomputed counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ItemRow {
     numbers: Vec<f64>,
-    /// Sorted keys and their counts.
+    /// Sorted keys of the items or substrings, with their counts.
     counts: Vec<(u64, f64)>,
     /// Sum of the squared counts.
     square: f64,
 }
 
 impl ItemRow {
-    /// Counts the items or substrings that the kernel compares.
+    /// Creates a row and counts the items or substrings that the kernel compares.
     pub(super) fn new(kernel: &VectorKernel, numbers: &[f64]) -> Self {
         let mut keys: Vec<u64> = match kernel {
             VectorKernel::Spectrum { substring, .. } => numbers.windows((*substring).max(1)).map(key).collect(),
@@ -140,16 +140,16 @@ impl ItemRow {
         Self { numbers: numbers.to_vec(), counts, square }
     }
 
-    /// Returns the row.
+    /// Returns the item numbers of the row.
     pub(super) fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// Returns `Σ #u(a) #u(b)`, where `#u` counts the occurrences of u.
+    /// Returns `Σ_u #u(a) #u(b)`, where `#u` is the number of occurrences of u.
     fn common(&self, other: &Self) -> f64 {
         let (a, b) = (&self.counts, &other.counts);
         let (mut i, mut j, mut sum) = (0, 0, 0.0);
-        // Branch-free, because the order of keys is unpredictable.
+        // The loop is branch-free, because the order of the keys is unpredictable.
         while let (Some((x, m)), Some((y, n))) = (a.get(i), b.get(j)) {
             sum += if x == y { m * n } else { 0.0 };
             i += usize::from(x <= y);
@@ -159,19 +159,19 @@ impl ItemRow {
     }
 }
 
-/// Returns the key of a substring.
+/// Returns a 64-bit hash of a substring.
 fn key(numbers: &[f64]) -> u64 {
     // Zero has two signs; adding 0 makes them equal.
     numbers.iter().fold(0, |key, number| mix(key ^ (number + 0.0).to_bits()).wrapping_add(0x9e37_79b9_7f4a_7c15))
 }
 
 impl VectorKernel {
-    /// Returns true if rows are lists of items of any length.
+    /// Returns true if rows may have any length: for kernels on items and for [`Function`].
     pub fn takes_items(&self) -> bool {
         self.text_items().is_some() || matches!(self, Self::Function(_))
     }
 
-    /// Returns the kind of items into which the kernel divides texts; `None` if it takes no texts.
+    /// Returns the kind of items into which a text is divided, or `None` if the kernel does not accept texts.
     pub fn text_items(&self) -> Option<TextItems> {
         match self {
             Self::Spectrum { items, .. } | Self::Intersection { items } | Self::Jaccard { items } => Some(*items),
@@ -179,7 +179,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the kernel of two rows of items, or zero if the kernel takes no items.
+    /// Returns the kernel value of two rows of items, or zero if the kernel does not accept items.
     pub(super) fn of_items(&self, a: &ItemRow, b: &ItemRow) -> f64 {
         match self {
             Self::Spectrum { .. } => {
@@ -210,7 +210,7 @@ mod tests {
         row
     }
 
-    /// Counts pairs of equal substrings by comparing all pairs.
+    /// Computes the spectrum kernel by comparing all pairs of substrings.
     fn slow(substring: usize, a: &str, b: &str) -> f64 {
         let windows = |text: &str| -> Vec<String> {
             let text: Vec<char> = text.chars().collect();

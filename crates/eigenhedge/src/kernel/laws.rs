@@ -1,4 +1,4 @@
-//! Laws of all kernels and dictionaries.
+//! Tests of properties that every kernel and dictionary must have.
 
 use super::*;
 use crate::linalg::{Eigen, Matrix};
@@ -36,7 +36,7 @@ fn points(seed: u64, count: usize, length: usize) -> Vec<Vec<f64>> {
     (0..count).map(|_| point(&mut random, length)).collect()
 }
 
-/// Returns the eigenvalues of the Gram matrix, ascending. Asserts exact symmetry.
+/// Returns the eigenvalues of the Gram matrix, ascending. Asserts that the matrix is exactly symmetric.
 fn spectrum<X: ?Sized + ToOwned>(points: &[X::Owned], value: impl Fn(&X, &X) -> f64) -> Vec<f64> {
     use std::borrow::Borrow;
     let mut gram = Matrix::zeros(points.len(), points.len());
@@ -255,7 +255,7 @@ fn allowance(kernel: &VectorKernel, a: &[f64], b: &[f64]) -> f64 {
 #[test]
 fn rows_equal_formulas_and_values_equal_rows_to_the_last_bit() {
     for kernel in kernels() {
-        // Lengths and counts that cover every kind of remainder.
+        // Lengths and counts that cover every case of remaining entries after whole SIMD vectors.
         for (length, count) in [(1, 1), (3, 7), (8, 16), (13, 9), (64, 33)] {
             let atoms = points(8, count, length);
             let x = point(&mut Random::seeded(9), length);

@@ -1,7 +1,7 @@
 //! Kernels: inner products in a feature space, and dictionaries of atoms.
 //!
-//! A [`Kernel`] is a function of two points of any type. A [`Dictionary`] stores points (*atoms*) and computes the kernel row
-//! of a point, its kernel with all atoms. Everything else is built on that operation.
+//! A [`Kernel`] is a function of two points of any type. A [`Dictionary`] stores points (*atoms*) and computes the
+//! *kernel row* of a point: its kernel values with all atoms. Everything else is built on that operation.
 //!
 //! | points | kernels | dictionary |
 //! |---|---|---|
@@ -55,9 +55,9 @@ use rows::Measure;
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 
-/// Kernel: the inner product of the features of two points.
+/// Kernel function: the inner product of the feature vectors of two points.
 pub trait Kernel<X: ?Sized> {
-    /// Returns `k(a, b)`. It must be symmetric in its arguments.
+    /// Returns `k(a, b)`, which must equal `k(b, a)`.
     fn value(&self, a: &X, b: &X) -> f64;
 
     /// Returns the dimension N of the feature space. The default is infinite.
@@ -65,20 +65,20 @@ pub trait Kernel<X: ?Sized> {
         Multiplicity::Infinite
     }
 
-    /// Returns true if Gram matrices are known to have no negative eigenvalues.
+    /// Returns true if the Gram matrix of any points is known to have no negative eigenvalue.
     fn positive_definite(&self) -> bool {
         true
     }
 
-    /// Returns an error if the kernel is undefined for the point.
+    /// Returns `Err` if the kernel is undefined for the point. The default accepts every point.
     fn check(&self, point: &X) -> Result<(), Error> {
         let _ = point;
         Ok(())
     }
 }
 
-/// Dictionary of points, called atoms. All feature vectors are represented as combinations of the features of
-/// atoms.
+/// Dictionary of stored points, called atoms. Vectors in the feature space are represented as linear combinations of
+/// the atoms' features.
 pub trait Dictionary {
     /// Type of a point.
     type Point: ?Sized;
@@ -94,22 +94,22 @@ pub trait Dictionary {
     /// Returns the dimension N of the feature space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Computes the kernel of the point with every atom, in order. Returns its kernel with itself. Returns an
-    /// error for an invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
+    /// Computes the kernel of the point with every atom, in order, and returns the kernel of the point with itself.
+    /// Returns `Err` for an invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Returns the largest absolute entry of a point; zero if points have no entries.
+    /// Returns the largest absolute entry of a point, or zero if points are not vectors.
     fn largest_entry(&self, _point: &Self::Point) -> f64 {
         0.0
     }
 
-    /// Returns the kernel of two points that need not be atoms.
+    /// Returns the kernel of two points, which need not be atoms.
     fn value(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
     /// Adds a point as an atom.
     fn push(&mut self, point: &Self::Point);
 
-    /// Removes an atom and moves the last one into its place.
+    /// Removes an atom and moves the last atom into its place.
     fn swap_remove(&mut self, atom: usize);
 
     /// Computes the kernel of an atom with every atom, in order.
@@ -118,16 +118,16 @@ pub trait Dictionary {
         row.extend((0..self.len()).map(|other| self.value(self.atom(atom), self.atom(other))));
     }
 
-    /// Returns the kernel of an atom with an atom of another dictionary.
+    /// Returns the kernel of atom `atom` with atom `of_other` of another dictionary.
     fn value_between(&self, atom: usize, other: &Self, of_other: usize) -> f64 {
         self.value(self.atom(atom), other.atom(of_other))
     }
 
-    /// Returns an atom.
+    /// Returns the atom with this index.
     fn atom(&self, atom: usize) -> &Self::Point;
 }
 
-/// Returns an error if a value is impossible for an inner product.
+/// Returns `Err` if a kernel value is not finite or the kernel of the point with itself is negative.
 fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
     if !(itself >= 0.0 && itself.is_finite()) {
         return Err(Error::KernelValue { atom: None, rule: "finite and not negative", value: itself });

@@ -1,4 +1,4 @@
-//! A kernel given as a Gram matrix.
+//! Kernel given as a Gram matrix.
 
 use super::Kernel;
 use crate::error::Error;
@@ -33,8 +33,8 @@ pub struct Precomputed(Matrix);
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Creates a kernel from a matrix, after checking it. Mirrored entries that differ only by rounding are
-    /// replaced by their mean.
+    /// Checks a Gram matrix and creates a kernel from it. Mirrored entries that differ only by rounding are replaced by
+    /// their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         if gram.columns() != size {

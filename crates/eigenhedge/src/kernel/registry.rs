@@ -1,4 +1,4 @@
-//! The registry of kernels on rows: names, formulas and construction.
+//! Registry of kernels on rows: names, formulas and construction.
 
 use super::{TextItems, VectorKernel};
 
@@ -6,13 +6,13 @@ use super::{TextItems, VectorKernel};
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct KernelEntry {
-    /// Name that users type.
+    /// Name of the kernel in settings and files.
     pub name: &'static str,
     /// Formula in plain text.
     pub formula: &'static str,
-    /// True if Gram matrices have no negative eigenvalues.
+    /// True if Gram matrices never have negative eigenvalues.
     pub positive_definite: bool,
-    /// Names of the parameters that have an effect.
+    /// Names of the parameters on which the kernel depends.
     pub reads: &'static [&'static str],
 }
 
@@ -88,17 +88,17 @@ impl KernelEntry {
 /// Kernel parameters given by users. `None` means the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct KernelParameters {
-    /// γ; default `1/n` for vectors of length n.
+    /// Factor γ of the kernels that have one. The default is `1/n` for vectors of length n.
     pub gamma: Option<f64>,
-    /// Degree of a polynomial; default 3.
+    /// Degree of the polynomial kernel. The default is 3.
     pub degree: Option<u32>,
-    /// Constant of a polynomial or sigmoid kernel; default 1.
+    /// Constant of the polynomial or sigmoid kernel. The default is 1.
     pub coef0: Option<f64>,
-    /// Length scale ℓ of a Matérn kernel; default `1/√(2γ)`, the length scale of the RBF kernel with this γ.
+    /// Length scale ℓ of a Matérn kernel. The default is `1/√(2γ)`, the length scale of the RBF kernel with that γ.
     pub length_scale: Option<f64>,
-    /// Kind of items in a text; by default characters for `spectrum` and words for sets.
+    /// Kind of items in a text. The default is characters for `spectrum` and words for `intersection` and `jaccard`.
     pub items: Option<TextItems>,
-    /// Number of items per substring; default 3.
+    /// Number of items per substring of the `spectrum` kernel. The default is 3.
     pub substring: Option<usize>,
 }
 
@@ -139,7 +139,7 @@ impl VectorKernel {
         })
     }
 
-    /// Returns the parameters of the kernel; all `None` for sums, products and multiples.
+    /// Returns the parameters of the kernel. Parameters that the kernel does not have are `None`.
     pub fn parameters(&self) -> KernelParameters {
         let none = KernelParameters::default();
         match *self {
@@ -161,7 +161,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the name in the registry, or "sum", "product", "scaled" or "function".
+    /// Returns the name of the kernel in the registry, or "sum", "product", "scaled" or "function".
     pub fn name(&self) -> &'static str {
         match self {
             Self::Linear => "linear",

@@ -1,4 +1,4 @@
-//! Products, distances and kernel values of one vector with all atoms, in vectorized loops.
+//! Inner products, distances and kernel values of one vector with all atoms, in vectorized loops.
 //!
 //! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference costs one
 //! more instruction per load, which is little compared with the load. In return, equal vectors have distance exactly zero and
@@ -9,7 +9,7 @@ use super::VectorKernel;
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Quantity of two vectors from which elementary kernels are computed.
+/// Quantity of two vectors on which an elementary kernel depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Measure {
     /// Inner product `a·b`.
@@ -27,7 +27,7 @@ pub(super) enum Measure {
 impl Measure {
     const COUNT: usize = 5;
 
-    /// Returns the measure of two vectors, bit-identical to the entry of a kernel row.
+    /// Returns the measure of two vectors. The result is bit-identical to the entry of a kernel row.
     pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
         match self {
             Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
@@ -69,7 +69,7 @@ pub(super) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Creates the computation. `squares` contains the squared norms of the atoms, and `square` is that of
+    /// Creates the computation. `squares` contains the squared norms of the atoms, and `square` is the squared norm of
     /// the point.
     pub(super) fn new(
         (atoms, squares): (&'a Matrix, &'a [f64]),
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
         self.working.spare.push(other);
     }
 
-    /// Computes a measure unless it is already known, so that several kernels can use it.
+    /// Computes a measure of the point with all atoms, unless it was computed before for another kernel.
     fn know(&mut self, measure: Measure) {
         if std::mem::replace(&mut self.known[measure as usize], true) {
             return;
@@ -151,13 +151,13 @@ fn discordant(a: &[f64], b: &[f64]) -> f64 {
 fn cosine(product: f64, a: f64, b: f64) -> f64 {
     let norms = a.sqrt() * b.sqrt();
     let cosine = product / norms;
-    // Written so that NaN stays NaN.
+    // These comparisons leave NaN unchanged.
     let cosine = if cosine > 1.0 { 1.0 } else { cosine };
     let cosine = if cosine < -1.0 { -1.0 } else { cosine };
     if norms == 0.0 { 0.0 } else { cosine }
 }
 
-/// Term that is summed over the entries of two vectors. It must be zero for two zeros.
+/// Term that is summed over the entries of two vectors. It must be zero if both entries are zero.
 trait Term: Copy {
     fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
 }
@@ -193,9 +193,9 @@ impl Term for AbsoluteDifference {
     }
 }
 
-/// Computes `Σ term(a_i, b_i)` for several vectors a and one b, with one running sum per lane.
+/// Computes `Σ term(a_i, b_i)` for several vectors a and one vector b, with one running sum per lane.
 ///
-/// No closures here: their bodies would not be compiled for the detected processor.
+/// Contains no closures, because their bodies would not be compiled for the detected processor.
 #[inline(always)]
 fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64], term: T) -> [f64; N] {
     let (b_body, b_rest) = S::as_simd_f64s(b);
@@ -223,10 +223,10 @@ fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f6
     totals
 }
 
-/// Entries per block. The point stays in the first-level cache while the atoms are read.
+/// Number of entries per block. The point stays in the first-level cache while the atoms are read.
 const BLOCK: usize = 2048;
 
-/// Atoms per group. There are enough independent sums to hide the latency of an addition.
+/// Number of atoms per group. Eight independent sums hide the latency of an addition.
 const GROUP: usize = 8;
 
 fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {

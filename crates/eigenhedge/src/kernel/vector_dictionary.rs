@@ -33,17 +33,17 @@ use serde::{Deserialize, Serialize, Serializer};
 pub struct Vectors {
     kernel: VectorKernel,
     atoms: Matrix,
-    /// Atoms of a kernel on items; otherwise atoms are columns of the matrix.
+    /// Atoms of a kernel on items. For other kernels, the atoms are the columns of `atoms`.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
-    /// Squared norms of the atoms. For lists of items, the kernel of each with itself.
+    /// Squared norm of each atom. For lists of items, the kernel of the atom with itself.
     #[serde(skip)]
     squares: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// Serialized form.
+/// Serialized form of [`Vectors`].
 #[derive(Deserialize)]
 #[serde(rename = "Vectors")]
 struct Saved {
@@ -77,7 +77,7 @@ impl TryFrom<Saved> for Vectors {
 }
 
 impl Vectors {
-    /// Creates an empty dictionary.
+    /// Creates an empty dictionary of vectors with `length` entries. Returns `Err` if a kernel parameter is invalid.
     pub fn new(kernel: VectorKernel, length: usize) -> Result<Self, Error> {
         let kernel = kernel.checked()?;
         let (atoms, items) = (Matrix::zeros(length, 0), Vec::new());
@@ -99,7 +99,7 @@ impl State for Vectors {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let parameters = (&self.kernel, self.length()) == (&built.kernel, built.length());
         ensure(parameters, "the kernel and the length of atoms must be those of the learner")?;
-        // A bounded kernel accepts atoms of any norm.
+        // Atoms may have any norm, because a bounded kernel accepts every finite point.
         matrix_entries("entries of the atoms", &self.atoms, f64::MIN..=f64::MAX)?;
         (0..self.len())
             .try_for_each(|atom| energy("the kernel of an atom with itself", self.value_between(atom, self, atom)))

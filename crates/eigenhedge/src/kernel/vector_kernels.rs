@@ -1,7 +1,8 @@
 //! Kernels on vectors of numbers.
 //!
-//! An elementary kernel is a function of one [`Measure`] of the two vectors: their product, their distance, the sum of absolute
-//! differences, or their cosine. Sums, products and multiples of kernels are kernels again.
+//! An elementary kernel is a function of one [`Measure`] of the two vectors: their inner product, their distance, the
+//! sum of absolute differences, their cosine, or the number of pairs in opposite order. Sums, products and positive
+//! multiples of kernels are kernels again.
 //!
 //! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
 //! for Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
@@ -14,7 +15,7 @@ use crate::row::check_row;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// A kernel on vectors.
+/// Kernel on vectors of numbers or on lists of items.
 ///
 /// ```
 /// use eigenhedge::kernel::VectorKernel;
@@ -32,70 +33,70 @@ pub enum VectorKernel {
     Linear,
     /// Polynomial kernel `(γ a·b + c)^degree`.
     Polynomial {
-        /// γ; positive.
+        /// Positive factor γ.
         gamma: f64,
-        /// Degree; at least 1.
+        /// Degree of at least 1.
         degree: u32,
-        /// Constant c. It must not be negative; otherwise the kernel would not be positive definite.
+        /// Constant c. It must not be negative, because the kernel would not be positive definite.
         coef0: f64,
     },
     /// RBF kernel `exp(-γ |a - b|²)`.
     Rbf {
-        /// γ; positive.
+        /// Positive factor γ.
         gamma: f64,
     },
     /// Laplacian kernel `exp(-γ Σ|a_i - b_i|)`.
     Laplacian {
-        /// γ; positive.
+        /// Positive factor γ.
         gamma: f64,
     },
     /// Matérn kernel with smoothness 3/2: `(1 + s) exp(-s)` with `s = √3 |a - b| / ℓ`.
     Matern32 {
-        /// Length scale ℓ; positive.
+        /// Positive length scale ℓ.
         length_scale: f64,
     },
     /// Matérn kernel with smoothness 5/2: `(1 + s + s²/3) exp(-s)` with `s = √5 |a - b| / ℓ`.
     Matern52 {
-        /// Length scale ℓ; positive.
+        /// Positive length scale ℓ.
         length_scale: f64,
     },
-    /// Sigmoid kernel `tanh(γ a·b + c)`; not positive definite.
+    /// Sigmoid kernel `tanh(γ a·b + c)`. It is not positive definite.
     Sigmoid {
-        /// γ; positive.
+        /// Positive factor γ.
         gamma: f64,
-        /// Constant c.
+        /// Finite constant c.
         coef0: f64,
     },
-    /// Cosine kernel `a·b / (|a| |b|)`; 0 if a vector is zero or its squared norm underflows.
+    /// Cosine kernel `a·b / (|a| |b|)`. It is 0 if a vector is zero or its squared norm underflows.
     Cosine,
-    /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are
-    /// vectors of distinct numbers, and only the order of the numbers matters (Jiao & Vert 2015). The
-    /// features are the signs of the differences of all pairs.
+    /// Kendall correlation of rankings, `(concordant - discordant) / C(n, 2)` over pairs of entries. Rows are vectors
+    /// of distinct numbers, and only the order of the numbers matters (Jiao & Vert 2015). The features are the signs of
+    /// the differences of all pairs of entries.
     Kendall {
-        /// Number of entries n; at least 2.
+        /// Number of entries n of a row. The kernel is 0 for fewer than 2 entries.
         length: usize,
     },
     /// Mallows kernel `exp(-γ · discordant)`, where `discordant` is the number of pairs of entries in
     /// opposite order.
     Mallows {
-        /// γ; positive (λ in the paper).
+        /// Positive factor γ, called λ in the paper.
         gamma: f64,
     },
-    /// Cosine of the numbers of occurrences of substrings.
+    /// Spectrum kernel of texts: the cosine of the counts of all substrings.
     Spectrum {
-        /// Kind of items in a text.
+        /// Kind of items into which a text is divided.
         items: TextItems,
-        /// Number of items per substring; at least 1.
+        /// Number of items per substring, at least 1.
         substring: usize,
     },
     /// Number of items in the intersection of two sets.
     Intersection {
-        /// Kind of items in a text.
+        /// Kind of items into which a text is divided.
         items: TextItems,
     },
     /// Jaccard similarity of two sets: the size of their intersection divided by the size of their union.
     Jaccard {
-        /// Kind of items in a text.
+        /// Kind of items into which a text is divided.
         items: TextItems,
     },
     /// Sum of at least one kernel.
@@ -104,13 +105,13 @@ pub enum VectorKernel {
     Product(#[serde(deserialize_with = "nested")] Vec<VectorKernel>),
     /// Multiple `scale · k(a, b)` of a kernel.
     Scaled {
-        /// Factor; positive.
+        /// Positive factor.
         scale: f64,
         /// Kernel that is scaled.
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
-    /// Function of two rows. It is the last variant, so that the other variants keep their numbers in saved
+    /// Custom function of two rows. This is the last variant, so that the other variants keep their numbers in saved
     /// files.
     #[serde(skip)]
     Function(Function),
@@ -119,7 +120,7 @@ pub enum VectorKernel {
 /// Maximum nesting depth of a saved kernel. It prevents a stack overflow when a file is read.
 const DEEPEST: u32 = 32;
 
-/// Deserializes kernels inside a kernel.
+/// Deserializes the kernels inside a kernel. Fails if they are nested too deeply.
 fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     thread_local!(static DEPTH: std::cell::Cell<u32> = const { std::cell::Cell::new(0) });
     let depth = DEPTH.get();
@@ -132,7 +133,7 @@ fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D
     result
 }
 
-/// Matérn argument above which the kernel is set to zero, to avoid `∞ · 0`.
+/// Largest argument of a Matérn kernel. Larger ones are clipped to avoid `∞ · 0`, and the kernel is zero.
 const FAR: f64 = 1000.0;
 
 impl VectorKernel {
@@ -158,12 +159,12 @@ impl VectorKernel {
         }
     }
 
-    /// Returns a multiple of this kernel.
+    /// Returns `scale` times this kernel.
     pub fn scaled(self, scale: f64) -> Self {
         Self::Scaled { scale, kernel: Box::new(self) }
     }
 
-    /// Returns the kernel if its parameters are valid.
+    /// Returns the kernel itself, or `Err` if a parameter is invalid.
     pub fn checked(self) -> Result<Self, Error> {
         self.check_parameters()?;
         Ok(self)
@@ -207,7 +208,7 @@ impl VectorKernel {
         Ok(())
     }
 
-    /// Checks a kernel that is part of another one.
+    /// Checks a kernel that is part of another one. A kernel on items cannot be a part.
     fn check_part(&self) -> Result<(), Error> {
         match self.takes_items() {
             true => Err(Error::Unsupported("a kernel of items cannot be part of another kernel")),
@@ -215,8 +216,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns an error if the kernel is undefined for the row. For example, a row with repeated numbers is
-    /// not a ranking.
+    /// Returns `Err` if the kernel is undefined for the row. For example, a row with repeated numbers is not a ranking.
     pub(super) fn check_point(&self, point: &[f64]) -> Result<(), Error> {
         match self {
             Self::Kendall { .. } | Self::Mallows { .. } => {
@@ -232,7 +232,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns `k(a, b)`.
+    /// Returns `k(a, b)`. Panics if the lengths differ, unless the kernel accepts rows of any length.
     pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
         if self.takes_items() {
             return self.of_items(&ItemRow::new(self, a), &ItemRow::new(self, b));
@@ -253,9 +253,9 @@ impl VectorKernel {
 
     /// Returns the dimension N of the feature space for vectors with `length` entries.
     ///
-    /// It is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for Kendall and
-    /// `n!` for Mallows. For sums and products of kernels it is the sum or product of the dimensions, an upper bound. Numbers
-    /// above 64 bits count as infinite.
+    /// It is `C(n+d-1, d)` for `(γ a·b)^d`, `C(n+d, d)` for `(γ a·b + c)^d`, n for linear and cosine, `C(n, 2)` for
+    /// Kendall and `n!` for Mallows. For sums and products of kernels it is the sum or product of the dimensions, an
+    /// upper bound. For all other kernels, and above 64 bits, it is infinite.
     pub fn dimension(&self, length: usize) -> Multiplicity {
         let n = length as u64;
         match self {
@@ -276,7 +276,7 @@ impl VectorKernel {
         }
     }
 
-    /// Returns the measure that an elementary kernel depends on; `None` for sums, products and multiples.
+    /// Returns the measure on which an elementary kernel depends, or `None` for any other kernel.
     pub(super) fn measure(&self) -> Option<Measure> {
         match self {
             Self::Linear | Self::Polynomial { .. } | Self::Sigmoid { .. } => Some(Measure::Product),
@@ -289,7 +289,7 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the kernel from the measures of two vectors.
+    /// Computes the kernel value of two vectors from their measures, which `of` returns.
     pub(super) fn of_measures(&self, of: &dyn Fn(Measure) -> f64) -> f64 {
         match self {
             Self::Sum(parts) => parts.iter().map(|part| part.of_measures(of)).sum(),
@@ -305,8 +305,8 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the values of an elementary kernel from its measures, entry by entry, in loops that the
-    /// compiler can vectorize.
+    /// Computes the values of an elementary kernel from `measures`, entry by entry, in loops that the compiler can
+    /// vectorize.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {
@@ -400,7 +400,7 @@ fn monomials(variables: u64, degree: u32) -> Multiplicity {
     if variables == 0 {
         return Multiplicity::Finite(0);
     }
-    // The shorter of the two products. Every intermediate result is a binomial coefficient.
+    // Uses the shorter of two equivalent products. Every intermediate result is a binomial coefficient.
     let (low, high) = (u64::from(degree).min(variables - 1), u64::from(degree).max(variables - 1));
     let mut count = 1u128;
     for i in 1..=low {

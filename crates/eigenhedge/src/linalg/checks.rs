@@ -6,26 +6,26 @@ use crate::num::dot;
 use crate::state::{LARGEST, TRACE, energy, entries, within};
 use std::ops::RangeInclusive;
 
-/// Largest deviation from orthonormality that rounding can cause.
+/// Largest deviation from orthonormality that is accepted as rounding error.
 pub(crate) const DRIFT: f64 = 1e-6;
 
-/// Returns `Ok` if the matrix has this shape.
+/// Checks the shape of a matrix. `what` names the matrix in the error.
 pub(crate) fn shape(what: &'static str, matrix: &Matrix, rows: usize, columns: usize) -> Result<(), Error> {
     let (expected, found) = ((rows, columns), (matrix.rows(), matrix.columns()));
     if found == expected { Ok(()) } else { Err(Error::Shape { what, expected, found }) }
 }
 
-/// Returns `Ok` if every entry of the matrix is in the range. NaN fails.
+/// Checks that every entry of the matrix is in the range. NaN fails.
 pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeInclusive<f64>) -> Result<(), Error> {
     (0..matrix.columns()).try_for_each(|j| entries(what, matrix.column(j), range.clone()))
 }
 
-/// Returns `Ok` if the sum of all squared column norms is finite.
+/// Checks that the sum of the squared column norms is finite.
 pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }
 
-/// Returns `Ok` if the columns are orthonormal up to rounding.
+/// Checks that the columns are orthonormal up to rounding.
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     matrix_entries(what, matrix, -2.0..=2.0)?;
     let value = matrix.drift();
@@ -35,8 +35,8 @@ pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Err
     Err(Error::Parameter { name: what, rule: "orthonormal: it deviates too far", value })
 }
 
-/// Checks that a lower triangle can belong to a scatter matrix: the trace is finite, and no entry violates
-/// the Cauchy–Schwarz inequality. Returns the trace.
+/// Checks the lower triangle of a scatter matrix: its trace is finite, no diagonal entry is negative, and no entry
+/// exceeds the mean of its two diagonal entries. Returns the trace.
 pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     shape(what, matrix, matrix.columns(), matrix.columns())?;
     let diagonal = |j: usize| matrix.column(j)[j];
@@ -54,8 +54,8 @@ pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error>
     Ok(trace)
 }
 
-/// Checks all entries of a small scatter matrix, which must also be symmetric and have no negative
-/// eigenvalue. Returns the trace.
+/// Checks a small scatter matrix completely. It must also be symmetric and have no negative eigenvalue. Returns the
+/// trace.
 pub(crate) fn whole_scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
     let trace = scatter(what, matrix)?;
     let slack = TRACE * trace;

@@ -1,14 +1,14 @@
-//! The nearest matrix with orthonormal columns: the orthogonal factor of a polar decomposition.
+//! Nearest matrix with orthonormal columns: the orthogonal factor of a polar decomposition.
 //!
-//! Update: with `E = 1 - AᵀA`, a Newton–Schulz step `A ← A (1 + E/2)` squares E. If E is small from the start, as
-//! between the bases of two rows, one to three steps reach rounding. Otherwise one-sided Jacobi rotates the columns of
-//! A until they are orthogonal, `A V = U S`. The nearest matrix is `U Vᵀ`.
+//! Update: with `E = 1 - AᵀA`, a Newton–Schulz step `A ← A (1 + E/2)` reduces the defect from E to about E². If E is
+//! small from the start, as between the bases of successive rows, one to three steps reach rounding level. Otherwise
+//! one-sided Jacobi rotates the columns of A until they are orthogonal, `A V = U S`. The nearest matrix is `U Vᵀ`.
 //!
-//! Cost: two products of k × r entries with r × r per Newton–Schulz step; O(k r²) per Jacobi sweep, of which about ten
-//! are needed.
+//! Cost: a Newton–Schulz step takes two products of a k × r with an r × r matrix. A Jacobi sweep takes O(k r²), and
+//! about ten sweeps are needed.
 //!
-//! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as zero;
-//! the corresponding columns of U are built from the first unit vectors that are free.
+//! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as
+//! zero. The corresponding columns of U are built from unit vectors.
 //!
 //! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
 
@@ -26,21 +26,20 @@ pub(crate) struct Polar {
     transposed: Matrix,
 }
 
-/// Singular values below this threshold are treated as rounding errors. Entries of the matrix are at most
-/// about 1.
+/// Threshold below which singular values are treated as rounding errors. Entries of the matrix are at most about 1.
 const NOTHING: f64 = 1e-8;
-/// Newton–Schulz is used if the Frobenius norm of the defect `1 - AᵀA` is at most this.
+/// Largest Frobenius norm of the defect `1 - AᵀA` for which Newton–Schulz is used.
 const NEAR: f64 = 0.1;
-/// Defect from which a single step reaches full precision.
+/// Largest norm of the defect for which a single step reaches full precision.
 const LAST: f64 = 1e-8;
 /// Maximum number of Newton–Schulz steps. Five steps reduce a defect of 0.1 to rounding error.
 const MOST_STEPS: usize = 8;
-/// Maximum number of sweeps. More than ten are rarely needed.
+/// Maximum number of Jacobi sweeps. More than ten are rarely needed.
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
-    /// Writes the matrix with orthonormal columns nearest to `matrix` into `out`. `matrix` has at least as many rows as
-    /// columns, and entries of at most about 1.
+    /// Writes the matrix with orthonormal columns nearest to `matrix` into `out`. `matrix` must have at least as many
+    /// rows as columns, and entries of at most about 1.
     pub fn nearest(&mut self, matrix: &Matrix, out: &mut Matrix) {
         if self.improve(matrix, out) {
             return;
@@ -60,7 +59,7 @@ impl Polar {
         multiply(out, self.turned.view(), self.turns.view().transpose());
     }
 
-    /// Applies Newton–Schulz steps. Returns false if the columns are too far from orthonormal.
+    /// Applies Newton–Schulz steps to a copy in `out`. Returns false if the columns are too far from orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
         let Self { turned, defect, transposed, .. } = self;
         out.clone_from(matrix);
@@ -80,7 +79,8 @@ impl Polar {
         false
     }
 
-    /// Rotates every pair of columns that is not orthogonal. Returns false if all pairs were orthogonal.
+    /// Runs one Jacobi sweep: rotates every pair of columns that is not orthogonal. Returns false if no pair was
+    /// rotated.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -104,7 +104,7 @@ impl Polar {
         changed
     }
 
-    /// Normalizes the columns and replaces those that are zero.
+    /// Normalizes the columns and replaces zero columns by unit vectors orthogonal to the others.
     fn normalise(&mut self) {
         let Self { turned, unit, overlaps, .. } = self;
         let rows = turned.rows();
@@ -118,7 +118,8 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // With fewer columns than rows, some unit vector is at least this far from their span.
+            // With fewer columns than rows, the squared distance of some unit vector from their span is at least this
+            // bound.
             let found = free.by_ref().find_map(|i| {
                 unit.clear();
                 unit.resize(rows, 0.0);
@@ -150,7 +151,7 @@ fn half_defect(gram: &mut Matrix) -> f64 {
     square.sqrt()
 }
 
-/// Rotates two columns by an angle.
+/// Rotates two columns by the angle with this cosine and sine.
 fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
     for (a, b) in a.iter_mut().zip(b) {
         (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);
@@ -169,7 +170,7 @@ mod tests {
         matrix
     }
 
-    /// Computes `A (AᵀA)^{-1/2}` from an eigendecomposition.
+    /// Computes the oracle `A (AᵀA)^{-1/2}` from an eigendecomposition.
     fn dense(matrix: &Matrix) -> Matrix {
         let (mut gram, mut scaled, mut root) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut gram, matrix.view().transpose(), matrix.view());
@@ -232,7 +233,7 @@ mod tests {
             identity.resize(4, 3);
             identity
         });
-        // One known direction along the first unit vector; the other entries are rounding errors.
+        // The only known direction is the first unit vector. The other entries are rounding errors.
         matrix.column_mut(1).copy_from_slice(&[-0.5, 0.0, 0.0, 0.0]);
         matrix.column_mut(2).copy_from_slice(&[1e-17, 0.0, 1e-17, 0.0]);
         polar.nearest(&matrix, &mut found);

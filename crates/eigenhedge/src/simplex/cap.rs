@@ -10,16 +10,16 @@
 //! The probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
 //!
 //! # Cost
-//! [`cap`]: linear if the order has changed little since the last call, `O(n log n)` otherwise; no allocation once the scratch
-//! has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
+//! [`cap`]: linear if the order has changed little since the last call, `O(n log n)` otherwise. It does not allocate
+//! once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
 //!
 //! # Numerics
-//! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at the cap.
-//! Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the scale is `(M -
-//! k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative precision of `1 - v` for any `N` and is
-//! used when `M > 2k`. The first preserves that of `v` when almost everything is kept. Nothing under- or overflows, because
-//! only differences of log-weights are exponentiated, and sums run in ascending order. Weights of exactly zero (`-∞`) that are
-//! needed to fill the cap are ties and share it evenly.
+//! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at
+//! the cap. Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the
+//! scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative precision of
+//! `1 - v` for any `N` and is used when `M > 2k`. The first preserves that of `v` when almost everything is kept.
+//! Nothing under- or overflows, because only differences of log-weights are exponentiated, and sums run in ascending
+//! order. Weights of exactly zero (`-∞`) that are needed to fill the cap are ties and share it evenly.
 //!
 //! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the infinitely
 //! many directions of the complement, and nothing is rescaled.
@@ -40,22 +40,22 @@ use crate::num;
 use crate::simplex::cap_scale::{Uncapped, at_most_zero, gap, log_scale, scan};
 use crate::state::length;
 
-/// Number of directions with equal weight.
+/// Number of directions that share a weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Multiplicity {
-    /// A finite number of directions, possibly zero.
+    /// Finite number of directions, possibly zero.
     Finite(u64),
     /// Infinitely many directions.
     Infinite,
 }
 
-/// Complement of the explicit directions. All its directions have the same log-weight.
+/// Complement of the directions that have their own weight. All its directions have the same log-weight.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Complement {
-    /// Log-weight `log v` of each direction.
+    /// Log-weight `log v` of each direction in the complement.
     pub log_weight: f64,
-    /// Number of directions.
+    /// Number of directions in the complement.
     pub multiplicity: Multiplicity,
 }
 
@@ -65,13 +65,13 @@ impl Complement {
         Self { log_weight, multiplicity: Multiplicity::Finite(directions) }
     }
 
-    /// Creates a complement of infinitely many directions, all at the cap.
+    /// Creates a complement of infinitely many directions. Their log-weight is 0, the cap.
     pub fn infinite() -> Self {
         Self { log_weight: 0.0, multiplicity: Multiplicity::Infinite }
     }
 }
 
-/// Scratch space of [`cap`]. It keeps the order of the entries, which changes little between trials.
+/// Scratch space of [`cap`]. It remembers the order of the entries, which changes little between calls.
 #[derive(Debug, Clone, Default)]
 pub struct CapScratch {
     /// Indices in ascending order of weight. 0 is the complement, and `i + 1` is entry `i`.
@@ -88,9 +88,11 @@ pub struct Capped {
     pub log_dropped: Vec<f64>,
 }
 
-/// Caps the weights of single directions and of their complement in place. Returns `log c`.
+/// Caps the weights of single directions and of their complement in place: `log v = min(g + log c, 0)`, with `c` such
+/// that the probabilities of being kept, `1 - v`, sum to `kept`. With an infinite complement they may sum to less.
+/// Returns `log c`.
 ///
-/// Weights must not be NaN, and the space must have more than `kept` directions.
+/// Weights must not be NaN. Panics if the space does not have more than `kept` directions.
 ///
 /// ```
 /// use eigenhedge::internals::{CapScratch, Complement, cap};
@@ -134,6 +136,9 @@ pub fn cap(log_weights: &mut [f64], complement: &mut Complement, kept: usize, sc
 
 /// Caps weights that have multiplicities, by sorting.
 ///
+/// Returns `Err` for lists of different lengths, a log-weight of `∞` or NaN, a multiplicity of 0, or a `kept` that is
+/// not in `1..Σ multiplicities`.
+///
 /// ```
 /// use eigenhedge::simplex::cap_by_sorting;
 /// let capped = cap_by_sorting(&[0.0, 0.0], &[1, 999_999_999_999], 1)?;
@@ -148,9 +153,9 @@ pub fn cap_by_sorting(log_weights: &[f64], multiplicities: &[u64], kept: usize) 
     Ok(rescaled(log_weights, multiplicities, &order[..boundary], top, kept))
 }
 
-/// Caps weights that have multiplicities, in expected linear time, by selection.
+/// Caps weights that have multiplicities, by selection, in expected linear time.
 ///
-/// Agrees with [`cap_by_sorting`] up to rounding.
+/// Agrees with [`cap_by_sorting`] up to rounding and returns the same errors.
 pub fn cap_by_selection(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<Capped, Error> {
     check(log_weights, multiplicities, kept)?;
     let mut order: Vec<usize> = (0..log_weights.len()).collect();
@@ -199,7 +204,7 @@ fn check(log_weights: &[f64], multiplicities: &[u64], kept: usize) -> Result<(),
     Ok(())
 }
 
-/// Sorts by insertion. After `4 n` moves, continues with a full sort. Allocates nothing.
+/// Sorts by insertion. Switches to a full sort after `4 n` moves. Allocates nothing.
 fn sort_nearly_sorted(order: &mut [usize], compare: impl Fn(&usize, &usize) -> Ordering) {
     let mut moves = 4 * order.len();
     for end in 1..order.len() {
@@ -225,7 +230,7 @@ mod tests {
         log_dropped.iter().zip(multiplicities).map(|(&weight, &m)| m as f64 * num::kept(weight)).sum()
     }
 
-    /// Caps as in the papers: caps the largest weight, renormalizes the rest, and repeats.
+    /// Caps as in the papers: caps the largest weight, renormalizes the others, and repeats.
     fn one_at_a_time(weights: &[f64], kept: usize) -> Vec<f64> {
         let mut capped = vec![false; weights.len()];
         loop {

@@ -2,7 +2,8 @@
 
 use crate::num;
 
-/// Entries below the cap, and the mass that they keep if the largest of them is exactly at the cap.
+/// Summary of the entries below the cap: the largest log-weight, the number of entries, and the mass that they keep if
+/// the largest of them is exactly at the cap.
 pub(super) struct Uncapped {
     pub(super) top: f64,
     pub(super) count: f64,
@@ -12,20 +13,21 @@ pub(super) struct Uncapped {
 impl Uncapped {
     pub(super) const NONE: Self = Self { top: f64::NEG_INFINITY, count: 0.0, kept: 0.0 };
 
-    /// Returns the mass that the entries keep if a weight of `level ≥ top` is exactly at the cap. All terms
-    /// are positive, so small values keep their precision.
+    /// Returns the mass that the entries keep if a log-weight of `level ≥ top` is exactly at the cap. All terms are
+    /// positive, so small values keep their precision.
     pub(super) fn kept_at(&self, level: f64) -> f64 {
         self.kept + (self.count - self.kept) * num::kept(gap(self.top, level))
     }
 
-    /// Returns true if these entries keep so much mass that larger entries must be capped. This is never the
-    /// case for `kept` or fewer entries, even if rounding loses the rest of their weight.
+    /// Returns true if the mass `kept_below` of these entries reaches `kept`, so that all larger entries must be
+    /// capped. Never true for `kept` or fewer entries, even after rounding.
     pub(super) fn fills(&self, kept: usize, kept_below: f64) -> bool {
         self.count > kept as f64 && kept_below >= kept as f64
     }
 }
 
-/// Returns the number of uncapped entries and the largest weight among them. `order` is ascending.
+/// Returns the number of uncapped entries and the largest log-weight among them. `order` is ascending, and `weight`
+/// returns the log-weight and the multiplicity of an entry.
 pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: usize) -> (usize, f64) {
     let mut below = Uncapped::NONE;
     for (rank, &entry) in order.iter().enumerate() {
@@ -42,12 +44,13 @@ pub(super) fn scan(order: &[usize], weight: impl Fn(usize) -> (f64, f64), kept: 
     (order.len(), below.top)
 }
 
-/// Returns `log c` relative to the largest uncapped weight `top`.
+/// Returns `log c` relative to the largest uncapped log-weight `top`. `uncapped` yields log-weights and multiplicities.
 pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top: f64, kept: usize) -> f64 {
     let kept = kept as f64;
     let uncapped = uncapped.filter(|&(_, multiplicity)| multiplicity > 0.0);
     let count: f64 = uncapped.clone().map(|(_, multiplicity)| multiplicity).sum();
-    // The rounding error of the first form is proportional to k, that of the second to M - k. Use the smaller.
+    // The rounding error of one form is proportional to k, that of the other to M - k. Use the form with the smaller
+    // error.
     if count - kept > kept {
         let kept_at_top: f64 = uncapped.map(|(weight, multiplicity)| multiplicity * num::kept(gap(weight, top))).sum();
         return ((kept_at_top - kept) / (count - kept_at_top)).ln_1p();
@@ -56,7 +59,7 @@ pub(super) fn log_scale(uncapped: impl Iterator<Item = (f64, f64)> + Clone, top:
     ((count - kept) / total).ln()
 }
 
-/// Returns `weight - top`; 0 for equal weights, even if both are `-∞`.
+/// Returns `weight - top`, or 0 for equal weights, even if both are `-∞`.
 pub(super) fn gap(weight: f64, top: f64) -> f64 {
     if weight == top { 0.0 } else { weight - top }
 }

@@ -1,4 +1,4 @@
-//! A point of the capped simplex as a mixture of its corners.
+//! Decomposition of a point of the capped simplex into a mixture of its corners.
 //!
 //! # Setting
 //! Probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For probabilities of
@@ -6,8 +6,9 @@
 //! are the sets to drop.
 //!
 //! # Update
-//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient `min(smallest entry inside,
-//! r - largest entry outside)`, subtract it from `r` and from the entries inside, and repeat.
+//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
+//! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, and
+//! repeat.
 //!
 //! # Guarantee
 //! At most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The mixture sums to `p`.
@@ -27,10 +28,10 @@
 
 use crate::error::{Error, every};
 
-/// A total counts as an integer if it differs by at most this much.
+/// Largest relative deviation from an integer for which a total counts as that integer.
 pub(crate) const WHOLE: f64 = 1e-9;
 
-/// Remaining mass below this is treated as rounding error and added to the last corner.
+/// Remaining mass that is treated as rounding error and added to the last corner.
 const LEFT_OVER: f64 = 4.0 * f64::EPSILON;
 
 /// Set in a mixture, with its probability.
@@ -56,7 +57,7 @@ pub struct Mixture {
 }
 
 impl Mixture {
-    /// Returns the probability of each index.
+    /// Returns the probability that each index is in the set.
     pub fn probabilities(&self) -> Vec<f64> {
         let mut probabilities = vec![0.0; self.dimension];
         for corner in &self.corners {
@@ -66,7 +67,7 @@ impl Mixture {
     }
 }
 
-/// Decomposes probabilities that sum to an integer into a mixture of at most `n` sets.
+/// Decomposes `n` probabilities that sum to an integer into a mixture of at most `n` sets.
 ///
 /// ```
 /// use eigenhedge::simplex::decompose;
@@ -114,7 +115,8 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// Finds the next corner and returns its coefficient. [`Peel::members`] returns its indices.
+    /// Finds the next corner and returns its coefficient, or `None` after the last one. [`Peel::members`] returns its
+    /// indices.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;
@@ -129,7 +131,7 @@ impl Peel {
         let largest = outside.iter().fold(0.0, |largest: f64, &index| largest.max(remaining[index]));
         self.steps += 1;
         let mut coefficient = smallest.min(self.mass - largest);
-        // An entry of 0 inside, or one at the mass outside, is a rounding error. Little mass then remains.
+        // A zero entry inside, or an entry equal to the mass outside, is a rounding error. Little mass then remains.
         let rounding = self.mass - coefficient <= LEFT_OVER;
         if coefficient <= 0.0 || rounding || self.steps >= self.order.len() {
             coefficient = self.mass;
@@ -144,7 +146,7 @@ impl Peel {
         Some(coefficient)
     }
 
-    /// Returns the indices of the last corner, in arbitrary order.
+    /// Returns the indices of the corner found last, in arbitrary order.
     pub(crate) fn members(&self) -> &[usize] {
         &self.order[..self.size]
     }

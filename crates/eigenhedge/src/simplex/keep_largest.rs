@@ -1,6 +1,7 @@
-//! Limit of capped exponential weights for an infinite learning rate: the k largest are kept.
+//! Limit of capped exponential weights for an infinite learning rate: the k largest values are kept.
 //!
-//! Directions tied at the boundary share the rest of k evenly. This is follow the leader, for experts and for eigenvalues.
+//! Directions tied at the boundary share the remaining places evenly. This is follow the leader, for experts and for
+//! eigenvalues.
 
 use super::cap::{Complement, Multiplicity};
 
@@ -10,8 +11,8 @@ pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Writes `log v` of the distribution that keeps the `kept` directions with the largest values. Values are
-/// nonnegative, and those of the complement are 0. Values that differ by less than `tolerance` are tied.
+/// Writes the log-weights `log v` for which the `kept` directions with the largest values are kept. Values are
+/// nonnegative, and those of the complement are 0. Values within `tolerance` of the boundary are tied.
 pub fn keep_largest(
     values: &[f64],
     complement: &mut Complement,

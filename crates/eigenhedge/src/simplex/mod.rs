@@ -1,6 +1,6 @@
-//! The capped simplex: vectors `v` with entries in `[0, 1]` and total `d = N - k`.
+//! Capped simplex: vectors `v` with entries in `[0, 1]` and total `d = N - k`.
 //!
-//! An entry is the probability that an expert or a direction is dropped; `p = 1 - v` is the probability that it is kept.
+//! An entry is the probability that an expert or a direction is dropped. The probability of being kept is `p = 1 - v`.
 //! Weights are stored as `log v`, because the entries of directions that are almost surely kept fall far below the smallest
 //! normal number.
 //!

@@ -1,9 +1,9 @@
 //! Sampling of sets with given inclusion probabilities.
 //!
 //! # Setting
-//! Probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k` indices. Otherwise
-//! the size is the total rounded down or up, and the inclusion probabilities are still exact. The second case occurs when the
-//! complement of a span takes the rest of the directions.
+//! Probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k` indices.
+//! Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The second case
+//! occurs when the complement of a span has a part of the probability.
 //!
 //! # Update
 //! None: sampling does not learn. [`Select`] lists the three methods.
@@ -42,15 +42,15 @@ pub enum Select {
     Systematic,
     /// Decomposition into corners, one of which is drawn according to the coefficients.
     Corners,
-    /// Most probable indices; of tied ones, the lower. Deterministic.
+    /// Indices with the largest probabilities. Ties go to the lower index. Deterministic.
     Top,
 }
 
 impl Select {
-    /// All values, in order.
+    /// All methods, in the order of their declaration.
     pub const ALL: [Self; 3] = [Self::Systematic, Self::Corners, Self::Top];
 
-    /// Returns the name that users type.
+    /// Returns the name of the method in settings and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Systematic => "systematic",
@@ -68,7 +68,7 @@ pub struct DrawScratch {
     peel: Peel,
 }
 
-/// Draws a set and writes its indices to `members`.
+/// Draws a set with the given inclusion probabilities and writes its indices to `members`.
 ///
 /// ```
 /// use eigenhedge::internals::{DrawScratch, draw};
@@ -110,7 +110,7 @@ pub fn draw(
     }
 }
 
-/// Takes the `size` largest entries.
+/// Selects the indices of the `size` largest probabilities.
 fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.extend(0..probabilities.len());
     if 0 < size && size < members.len() {
@@ -121,7 +121,8 @@ fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.sort_unstable();
 }
 
-/// Takes an index each time the cumulative probability crosses `offset + integer`.
+/// Selects an index each time the cumulative probability crosses `offset` plus an integer. Corrects the number of
+/// indices if `size` is given.
 fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
     let mut to_next = offset;
     for (index, &probability) in probabilities.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Euclidean projection onto probabilities with a given total: subtracts one number from all and clips to [0, 1].
+//! Euclidean projection onto probabilities with a given total. It subtracts one number from all values and clips them
+//! to `[0, 1]`.
 
 use super::cap::Multiplicity;
 
@@ -8,9 +9,9 @@ pub struct ShiftScratch {
     breaks: Vec<f64>,
 }
 
-/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}`.
-/// Returns the new common value. If `others` is infinite, the common value stays zero, and values with a
-/// total below `kept` are unchanged.
+/// Projects `values`, and `others` more directions with the value `common`, onto `{0 ≤ p ≤ 1, Σ p = kept}`. Returns the
+/// new common value. If `others` is infinite, the common value is zero, and values whose clipped total is at most
+/// `kept` are only clipped.
 pub fn shift_and_clip(
     values: &mut [f64],
     common: f64,

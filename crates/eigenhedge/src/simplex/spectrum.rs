@@ -1,11 +1,12 @@
-//! Checks of deserialized spectra.
+//! Checks of deserialized spectra: the probabilities of the directions, as logarithms.
 
 use super::{Complement, Multiplicity};
 use crate::error::{Error, every};
 use crate::num::kept;
 use crate::state::{LARGEST_LOG, TRACE, ensure, within};
 
-/// Returns the number of directions that are not explicit.
+/// Returns the number of directions other than the `explicit` ones. Returns `Err` if there are more explicit directions
+/// than dimensions.
 pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multiplicity, Error> {
     match dimension {
         Multiplicity::Infinite => Ok(Multiplicity::Infinite),
@@ -16,7 +17,7 @@ pub(crate) fn others(dimension: Multiplicity, explicit: usize) -> Result<Multipl
     }
 }
 
-/// Spectrum: `log v` of the explicit directions and of their complement.
+/// Spectrum: `log v` of the explicit directions and of their complement, where `v` is the probability of being dropped.
 pub(crate) struct Spectrum<'a> {
     pub log_weights: &'a [f64],
     pub complement: &'a Complement,
@@ -41,7 +42,7 @@ impl Spectrum<'_> {
         }
     }
 
-    /// Checks the entries, but not the total.
+    /// Checks that the entries are logarithms of probabilities. The total is not checked.
     pub fn check_weights(&self) -> Result<(), Error> {
         every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;

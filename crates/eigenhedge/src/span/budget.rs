@@ -1,11 +1,14 @@
-//! A limit on the number of atoms: admission rule, and cost of evictions.
+//! Budget of a dictionary: the maximum number of atoms, the rule for admitting rows, and the cost of evictions.
 //!
-//! Setting: a dictionary to which rows with a residual are added. State: the total cost of evictions.
+//! Setting: a dictionary to which rows with a residual are added.
 //!
-//! Update: a row is admitted unless one atom represents it up to a share `novelty` of its energy. Above the budget, atoms are
-//! evicted until a sixteenth of the budget is free ([`Budget::low`]), so that many rows share the work of an eviction.
+//! State: the total cost of evictions.
 //!
-//! Guarantee: none. Losses remain exact, and the norms of the discarded parts are summed.
+//! Update: a row is admitted unless a single atom represents all but a share `novelty` of its energy. Above the budget,
+//! atoms are evicted until a sixteenth of the budget is free ([`Budget::low`]), so that many rows share the work of an
+//! eviction.
+//!
+//! Guarantee: none. Losses remain exact. The norms of the discarded parts are summed as a measure of the error.
 //!
 //! Cost: O(M) per row with M atoms. The eviction itself is in `feature/evict.rs`.
 
@@ -13,7 +16,7 @@ use crate::error::Error;
 use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Budget on atoms: limit, threshold for new atoms, and the accumulated error.
+/// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Budget {
     atoms: usize,
@@ -21,7 +24,7 @@ pub(super) struct Budget {
     error: f64,
 }
 
-/// An eviction frees one atom in this many.
+/// Divisor of the budget: an eviction frees the budget divided by this number.
 const FREED: usize = 16;
 
 impl Budget {
@@ -35,7 +38,7 @@ impl Budget {
         Ok(Self { atoms, novelty, error: 0.0 })
     }
 
-    /// Checks a deserialized state for `atoms` atoms.
+    /// Checks a deserialized budget against the configured one and the number of atoms.
     pub fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
         ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
@@ -56,13 +59,13 @@ impl Budget {
         self.error
     }
 
-    /// Returns the atom that represents a row best, and the coefficient of the row on it. `None` if more than
-    /// the share `novelty` of the row's energy would be lost. `squares` contains the kernel of each atom with
-    /// itself.
+    /// Returns the atom that represents a row best, and the coefficient of the row's projection on it. Returns `None`
+    /// if every atom would lose more than the share `novelty` of the row's energy. `own` is the kernel of the row with
+    /// itself, and `squares` contains the kernel of each atom with itself.
     pub fn carrier(&self, row: &[f64], own: f64, squares: &[f64]) -> Option<(usize, f64)> {
         let least = (1.0 - self.novelty) * own;
         let close = |(kernel, square): (&f64, &f64)| kernel * kernel >= least * square;
-        // Without an early exit the loop vectorizes. A matching atom is rare.
+        // Without an early exit the loop vectorizes. Rows with a matching atom are rare.
         if !row.iter().zip(squares).fold(false, |any, pair| any | close(pair)) {
             return None;
         }
@@ -71,7 +74,7 @@ impl Budget {
         Some((atom, row[atom] / squares[atom]))
     }
 
-    /// Adds the norm of a discarded part.
+    /// Adds the norm of a discarded part to the accumulated error.
     pub fn charge(&mut self, norm: f64) {
         self.error += norm;
     }

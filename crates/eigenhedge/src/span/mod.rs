@@ -1,4 +1,4 @@
-//! Spans: the directions under a spectrum.
+//! Spans: orthonormal directions in some space, which carry the spectrum of a learner.
 //!
 //! A span has orthonormal *columns* in some space: plain vectors, or kernel expansions in a dictionary. Learners never access
 //! the space itself. They request the coordinates of a point in the columns, append the residual of the point as a new column,
@@ -16,9 +16,9 @@ use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
-/// Consistency check between the deserialized spans of a portfolio.
+/// Consistency check between the deserialized spans of a portfolio of learners.
 pub(crate) trait Beside {
-    /// Checks that this span is consistent with the first one.
+    /// Checks that this span is consistent with the first span of the portfolio.
     fn check_beside(&self, _first: &Self) -> Result<(), Error> {
         Ok(())
     }
@@ -26,7 +26,7 @@ pub(crate) trait Beside {
 
 impl Beside for Ambient {}
 
-/// Default number of pending columns before they are combined.
+/// Default number of extra columns that accumulate before the columns are combined.
 const MAX_PENDING_COLUMNS: usize = 8;
 
 /// Orthonormal columns in a space of points.
@@ -42,37 +42,37 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point. Returns its squared norm, or an error if the point is invalid. Changes only scratch
+    /// Loads a point minus the origin. Returns its squared norm, or `Err` if the point is invalid. Changes only scratch
     /// space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// Loads a point that another span has just loaded, and reuses its work if possible. Returns the squared
-    /// norm.
+    /// Loads a point that another span has just loaded, and reuses the work of that span if possible. Returns the
+    /// squared norm.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
 
-    /// Returns the absolute error of the squared norm of the loaded point. Zero means that only the result
-    /// itself was rounded.
+    /// Returns an estimate of the absolute rounding error of the loaded point's squared norm. Zero means that only the
+    /// result itself was rounded.
     fn rounding(&self) -> f64 {
         0.0
     }
 
-    /// Precomputes work shared by the points that are loaded next, in this order. An empty iterator cancels
-    /// it. `step(i)` is the step by which the origin moves after point i; `None` if the origin is fixed.
+    /// Precomputes work shared by the points that will be loaded next, in this order. An empty iterator cancels the
+    /// block. After point i, the origin moves by `step(i)` times the point. If `step` is `None`, the origin is fixed.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
     {
     }
 
-    /// Returns the number of extra columns to accumulate before they are combined. A single pass then
-    /// combines all of them, but each adds a coordinate to every row.
+    /// Returns the number of extra columns to accumulate before the columns are combined. A single pass then combines
+    /// all of them, but each extra column adds a coordinate to every row.
     fn max_pending_columns(&self) -> usize {
         MAX_PENDING_COLUMNS
     }
 
-    /// Returns the inner product of two points that have been loaded before. The origin is not subtracted.
+    /// Returns the inner product of two points that were loaded before. The origin is not subtracted.
     fn inner(&self, a: &Self::Point, b: &Self::Point) -> f64;
 
     /// Returns the power of two by which the loaded point, its coordinates and its norms are divided. It is 1 unless the
@@ -81,23 +81,22 @@ pub trait Span {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual, or exactly zero for a
-    /// rounding error.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, which is exactly zero if it
+    /// would be a rounding error.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
-    /// Appends the normalized residual of the last projection as a column, as far as the span can represent
-    /// it. Returns the coordinate of the point in the new column, or zero if there is none. `point` is the
-    /// loaded point.
+    /// Appends the normalized residual of the last projection as a column, as far as the span can represent it. `point`
+    /// is the loaded point. Returns the coordinate of the point in the new column, or zero if no column is added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part that a new column cannot represent is lost for every choice. Otherwise it
-    /// belongs to the complement.
+    /// Returns true if the part of a residual that the span cannot represent is lost for every choice. Otherwise that
+    /// part belongs to the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Makes the columns orthonormal again without changing their span, as far as possible during a trial.
-    /// The point must then be loaded again.
+    /// Makes the columns orthonormal again without changing their span, as far as possible during a trial. The current
+    /// point must then be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
@@ -107,8 +106,8 @@ pub trait Span {
     /// columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
-    /// Computes the displacement from the origin of another span to the origin of this one, in coordinates of
-    /// the columns. Empty if it is zero.
+    /// Computes the displacement from the origin of another span to the origin of this one, in coordinates of the
+    /// columns. `way` is empty if the displacement is zero.
     fn way_from_origin_of(&mut self, _other: &Self, way: &mut Vec<f64>) {
         way.clear();
     }
@@ -116,22 +115,21 @@ pub trait Span {
     /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
 
-    /// Moves the origin to the loaded point, exactly. There must be no columns yet.
+    /// Sets the origin exactly to the loaded point. The span must have no columns yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Returns true if atoms must be evicted before the next trial.
+    /// Returns true if the dictionary exceeds its budget, so that atoms must be evicted before the next trial.
     fn over_budget(&self) -> bool {
         false
     }
 
-    /// Returns the sum of the norms of discarded parts of columns.
+    /// Returns the sum of the norms of the parts discarded by evictions.
     fn budget_error(&self) -> f64 {
         0.0
     }
 
-    /// Evicts atoms. Those that change these directions least, weighted by importance, are evicted first. The
-    /// directions are in coordinates of the columns. If columns were lost, returns the rotation to apply to
-    /// coordinates.
+    /// Evicts atoms, starting with those that change the directions least, weighted by `importance`. The directions are
+    /// in coordinates of the columns. If columns were lost, returns the rotation to apply to coordinates.
     fn evict(&mut self, _directions: &Matrix, _importance: &[f64]) -> Option<&Matrix> {
         None
     }
@@ -142,6 +140,6 @@ pub trait Span {
         None
     }
 
-    /// Returns the largest deviation of the Gram matrix of the columns from the identity.
+    /// Returns the largest absolute entry of the Gram matrix of the columns minus the identity.
     fn drift(&self) -> f64;
 }

@@ -1,4 +1,4 @@
-//! Successive removal of atoms: their distances from the others, and the redistribution of their coefficients.
+//! Successive removal of atoms: distances of atoms from the others, and redistribution of their coefficients.
 //!
 //! Setting: the Gram matrix K of a dictionary, and `P = K⁻¹`.
 //!
@@ -8,29 +8,29 @@
 //!
 //! Cost: one inverse, O(M³), and O(M s) for the s-th removed atom.
 //!
-//! Numerics: [`RIDGE`] times the largest entry is added to the diagonal, so that atoms may be equal. The ridge can only
-//! increase the distances, by at most its effect on the coefficients.
+//! Numerics: [`RIDGE`] times the largest diagonal entry is added to the diagonal, so that atoms may be equal. The ridge
+//! can only increase the distances, by at most its effect on the coefficients.
 
 use crate::linalg::Matrix;
 use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::linalg::cholesky::llt::{factor, inverse};
 use faer::{Auto, Par, Spec};
 
-/// Scratch space of the removal.
+/// Inverse Gram matrix of the atoms and the atoms removed so far. Reusable as scratch space.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Removal {
     factor: Matrix,
     inverse: Matrix,
-    /// Diagonal of the inverse without the removed atoms; infinite for removed atoms.
+    /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
-    /// Removed atoms in order of removal, and their vectors q.
+    /// Removed atoms in order of removal, and the vector q of each.
     gone: Vec<usize>,
     taken: Matrix,
     share: Vec<f64>,
     memory: Memory,
 }
 
-/// Scratch memory of the factorization; empty in a clone.
+/// Scratch memory of the factorization. A clone starts empty.
 #[derive(Default)]
 struct Memory(Option<(usize, MemBuffer)>);
 
@@ -50,7 +50,7 @@ impl std::fmt::Debug for Memory {
 const RIDGE: f64 = 1e-10;
 
 impl Removal {
-    /// Starts with all atoms of a Gram matrix.
+    /// Inverts the Gram matrix of all atoms and starts with no atom removed.
     pub fn begin(&mut self, gram: &Matrix) {
         let size = gram.columns();
         let largest = (0..size).fold(0f64, |largest, j| largest.max(gram.column(j)[j]));
@@ -87,18 +87,19 @@ impl Removal {
         self.diagonal.len() - self.gone.len()
     }
 
-    /// Returns the removed atoms.
+    /// Returns the removed atoms in order of removal.
     pub fn gone(&self) -> &[usize] {
         &self.gone
     }
 
-    /// Returns the inverse squared distance of an atom from the span of the others; infinite if it was removed.
+    /// Returns the inverse squared distance of an atom from the span of the others, or infinity if the atom was
+    /// removed.
     pub fn inverse_distance(&self, atom: usize) -> f64 {
         self.diagonal[atom]
     }
 
-    /// Removes an atom. Returns the share of its coefficient that each other atom takes over. The share is
-    /// zero for atoms removed earlier, and -1 for the atom itself, so that the same formula applies to all.
+    /// Removes an atom. Returns the share of its coefficient that each other atom takes over. The share is zero for
+    /// atoms removed earlier, and -1 for the atom itself, which sets its own coefficient to zero.
     pub fn take(&mut self, atom: usize) -> &[f64] {
         let Self { inverse, diagonal, gone, taken, share, .. } = self;
         let size = diagonal.len();
@@ -116,7 +117,7 @@ impl Removal {
         let root = own.sqrt();
         let q = taken.column_mut(gone.len());
         q.iter_mut().zip(&*share).for_each(|(q, entry)| *q = entry / root);
-        // The distance never exceeds the length of the atom; rounding must not make an entry zero or negative.
+        // The distance never exceeds the length of the atom. Rounding must not make an entry zero or negative.
         diagonal.iter_mut().zip(&*q).for_each(|(d, q)| *d = (*d - q * q).max(f64::EPSILON * *d));
         gone.push(atom);
         share.iter_mut().for_each(|entry| *entry /= -own);
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn distances_and_shares_equal_those_of_a_fresh_inverse_of_the_atoms_that_are_left() {
         let mut removal = Removal::default();
-        // Twice, to check that no state of the first run remains.
+        // Runs twice, to check that no state of the first run remains.
         for order in [[4, 0, 8, 3], [3, 2, 1, 0]] {
             removal.begin(&gram(&POINTS));
             let mut left: Vec<usize> = (0..POINTS.len()).collect();

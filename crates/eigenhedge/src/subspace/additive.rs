@@ -1,12 +1,13 @@
-//! The additive family: gradient descent on the expected projection.
+//! Additive rule: gradient descent on the expected projection.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`; `P̄` is the expected projection, with eigenvalues p in [0, 1] and trace k.
+//! Setting: instances z with `|z|² ≤ Q²`. `P̄` is the expected projection, with eigenvalues p in [0, 1] and trace k.
 //!
-//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`, where the Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all
+//! Update: `P̄ ← project(P̄ + (η/Q²) z zᵀ)`. The Euclidean projection onto `{0 ≤ P̄ ≤ I, tr P̄ = k}` shifts all
 //! eigenvalues by one number and clips them to [0, 1].
 //!
-//! Guarantee: total expected loss at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, also against a comparator that changes
-//! ([`bounds::additive`](crate::bounds::additive)). In infinite dimension `P̄` starts at zero.
+//! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`. A similar bound holds against
+//! a comparator that changes ([`bounds::additive`](crate::bounds::additive)). In infinite dimension `P̄` starts at
+//! zero.
 //!
 //! Cost: as for tracking, O(n u + w u²), where u is the number of directions of positive p outside the complement.
 //!
@@ -25,16 +26,16 @@ use crate::simplex::{Complement, Multiplicity, ShiftScratch, Spectrum, shift_and
 use crate::state::{State, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Additive rule and its spectrum.
+/// Additive rule and its spectrum: the probabilities of all directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Additive {
     eta: f64,
     kept: usize,
-    /// Explicit directions, and the probability that each is kept.
+    /// Explicit directions. Their values are the probabilities of being kept.
     frame: Frame,
-    /// Probability that each other direction is kept.
+    /// Probability of being kept of each direction that is not explicit.
     common: f64,
-    /// Log-probabilities `log v` of being dropped.
+    /// Log-probability `log v` that each explicit direction is dropped.
     log_weights: Vec<f64>,
     complement: Complement,
     #[serde(skip)]
@@ -42,7 +43,7 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// Creates a rule with step size `eta` that keeps `kept_count` directions in a space of this dimension.
+    /// Creates a rule with step size `eta` that keeps `kept_count` directions in a space of the given dimension.
     pub fn new(eta: f64, kept_count: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept_count, dimension)?;
@@ -58,7 +59,7 @@ impl Additive {
         })
     }
 
-    /// Projects onto the set of expected projections.
+    /// Projects the eigenvalues onto probabilities with total k.
     fn project(&mut self) {
         let others = self.frame.others();
         self.common = shift_and_clip(&mut self.frame.values, self.common, others, self.kept, &mut self.scratch.0);
@@ -85,7 +86,7 @@ impl State for Additive {
 }
 
 impl Additive {
-    /// Returns the number of columns of the span that the rule uses.
+    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(crate) fn columns(&self) -> usize {
         self.frame.columns()
     }

@@ -1,13 +1,13 @@
 //! Aligned coordinates, which are comparable from row to row.
 //!
-//! Setting: before a row, the r ≤ k directions B with the highest probability of being kept. A basis of their span is defined
-//! only up to a rotation.
+//! Setting: before each row, B contains the r ≤ k directions with the highest probability of being kept. A basis of
+//! their span is defined only up to a rotation.
 //!
 //! Update: `P ← B W`, where W has orthonormal rows and is nearest to `BᵀP`. Of all bases this is the one closest to the basis P
 //! of the previous row. Directions outside the old basis take the first free coordinates. Coordinates without a direction are
 //! zero.
 //!
-//! Cost: O(w k² + k³) with w columns of the span; none if no coordinates are requested.
+//! Cost: O(w k² + k³) with w columns of the span. There is no cost if no coordinates are requested.
 //!
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
@@ -17,11 +17,11 @@ use crate::linalg::{Matrix, Polar, multiply, multiply_small};
 use crate::scratch::Scratch;
 use serde::{Deserialize, Serialize};
 
-/// Basis in which the last coordinates were reported, expressed in the columns of the span.
+/// Basis in which coordinates are reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// Basis with one column per coordinate; empty if no coordinates were requested. It has no rows for
-    /// columns that were added to the span later.
+    /// Basis with one column per coordinate. Empty if no coordinates were requested. Span columns that were added later
+    /// have no row yet.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -40,7 +40,7 @@ struct Working {
 }
 
 impl Aligned {
-    /// Checks a deserialized state for a span of `columns` columns.
+    /// Checks a deserialized basis of `kept` coordinates for a span of `columns` columns.
     pub fn check_state(&self, kept: usize, columns: usize) -> Result<(), Error> {
         if self.basis.columns() == 0 {
             return Ok(());
@@ -50,8 +50,8 @@ impl Aligned {
         matrix_entries(what, &self.basis, -1.0001..=1.0001)
     }
 
-    /// Rotates the basis of these directions (one per column) to be nearest to the last basis. The result is
-    /// the new basis.
+    /// Rotates the basis of the given directions (one per column) to be nearest to the last basis, and stores it as the
+    /// new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
         let Working { overlaps, rotation, polar, product, transposed, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
@@ -67,7 +67,7 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Updates the basis after the columns were combined or some were lost: coordinates c become `rotationᵀ c`.
+    /// Updates the basis after columns of the span were combined or lost: coordinates c become `rotationᵀ c`.
     pub fn follow(&mut self, rotation: &Matrix) {
         if self.basis.columns() == 0 {
             return;
@@ -78,8 +78,8 @@ impl Aligned {
         std::mem::swap(product, &mut self.basis);
     }
 
-    /// Computes the coordinates of a point, given its coordinates in the columns of the span. These are
-    /// multiplied by `unit`, and `offset` is added.
+    /// Computes the aligned coordinates of a point. Its coordinates in the columns of the span are
+    /// `unit · columns + offset`.
     pub fn observe(&mut self, columns: &[f64], unit: f64, offset: &[f64]) {
         let Working { coordinates, part, .. } = &mut self.scratch.0;
         let known = self.basis.rows();

@@ -1,23 +1,24 @@
 //! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`; `C` is the running scatter matrix ([`Scatter`]).
+//! Setting: instances z with `|z|² ≤ Q²`. `C` is the running scatter matrix ([`Scatter`]).
 //!
 //! Update, by [`Law`]:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
-//! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}` of its
-//!   members, which is Hedge over sets; `log V` contains the exact probabilities of being dropped.
-//! - `Leader`: the limit η → ∞, all probability on the top k eigenvectors; equal eigenvalues share evenly.
+//! - `ProductSets`: a set of k eigenvectors is kept with a probability proportional to the product of the `e^{ηλ/Q²}`
+//!   of its members, which is Hedge over sets. `log V` contains the exact probabilities of being dropped.
+//! - `Leader`: the limit η → ∞. All probability is on the top k eigenvectors, and equal eigenvalues share evenly.
 //! - with forgetting: `C ← f C + z zᵀ` first.
 //!
-//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered: Theorem 8 and
-//! Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1); sets of experts have it with an extra
-//! factor d. The leader has none: a stream can force it to n/(n-k) times the best loss.
+//! Guarantee: `Exponential` without forgetting has the bound of [`super::Tracking`] (JMLR Theorem 6; centered: Theorem
+//! 8 and Corollary 9). For `ProductSets` the same bound is conjectured (JMLR section 5.1). It is proved for sets of
+//! experts with an extra factor d. The leader has no bound: a stream can force its loss to n/(n-k) times the best loss.
 //!
-//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof, `min_V
-//! [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains valid with the
-//! sum of these terms added to its constant ([`Rule::price`]).
+//! A rank cap R keeps only the R largest eigenpairs of C. Dropping the eigenvalue λ lowers the potential of the proof,
+//! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains
+//! valid with the sum of these terms added to its constant ([`Rule::price`]).
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]; `ProductSets` adds O(w k).
+//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]. `ProductSets` adds O(w
+//! k).
 //!
 //! Numerics: the absolute error of eigenvalues is rounding of the largest, so the error of `log v` is about `η ε λ_max / Q²` (k
 //! times that for `ProductSets`).
@@ -41,8 +42,8 @@ use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Spectru
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// For `ProductSets`: squared residuals below this share of the largest squared norm are treated as rounding
-/// errors. This changes losses by less than one part in 1e9.
+/// Share of the largest squared norm below which `ProductSets` treats a squared residual as rounding error. This
+/// changes losses by less than one part in 1e9.
 const RESOLUTION: f64 = 1e-20;
 
 /// Map from the eigenvalues of the scatter matrix to probabilities.
@@ -59,11 +60,11 @@ pub enum Law {
         /// Learning rate.
         eta: f64,
     },
-    /// The k largest eigenvalues; tied ones share the probability evenly.
+    /// Top k eigenvectors, which are kept with certainty. Ties at the boundary share the probability evenly.
     Leader,
 }
 
-/// Rule whose spectrum is a function of the scatter matrix.
+/// Rule whose spectrum is a function of the scatter matrix of the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Anchored {
     law: Law,
@@ -72,9 +73,9 @@ pub struct Anchored {
     kept: usize,
     dimension: Multiplicity,
     scatter: Scatter,
-    /// Cost of dropped eigenvalues, which is added to the constant of the theorem.
+    /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
     price: f64,
-    /// Scale Q² of the last update.
+    /// Divisor Q² of the rows in the last update.
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -89,11 +90,12 @@ struct Working {
     products: ProductScratch,
 }
 
-/// For the leader: eigenvalues whose difference is below this share of the largest one are tied.
+/// Share of the largest eigenvalue below which the leader treats a difference of eigenvalues as a tie.
 const TIE: f64 = 1e-12;
 
 impl Anchored {
-    /// Creates a rule that keeps `kept` directions. `forget` is 1 for no forgetting.
+    /// Creates a rule that keeps `kept` directions. `forget` is the factor on earlier rows in each trial, with 1 for no
+    /// forgetting.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
@@ -120,7 +122,7 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs of the scatter matrix. The bound remains valid with [`Rule::price`] added to its
+    /// Limits the number of eigenpairs of the scatter matrix. The regret bound holds with [`Rule::price`] added to its
     /// constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
@@ -133,10 +135,10 @@ impl Anchored {
         Ok(self)
     }
 
-    /// Caps only the directions seen so far instead of all N, as in ICML Algorithm 6 as printed.
+    /// Caps only the directions seen so far instead of all N, as in the printed form of ICML Algorithm 6.
     ///
-    /// All other directions are lost. As long as at most k directions have been seen, all of them are kept.
-    /// The two versions agree from the trial at which `Σ (1 - e^{-ηλ}) ≥ k`.
+    /// All unseen directions are lost. While at most k directions have been seen, all of them are kept. The printed
+    /// form agrees with the default from the trial at which `Σ (1 - e^{-ηλ}) ≥ k`.
     pub fn capped_as_printed(mut self) -> Result<Self, Error> {
         if !matches!(self.law, Law::Exponential { .. }) {
             return Err(Error::Unsupported("as-printed is for the anchored learner"));
@@ -158,7 +160,7 @@ impl Anchored {
         };
     }
 
-    /// Computes the probabilities from the current eigenvalues.
+    /// Computes the probabilities of all directions from the current eigenvalues. Rows are divided by `norm_square`.
     fn weigh(&mut self, norm_square: f64) {
         self.count_others();
         match self.law {
@@ -216,12 +218,12 @@ impl Anchored {
         self.scatter.matrix()
     }
 
-    /// Returns the energy of the rows along the explicit directions.
+    /// Returns the trace of the scatter matrix: the energy of the rows along the explicit directions.
     pub(super) fn trace(&self) -> f64 {
         self.scatter.values().iter().sum()
     }
 
-    /// Replaces the scatter matrix. The new one is in coordinates of the columns of the span.
+    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the columns of the span.
     pub(super) fn replace(&mut self, matrix: Matrix, norm_square: f64) {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);
@@ -229,21 +231,21 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Records energy of rows that is missing from the scatter matrix.
+    /// Adds the cost of row energy that is missing from the scatter matrix.
     pub(super) fn add_dropped(&mut self, energy: f64) {
         if let Law::Exponential { eta } = self.law {
             self.price += eta * (energy / self.norm_square);
         }
     }
 
-    /// Adds a cost to the constant of the theorem.
+    /// Adds to the cost of approximations, a term in the constant of the regret bound.
     pub(super) fn add_price(&mut self, price: f64) {
         if matches!(self.law, Law::Exponential { .. }) {
             self.price += price;
         }
     }
 
-    /// Returns the number of columns of the span that the rule uses.
+    /// Returns the number of span columns in whose coordinates the scatter matrix is stored.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
     }
@@ -264,7 +266,7 @@ impl Rule for Anchored {
     }
 
     fn resolution(&self) -> f64 {
-        // A set is drawn over all columns, so an additional column changes every draw.
+        // Sets are drawn over all columns, so an additional column changes every draw.
         if matches!(self.law, Law::ProductSets { .. }) { RESOLUTION } else { 0.0 }
     }
 

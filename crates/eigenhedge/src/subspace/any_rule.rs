@@ -1,4 +1,4 @@
-//! Enum of all spectrum rules, so that all learners have one type.
+//! Enum of all spectrum rules, which gives all learners a common type.
 
 use super::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
 use crate::error::Error;
@@ -8,20 +8,20 @@ use crate::simplex::Complement;
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
-/// Spectrum rule of any kind.
+/// Any of the spectrum rules.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AnyRule {
-    /// Mirror descent, for tracking.
+    /// Mirror descent on the probabilities.
     Tracking(Box<Tracking>),
-    /// Function of the scatter matrix.
+    /// Probabilities as a function of the scatter matrix.
     Anchored(Box<Anchored>),
-    /// Gradient descent.
+    /// Gradient descent on the expected projection.
     Additive(Box<Additive>),
-    /// Leader with random noise.
+    /// Leading subspace after adding random noise.
     Perturbed(Box<Perturbed>),
 }
 
-/// Delegates a call to the contained rule.
+/// Calls a method of the contained rule.
 macro_rules! delegate {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
@@ -46,7 +46,7 @@ impl State for AnyRule {
 }
 
 impl AnyRule {
-    /// Returns the number of columns of the span that the rule uses.
+    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(crate) fn columns(&self) -> usize {
         delegate!(self, rule => rule.columns())
     }

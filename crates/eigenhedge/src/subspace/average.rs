@@ -9,12 +9,12 @@
 //! rows, the expected loss of the average of V_0 … V_{T-1} on a new row is therefore the expected loss of the run divided by T,
 //! and its excess over the best subspace is at most the regret bound of the learner divided by T (JMLR section 6.3).
 //!
-//! The perturbed leader has its drawn noise only between the choice and the end of the trial. At other times the leader without
-//! noise is added.
+//! The noise of the perturbed leader exists only between its choice and the end of the trial. At other times the leader
+//! without noise is added.
 //!
-//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns; n² memory.
+//! Cost: O(n² u + n w u) per learner added, with u explicit directions in w columns. The sum takes n² numbers.
 //!
-//! Numerics: only differences from the common value of the complement are summed; the common value is a single number.
+//! Numerics: only differences from the common value of the complement are summed. The common value is a single number.
 //!
 //! Not done: centered learners. Their losses are quadratic in the center, so the averages of the two parts do not have the
 //! average loss.
@@ -31,7 +31,7 @@ use crate::span::{Ambient, Span};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Average of the expected projections of a learner over plain rows, stored as a sum.
+/// Average of the expected projections of a learner over plain rows.
 ///
 /// ```
 /// use eigenhedge::{Average, Instance, Kind, Random, Spec, streams, trial};
@@ -50,9 +50,9 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Average {
-    /// Sum `Σ (P̄ - p I)`, where p is the common probability of the complement.
+    /// Sum `Σ (P̄ - p I)`, where p is the probability of being kept of each direction in the complement.
     sum: Matrix,
-    /// Sum `Σ p` of the complement probabilities.
+    /// Sum of the probabilities p of the complement.
     common: f64,
     terms: u64,
     #[serde(skip)]
@@ -69,10 +69,10 @@ struct Working {
 }
 
 impl Average {
-    /// Maximum row length; the sum then takes 128 MiB.
+    /// Maximum row length. The sum then takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
-    /// Creates an empty sum.
+    /// Creates an empty average for rows of `length` numbers. Returns `Err` unless `1 ≤ length ≤ 4096`.
     pub fn new(length: usize) -> Result<Self, Error> {
         if length == 0 || length > Self::LONGEST {
             let rule = "at least 1 and at most 4096";
@@ -87,7 +87,7 @@ impl Average {
         self.terms
     }
 
-    /// Adds the current distribution of the learner. The learner is not changed.
+    /// Adds the current distribution of the learner. The state of the learner does not change.
     pub fn add<R: Rule>(&mut self, learner: &mut Subspace<Ambient, R>) -> Result<(), Error> {
         let (expected, found) = (self.sum.rows(), learner.span.length());
         if expected != found {
@@ -132,8 +132,8 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`, and its trace is k if the
-    /// space is that of the rows.
+    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`. Its trace is k if the rows span the
+    /// whole space.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {
@@ -143,7 +143,7 @@ impl Average {
         projection
     }
 
-    /// Returns the directions with the highest average probability of being kept, as orthonormal columns in
+    /// Returns the `count` directions with the highest average probability of being kept, as orthonormal columns in
     /// descending order.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
@@ -155,7 +155,7 @@ impl Average {
         directions
     }
 
-    /// Returns the number of terms, or 1 for an empty sum.
+    /// Returns the number of distributions added, or 1 if there are none.
     fn count(&self) -> f64 {
         self.terms.max(1) as f64
     }

@@ -1,33 +1,33 @@
-//! Running centers.
+//! Running center: a weighted mean of the rows so far.
 
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// At row t, row s has the weight `forget^(t-s)`. With `forget` 1 the center is the mean of all rows; with 0
-/// it is the last row.
+/// At row t, row s has the weight `forget^(t-s)`. If `forget` is 1, the center is the mean of all rows. If it is 0, the
+/// center is the last row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
-    /// Number of prior rows at the initial center (JMLR Algorithm 6: `1/η̃`).
+    /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).
     pub prior: f64,
-    /// Factor by which the weights of earlier rows are multiplied at each row.
+    /// Factor in `[0, 1]` by which each row multiplies the weights of all earlier rows.
     pub forget: f64,
 }
 
-/// Smallest positive prior. The second row is multiplied by it and must not underflow.
+/// Smallest positive prior. It ensures that no product of a row with the prior underflows.
 const SMALLEST_PRIOR: f64 = 1e-100;
 
 impl RunningCenter {
     /// Mean of all rows.
     pub const MEAN: Self = Self { prior: 0.0, forget: 1.0 };
 
-    /// Creates a forgetting mean. At each row, the weights of earlier rows are multiplied by this factor.
+    /// Creates a forgetting mean. Each row multiplies the weights of all earlier rows by `forget`.
     pub const fn forgetting(forget: f64) -> Self {
         Self { prior: 0.0, forget }
     }
 
-    /// Returns true if no row is forgotten.
+    /// Returns true if all rows have equal weight.
     pub fn is_mean(self) -> bool {
         self.forget == 1.0
     }
@@ -37,7 +37,7 @@ impl RunningCenter {
         if self.is_mean() { Ok(()) } else { check_center_memory("center", self.forget).map(drop) }
     }
 
-    /// Returns the total weight after one more row of weight `own`.
+    /// Returns the total weight after one more row of weight `own`, given the total weight so far.
     pub(crate) fn next_weight(self, weight: f64, own: f64) -> f64 {
         self.forget * weight + own
     }
@@ -48,19 +48,19 @@ impl RunningCenter {
         own / self.next_weight(weight, own)
     }
 
-    /// Returns the step for one of the following rows, all of weight 1. `later` is 0 for the next row.
+    /// Returns the step for a later row if all rows until then have weight 1. `later` is 0 for the next row.
     pub(crate) fn later_step(self, weight: f64, later: usize) -> f64 {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the share of a row of weight `own` that is learned: JMLR's factor for an estimated mean, and 1
-    /// for a forgetting center.
+    /// Returns the share of a row of weight `own` that is learned: the factor of JMLR Theorem 8 for a mean, and 1 for a
+    /// forgetting center.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }
 }
 
-/// Returns `Ok` if the number of prior rows is valid. NaN fails.
+/// Returns the prior if it is 0, or finite and at least 1e-100. Otherwise, including NaN, returns `Err`.
 pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, Error> {
     if prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite() {
         Ok(prior)
@@ -69,7 +69,7 @@ pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, 
     }
 }
 
-/// Returns `Ok` if the forgetting factor is valid. NaN fails.
+/// Returns the forgetting factor if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub(crate) fn check_center_memory(name: &'static str, forget: f64) -> Result<f64, Error> {
     if (0.0..1.0).contains(&forget) {
         Ok(forget)

@@ -1,17 +1,16 @@
-//! The committed choice of a trial: the directions that are kept.
+//! Choice of a trial: the directions that are kept.
 
 use crate::linalg::Matrix;
 use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
-/// Directions that are kept in a trial: explicit ones by index, and directions of the complement, which are
-/// determined only as far as rows need them.
+/// Directions kept in a trial: explicit ones by index, and directions of the complement, which are determined only as
+/// far as the rows of the trial require.
 ///
-/// A kept direction of the complement is uniformly distributed in it and independent of the row. It is
-/// therefore enough to determine its overlap with the part of the row in the complement. The random generator
-/// for these overlaps is part of the choice and is drawn before the row is seen. The directions themselves
-/// are never needed.
+/// A kept direction of the complement is uniformly distributed in the complement and independent of the row. It is
+/// therefore enough to draw its overlap with the part of the row in the complement. The random generator for these
+/// overlaps is split off before the row is seen. The directions themselves are never needed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choice {
     pub kept: Vec<usize>,
@@ -21,16 +20,16 @@ pub(super) struct Choice {
     scratch: DrawScratch,
 }
 
-/// Kept directions of the complement, relative to the parts of rows in it.
+/// Kept directions of the complement, known only by their overlaps with the rows of the trial.
 #[derive(Debug, Clone, Default)]
 struct Deferred {
     count: usize,
     directions: u64,
     random: Option<Random>,
-    /// Orthonormal basis of the parts of rows seen so far.
+    /// Orthonormal basis of the parts of the trial's rows in the complement.
     reached: Matrix,
-    /// Coordinates of each basis vector in the kept directions, followed by coordinates in other directions
-    /// if necessary.
+    /// Coordinates of each basis vector in the kept directions, followed by coordinates in other directions of the
+    /// complement if necessary.
     overlaps: Matrix,
 }
 
@@ -43,10 +42,10 @@ pub(super) fn complement_mass(complement: &Complement) -> f64 {
 }
 
 impl Choice {
-    /// Draws the kept explicit directions, and the number of kept directions of the complement.
+    /// Draws the explicit directions to keep, and the number of directions of the complement to keep.
     ///
-    /// The complement is represented by the minimum number of placeholders with equal probability. The
-    /// directions that they represent are uniform, so every direction of the complement is kept with its own
+    /// The complement is represented by the smallest possible number of placeholders with equal probability. A drawn
+    /// placeholder represents a uniformly random direction, so every direction of the complement is kept with the right
     /// probability.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
@@ -54,7 +53,7 @@ impl Choice {
         self.probabilities.extend_from_slice(log_weights);
         kept_all(&mut self.probabilities);
         let mass = complement_mass(complement);
-        // Rounding must not add a placeholder.
+        // The tolerance prevents rounding from adding a placeholder.
         let stand_ins = if mass > 0.0 { ((mass - 1e-9).ceil() as usize).max(1) } else { 0 };
         self.probabilities.extend(std::iter::repeat_n((mass / stand_ins as f64).min(1.0), stand_ins));
         draw(select, &self.probabilities, random, &mut self.kept, &mut self.scratch);
@@ -70,7 +69,7 @@ impl Choice {
         }
     }
 
-    /// Clears the choice: no direction is kept.
+    /// Clears the choice, so that no direction is kept.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.marks.clear();
@@ -82,20 +81,20 @@ impl Choice {
         self.marks.len()
     }
 
-    /// Returns, for each explicit direction, true if it is kept.
+    /// Returns a list with `true` for each explicit direction that is kept.
     pub fn marks(&self) -> &[bool] {
         &self.marks
     }
 
-    /// Draws `count` normal numbers from the random generator of the choice. `None` if no direction of the
-    /// complement is kept.
+    /// Draws `count` standard normal numbers from the generator of the choice. Returns `None` if no direction of the
+    /// complement was ever kept.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
     }
 
-    /// Appends the coordinates of a point in the kept directions of the complement. `part` is the part of the
-    /// point in the complement. Returns the squared length of the residual.
+    /// Appends the coordinates of a point in the kept directions of the complement. `part` is the part of the point in
+    /// the complement. Returns the squared length of `part` outside the kept directions.
     pub fn reach(&mut self, part: &[f64], coordinates: &mut Vec<f64>) -> f64 {
         let square = dot(part, part);
         if self.deferred.count == 0 || square == 0.0 {
@@ -144,7 +143,8 @@ impl Deferred {
         }
     }
 
-    /// Draws a unit vector of the complement that is orthogonal to the previous ones.
+    /// Draws the overlaps of the newest basis vector with the kept directions, as a unit vector orthogonal to the
+    /// earlier ones.
     fn settle(&mut self) {
         let Some(random) = &mut self.random else { return };
         let earlier = self.overlaps.columns();
@@ -154,7 +154,7 @@ impl Deferred {
         let vector = self.overlaps.column_mut(earlier);
         vector.iter_mut().for_each(|v| *v = random.normal());
         if let (Some(last), true) = (vector.last_mut(), known < self.directions) {
-            // All coordinates beyond the known ones are rotated into one.
+            // One coordinate represents all directions beyond the known ones.
             *last = random.chi_squared((self.directions - known) as f64).sqrt();
         }
         for _ in 0..2 {

@@ -1,5 +1,5 @@
-//! Rows with missing cells, for a learner over plain rows. Its directions fill in the cells, and the loss is that of the
-//! observed cells.
+//! Rows with missing cells, for a learner over plain rows. The directions of the learner fill in the cells, and the
+//! loss covers only the observed cells.
 
 use super::{Rule, Subspace};
 use crate::impute::{Imputation, ridge};
@@ -7,38 +7,37 @@ use crate::linalg::Matrix;
 use crate::num::kept;
 use crate::span::{Ambient, Span};
 
-/// Scales from which the ridge factors are computed.
+/// Noise and signal levels from which ridge factors are computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scales {
-    /// Mean loss of an observed cell.
+    /// Mean loss per observed cell.
     pub noise: f64,
-    /// Mean energy of a row along a kept direction. Used for rules that do not know the energy of each
+    /// Mean energy of a row along a kept direction. It is used with rules that do not know the energy of each
     /// direction.
     pub signal: f64,
 }
 
-/// Scratch space of the imputation.
+/// Scratch space for filling in missing cells.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
-    /// Explicit directions in descending order of their probability of being kept, with these probabilities
-    /// and the ridge factors.
+    /// Explicit directions in descending order of their probability of being kept, with their probabilities and ridge
+    /// factors.
     order: Vec<usize>,
     probabilities: Vec<f64>,
     ridges: Vec<f64>,
     direction: Vec<f64>,
     directions: Matrix,
-    /// Directions as vectors.
+    /// Directions as vectors of `R^n`, one per column.
     basis: Matrix,
     expanded: Matrix,
-    /// Centered row after and before missing cells are filled in, and its coordinates.
+    /// Centered row after (`deviation`) and before (`given`) missing cells are filled in, and its coordinates.
     deviation: Vec<f64>,
     given: Vec<f64>,
     coordinates: Vec<f64>,
 }
 
-/// Number of directions used in addition to twice k. Directions that are not kept also contain information
-/// about missing cells.
+/// Number of directions used beyond `2k`. Directions that are not kept also contain information about missing cells.
 const MORE: usize = 8;
 
 impl<R: Rule> Subspace<Ambient, R> {
@@ -47,20 +46,20 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.begin_column(column, value);
     }
 
-    /// Returns the mean energy of a row along an explicit direction, as known to the rule or estimated from
-    /// its probability of being kept.
+    /// Returns the mean energy of a row along explicit direction `i`. If the rule does not know the energy, it is
+    /// estimated from the probability of being kept.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)
     }
 
-    /// Returns the ridge factor of each of [`Self::directions`].
+    /// Returns the ridge factors of [`Self::directions`], in the same order.
     pub(crate) fn direction_ridges(&mut self, scales: Scales) -> Vec<f64> {
         self.gather_directions(usize::MAX);
         self.scratch.0.order.iter().map(|i| ridge(scales.noise, self.energy(*i, scales))).collect()
     }
 
-    /// Copies the explicit directions to the scratch space.
+    /// Copies the most probable explicit directions, with probabilities and ridge factors, to the scratch space.
     fn gather(&mut self, scales: Scales, working: &mut Fill) {
         let Fill { order, probabilities, ridges, direction, directions, basis, expanded, .. } = working;
         let weights = self.rule.log_weights();
@@ -80,8 +79,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Fills in the missing cells of the row. If `errors` is given, computes the leave-one-out errors of the
-    /// observed cells. Returns the expected loss of the observed cells. Directions are assumed to be chosen
+    /// Fills in the missing cells of the row. If `errors` is given, computes the leave-one-out errors of the observed
+    /// cells. Returns the expected loss of the observed cells. The loss assumes that directions are chosen
     /// independently, which is exact if the choice is certain or no cell is missing.
     pub(crate) fn fill(
         &mut self,
@@ -104,7 +103,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Expected loss, and its variance.
+            // Part of the cell outside the directions, its expected loss before squaring, and the variance over the
+            // choice.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

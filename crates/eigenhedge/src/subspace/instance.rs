@@ -3,12 +3,12 @@
 use crate::error::Error;
 use crate::linalg::{Matrix, symmetric_eigen};
 
-/// Instance of a trial, borrowed.
+/// Instance of a trial. It borrows its points.
 #[derive(Debug)]
 pub enum Instance<'a, P: ?Sized> {
-    /// Point z, which stands for the matrix `z zᵀ`.
+    /// Single point z, which represents the matrix `z zᵀ`.
     Point(&'a P),
-    /// Matrix `Σ w z zᵀ` with nonnegative weights.
+    /// Sum of dyads `Σ w z zᵀ` with nonnegative weights w.
     Dyads(&'a [(f64, &'a P)]),
 }
 
@@ -26,8 +26,8 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// Decomposes the matrix. Returns an error if it is not square, symmetric, finite and positive semidefinite (up to
-    /// rounding).
+    /// Decomposes the matrix into dyads. Returns `Err` if it is not square, symmetric, finite and positive semidefinite
+    /// (up to rounding).
     pub fn new(matrix: &Matrix) -> Result<Self, Error> {
         let n = matrix.rows();
         if matrix.columns() != n {

@@ -1,4 +1,5 @@
-//! Loading of instances: norms and checks, then projection on the columns of the span and on the directions of the rule.
+//! Loading of instances: norms and checks, projection on the columns of the span, and coordinates in the rule's
+//! directions.
 
 use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
 use crate::error::{self, Error};
@@ -6,15 +7,15 @@ use crate::linalg::{Matrix, symmetric_eigen};
 use crate::num::{dot, unit};
 use crate::span::Span;
 
-/// Returns true if the squared lengths of the parts of a point sum to that of the point.
+/// Returns true if the squared length of a point equals the sum over its parts, up to rounding.
 fn adds_up(parts: f64, whole: f64) -> bool {
     (parts - whole).abs() <= DEFECT * whole
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Projects the loaded point, which has this squared norm. Returns the norm of the residual. Coordinates
-    /// and residual must add up to the point. If they do not, the columns are orthonormalized first, and any
-    /// remaining error is removed by scaling.
+    /// Projects the loaded point, whose squared norm is `square`, on the columns. Returns the norm of the residual. If
+    /// coordinates and residual do not add up to the point, the columns are orthonormalized first. Any remaining error
+    /// is removed by scaling.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -40,8 +41,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         residual
     }
 
-    /// Computes the coordinates of the point in `scratch.columns` with respect to the directions of the rule.
-    /// Returns the squared length of the part outside. Errors are handled as in [`Self::project`].
+    /// Computes the coordinates of the point in `scratch.columns` in the directions of the rule. Returns the squared
+    /// length of the part outside. If the parts do not add up, the directions are orthonormalized first.
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
         let outside = self.rule.observe(columns);
@@ -54,13 +55,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.observe(columns)
     }
 
-    /// Returns the factor that converts the unit of the span to that of the instance. Both are powers of two.
+    /// Returns the factor that converts coordinates of the span to the unit of the instance. Both units are powers of
+    /// two.
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
-    /// Appends a column for the residual of the last projection, as far as the span can represent it and the
-    /// rule can distinguish it from rounding. Returns the squared length of the remainder, in the unit of the
+    /// Appends a column for the residual of the last projection, as far as the span can represent it and the rule can
+    /// distinguish it from rounding. Returns the squared length of the part without a column, in the unit of the
     /// instance.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
@@ -81,7 +83,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Returns an error if the largest eigenvalue of the instance exceeds the given bound.
+    /// Returns `Err` if the largest eigenvalue `square` of the instance exceeds the given norm bound or overflows the
+    /// total.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
@@ -91,15 +94,15 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Records an instance that has been checked.
+    /// Stores the largest eigenvalue of an instance that has passed all checks.
     pub(super) fn admit(&mut self, square: f64) {
         let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
         (*own, *is_loaded) = (square, false);
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// Returns the squared norm computed by the span. If it underflows, returns zero, provided that the row
-    /// is negligible compared with earlier ones or only sets the center.
+    /// Returns the squared norm that `look` obtains from the span. If it underflows, returns zero if the row is
+    /// negligible compared with earlier ones or only sets the center, and otherwise `Err`.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {
@@ -108,7 +111,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the largest eigenvalue of the instance.
+    /// Returns the largest eigenvalue of the instance, or an upper bound within the given norm bound.
     pub(super) fn instance_square(&mut self, instance: &Instance<'_, S::Point>) -> Result<f64, Error> {
         self.scratch.0.row_weight = 1.0;
         let dyads = match instance {
@@ -139,7 +142,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.energy = trace;
         match self.options.norm_bound {
             _ if dyads.len() == 1 => Ok(trace),
-            // The trace bounds the largest eigenvalue, so often nothing must be computed.
+            // The trace bounds the largest eigenvalue, so often no decomposition is needed.
             NormBound::Given(bound) if trace <= bound * bound => Ok(trace),
             _ => Ok(self.largest_eigenvalue(dyads)),
         }

@@ -1,12 +1,13 @@
 //! Merging of learners over the scatter matrix, and initialization from moments.
 //!
-//! Setting: learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With row weights s
-//! and t and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`; without a center, `C +
-//! C'`.
+//! Setting: learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With row
+//! weights s and t and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`.
+//! Without a center it is `C + C'`.
 //!
-//! Exact: count, center and scatter matrix, unless there is a rank cap; dropped parts then add to the price as for any row. The
-//! norm bound is the larger of both (and at least the distance of the centers), and the loss that tunes a rate is the sum.
-//! Without a center, or with a given norm bound, the merged learner equals that of all rows in one pass, in any order.
+//! Exact: the count, the center and the scatter matrix are exact, unless there is a rank cap. Dropped parts then add to
+//! the price as for any row. The norm bound is the larger of both, and at least the distance of the centers. The loss
+//! that tunes a rate is the sum. Without a center, or with a given norm bound, the merged learner equals the learner of
+//! all rows in one pass, in any order.
 //!
 //! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
 
@@ -17,36 +18,36 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// Summary of rows that a learner starts with. They were not predicted.
+/// Summary of rows with which a learner starts. The learner did not predict these rows.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
     /// Number of rows.
     pub rows: u64,
     /// Total weight of the rows.
     pub weight: f64,
-    /// Mean of the rows, as a fixed point plus a displacement; `None` for a learner without a center.
+    /// Mean of the rows, as a fixed point plus a displacement. `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
     /// Scatter matrix of the rows.
     pub scatter: LearnedScatter,
-    /// Energy of the rows that is missing from the scatter matrix.
+    /// Energy of the rows that the scatter matrix does not contain.
     pub dropped: f64,
-    /// Largest squared norm of a row, times its weight.
+    /// Largest squared norm of a row, multiplied by the weight of the row.
     pub largest_square: f64,
     /// Loss to which the rate of a self-confident learner is tuned.
     pub lost: f64,
 }
 
-/// Scatter matrix of the rows that a learner starts with.
+/// Scatter matrix of the rows with which a learner starts.
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
-    /// Whole matrix.
+    /// Scatter matrix in the coordinates of the rows.
     Whole(Matrix),
     /// Factor X of the matrix `X Xᵀ`.
     Factor(Matrix),
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Adds the rows of another learner with the same options. `cost` is added to the constant of the theorem.
+    /// Merges another learner with equal options. `cost` is added to the constant of the regret bound.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         if other.trials == 0 {
             return Ok(());
@@ -107,7 +108,7 @@ impl Subspace<Ambient, AnyRule> {
         Ok(())
     }
 
-    /// Computes `C ← C + X M Xᵀ`.
+    /// Computes `C ← C + X M Xᵀ` for X = `vectors` and M = `inner`, or the identity if `inner` is `None`.
     fn add_scatter(&mut self, vectors: &Matrix, inner: Option<&Matrix>) -> Result<(), Error> {
         let (columns, length) = (self.span.columns(), self.span.length());
         let mut own = scatter_rule(&mut self.rule)?.matrix();
@@ -122,7 +123,7 @@ impl Subspace<Ambient, AnyRule> {
         self.set_scatter(total)
     }
 
-    /// Replaces the scatter matrix. The new one is in coordinates of the current columns of the span.
+    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the current columns of the span.
     fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
         self.rescale();
         scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
@@ -135,7 +136,7 @@ impl Subspace<Ambient, AnyRule> {
     }
 }
 
-/// Returns the rule; an error if it does not depend only on the scatter matrix of all rows.
+/// Returns the rule if it is a function of the scatter matrix of all rows, without forgetting. Otherwise returns `Err`.
 fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     match rule {
         AnyRule::Anchored(rule) if rule.forgets_nothing() => Ok(rule),
@@ -143,7 +144,7 @@ fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     }
 }
 
-/// Computes `X M Xᵀ`, or `X Xᵀ` without M.
+/// Computes `X M Xᵀ` for M = `inner`, or `X Xᵀ` if `inner` is `None`.
 fn sandwiched(x: &Matrix, inner: Option<&Matrix>) -> Matrix {
     if x.columns() == 0 {
         return Matrix::zeros(x.rows(), x.rows());

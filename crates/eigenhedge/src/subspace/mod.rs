@@ -1,7 +1,7 @@
 //! Subspace learners: a spectrum rule over a span.
 //!
-//! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its loss, centering and scaling.
-//! The [`Rule`] determines how the spectrum changes, and the [`Span`] how directions are represented.
+//! [`Subspace`] implements the common parts: loading the instance, drawing a choice, computing its loss, centering and
+//! scaling. The [`Rule`] determines how the spectrum changes. The [`Span`] determines how directions are represented.
 
 mod additive;
 mod aligned;
@@ -52,12 +52,12 @@ use aligned::Aligned;
 use choice::Choice;
 use serde::{Deserialize, Serialize};
 
-/// Bound on the norms of rows. Learning rates are divided by its square. Losses are in units of the input.
+/// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormBound {
-    /// Largest norm seen so far.
+    /// Largest norm of the rows so far.
     #[default]
     Running,
     /// Given bound, which all rows must satisfy.
@@ -71,17 +71,17 @@ pub struct Options {
     pub norm_bound: NormBound,
     /// Method for drawing the kept directions.
     pub select: Select,
-    /// Center to subtract; `None` for no centering.
+    /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. The loss is still
-    /// that of the original row.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Longer rows are shortened
+    /// before they are learned. Their loss is that of the original row.
     pub clip: Option<f64>,
-    /// Number D that enables a self-confident rate. With the loss L so far and the norm bound Q, rows are
-    /// divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
+    /// Divergence D that enables a self-confident rate. With the loss L so far and the norm bound Q, rows are divided
+    /// by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
 }
 
-/// Learner over k-dimensional subspaces.
+/// Learner over k-dimensional subspaces: a spectrum rule over a span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subspace<S, R> {
     kept: usize,
@@ -95,17 +95,16 @@ pub struct Subspace<S, R> {
     trials: u64,
     /// Total weight of the rows averaged in the center.
     center_weight: f64,
-    /// Norms of the last rows, if long ones are clipped.
+    /// Norms of recent rows, used if long rows are clipped.
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
-    /// Divisor of the rows in the last update. It is the squared norm bound unless the rate is
-    /// self-confident.
+    /// Divisor of the rows in the last update: the squared norm bound, unless the rate is self-confident.
     scale: f64,
-    /// Cost of rows longer than all previous ones, in excess of the theorem.
+    /// Cost of rows longer than all previous ones. It is added to the regret bound.
     surprise: f64,
-    /// Number of rows before which the directions had to be orthonormalized again, because the parts of the
-    /// row did not add up.
+    /// Number of rows for which the directions had to be orthonormalized again, because the parts of the row did not
+    /// add up.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -121,33 +120,32 @@ struct Working {
     dropped: Vec<f64>,
     /// Coordinates of the last point in the kept directions.
     kept_coordinates: Vec<f64>,
-    /// Weight of the current row; 1 for instances of several rows.
+    /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
     /// Trace of the last checked instance.
     energy: f64,
-    /// Largest eigenvalue of the last checked instance. `is_loaded` is true if it is still loaded in the
-    /// span.
+    /// Largest eigenvalue of the last checked instance. `is_loaded` is true while the instance is loaded in the span.
     square: f64,
     is_loaded: bool,
     /// Expected loss of the current trial.
     expected: f64,
-    /// Explicit directions in order, for the span, with their probabilities.
+    /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the last point in the complement, including the part that the span does not resolve.
+    /// Part of the last point in the complement, including the part for which the span has no column.
     beyond: Vec<f64>,
     directions: Matrix,
     importance: Vec<f64>,
 }
 
-/// A row with a subnormal squared norm counts as zero if its norm is below this share of the largest one.
+/// Share of the largest norm below which a row whose squared norm underflows counts as zero.
 pub(crate) const NEGLIGIBLE: f64 = f64::EPSILON;
 /// Maximum difference between the energy of a row and the sum of its parts, as a share of the energy.
 const DEFECT: f64 = 1e-11;
-/// A row may exceed a given bound by this share, which is attributed to rounding.
+/// Share by which a row may exceed a given norm bound, to allow for rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
-/// Returns an error if k = 0 or k ≥ N.
+/// Checks that `0 < k < N`.
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
     let too_many = matches!(dimension, Multiplicity::Finite(n) if kept as u64 >= n);
     if kept == 0 || too_many {
@@ -160,7 +158,7 @@ pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Err
     Ok(())
 }
 
-/// Returns a complement that contains all directions, each dropped with the same probability.
+/// Returns the initial spectrum: a complement of all directions, each dropped with probability `1 - k/N`.
 pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     match dimension {
         Multiplicity::Finite(n) => Complement::finite((-(kept as f64) / n as f64).ln_1p(), n),
@@ -168,12 +166,12 @@ pub(crate) fn uniform(kept: usize, dimension: Multiplicity) -> Complement {
     }
 }
 
-/// Checks a deserialized price, which may be infinite.
+/// Checks the deserialized cost of approximations, which may be infinite.
 fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
 }
 
-/// Checks the deserialized scale of the last update against the energy of all rows.
+/// Checks the deserialized divisor of the rows against the trace of the scatter matrix.
 fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
     within("the scale of the rows", norm_square, f64::MIN_POSITIVE..=LARGEST)?;
     ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")
@@ -204,7 +202,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Creates a learner from a rule and a span.
+    /// Creates a learner that keeps `kept` directions. Returns `Err` if `kept` or an option is out of range.
     pub(crate) fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {
@@ -233,7 +231,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         })
     }
 
-    /// Returns the number of directions kept.
+    /// Returns the number k of directions kept.
     pub fn kept(&self) -> usize {
         self.kept
     }
@@ -258,7 +256,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.trials
     }
 
-    /// Returns the squared norm bound: the given one, or the largest squared norm so far.
+    /// Returns the squared norm bound: the given bound, or the largest squared norm so far.
     pub fn norm_square(&self) -> f64 {
         match self.options.norm_bound {
             NormBound::Running => self.largest_square,
@@ -271,8 +269,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale
     }
 
-    /// Returns the cost of rows longer than all previous ones, in excess of the theorem, which assumes a
-    /// known norm bound. If r is the ratio of the squared norm of such a row to the previous squared bound,
+    /// Returns the cost of rows longer than all previous ones. It is added to the regret bound, because the theorem
+    /// assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous squared bound,
     /// the cost is `1 - 1/r` times the loss of the row.
     ///
     /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
@@ -280,9 +278,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.surprise
     }
 
-    /// Returns the number of rows whose coordinates and residual did not add up to the row, because of
-    /// accumulated rounding. The directions were orthonormalized again before the loss of such a row was
-    /// computed.
+    /// Returns the number of rows whose coordinates and residual did not add up to the row, because of accumulated
+    /// rounding. The directions were orthonormalized again before the losses of these rows were computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
@@ -292,20 +289,20 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the last checked instance, after centering: squared norm times weight, summed
-    /// over its rows.
+    /// Returns the energy of the last checked instance, after centering: the sum over its rows of squared norm times
+    /// weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
 
-    /// Starts a trial without a choice, so that only the expected loss is meaningful. The rule still
-    /// draws its own randomness.
+    /// Starts a trial without drawing a choice, so that only the expected loss is meaningful. The rule still draws its
+    /// own noise.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
         self.rule.perturb(random);
         self.scratch.0.choice.clear();
     }
 
-    /// Checks an instance that another learner with the same options has just loaded.
+    /// Checks an instance that `other`, a learner with equal options, has just loaded. Reuses its work if possible.
     pub(crate) fn check_beside(&mut self, instance: &Instance<'_, S::Point>, other: &Self) -> Result<(), Error> {
         let Instance::Point(point) = instance else { return self.check(instance) };
         let square = self.or_negligible(|span| span.load_point_from(point, &other.span))?;
@@ -321,28 +318,29 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Returns the sum of the probabilities of being kept over all directions. It is k up to rounding.
+    /// Returns the sum of the probabilities of being kept over all directions. It is k up to rounding in finite
+    /// dimension, and at most k in infinite dimension.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the last row in the directions kept for it, in descending order of their
+    /// Returns the coordinates of the last row in the directions that were kept for it, in descending order of
     /// probability, padded with zeros to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
 
-    /// Returns the explicit directions in descending order of their probability of being kept, with these
-    /// probabilities. The directions are in coordinates of the columns of the span.
+    /// Returns the explicit directions, in coordinates of the columns of the span, and their probabilities of being
+    /// kept. Both are in descending order of probability.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
         self.gather_directions(usize::MAX);
         let Working { directions, importance, .. } = &self.scratch.0;
         (directions.clone(), importance.clone())
     }
 
-    /// Copies at most `most` directions and their probabilities to the scratch space, in descending order of
-    /// the probability of being kept. Directions with equal probabilities are in ascending order of energy.
+    /// Copies at most `most` directions and their probabilities to the scratch space, in descending order of the
+    /// probability of being kept. Ties are in descending order of index.
     fn gather_directions(&mut self, most: usize) {
         let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
@@ -368,7 +366,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.basis.columns() > 0
     }
 
-    /// Takes over the aligned basis of another learner.
+    /// Moves the aligned basis of another learner to this one.
     pub(crate) fn take_basis(&mut self, other: &mut Self) {
         let (theirs, kept) = (&mut other.aligned.basis, other.kept);
         theirs.resize(other.span.columns(), kept);
@@ -384,9 +382,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         basis
     }
 
-    /// Returns the basis for the coordinates of the next row, with the probabilities of its directions. It is
-    /// in coordinates of the columns of the span. `last` is the basis of the last row if it is not the
-    /// learner's own.
+    /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
+    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the last row.
     pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
         self.gather_directions(self.kept);
         let mut aligned = self.aligned.clone();
@@ -409,14 +406,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
     }
 
-    /// Returns the coordinates of the last row in the k directions that were most likely to be kept before
-    /// it. The basis is rotated to be nearest to that of the previous row.
+    /// Returns the coordinates of the last row in the k directions that were most likely to be kept before that row.
+    /// The basis is rotated to be nearest to that of the previous row.
     pub(crate) fn aligned_coordinates(&self) -> &[f64] {
         self.aligned.coordinates()
     }
 
-    /// Returns true if the next row only sets the center. This is the case for the first row of a learner
-    /// that centers on the mean without a prior.
+    /// Returns true if the next row only sets the center. This is the case for the first row of a learner with a center
+    /// without a prior.
     ///
     /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
     /// norm bound, rates or summaries, because the initial origin is arbitrary.
@@ -429,7 +426,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
     }
 
-    /// Computes the divisor of the rows from the norm bound and the loss so far.
+    /// Computes the divisor of the rows from the norm bound, and from the loss so far if the rate is self-confident.
     fn rescale(&mut self) {
         let norm_square = self.norm_square();
         let scale = match self.options.divergence {
@@ -439,7 +436,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale = scale.max(f64::MIN_POSITIVE);
     }
 
-    /// Returns the factor by which the row is multiplied before learning; 1 unless the row is clipped.
+    /// Records the norm of the row. Returns the factor by which the row is multiplied before learning, which is 1
+    /// unless it is clipped.
     fn shorten(&mut self) -> f64 {
         let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
         let factor = self.clip.factor(times, norm);
@@ -452,8 +450,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.clip.clipped()
     }
 
-    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the
-    /// point are in `scratch.columns`; `uncarried` is the part that the span could not represent.
+    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
+    /// in `scratch.columns`. `uncarried` is the squared length of the part that the span could not represent.
     fn charge(&mut self, uncarried: f64) -> Loss {
         let outside = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
@@ -469,7 +467,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
         kept_coordinates.clear();
         kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
-        // Directions that became explicit after the choice belonged to the complement at the time of the choice.
+        // Directions that became explicit after the choice belonged to the complement when the choice was made.
         let (chosen_from, later) = coordinates.split_at(choice.explicit());
         for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
             loss.realised += if *is_kept { 0.0 } else { a * a };
@@ -496,8 +494,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
 }
 
 impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Returns the loss of the row that sets the center. No direction is explicit yet, so the row is outside
-    /// all of them.
+    /// Returns the loss of the row that sets the center. No direction is explicit yet, so the whole row is in the
+    /// complement.
     fn charge_first(&mut self) -> Loss {
         let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
         let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
@@ -631,7 +629,8 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         let weight = self.center_weight;
         match self.options.center {
             None => self.span.prefetch(&mut points, None),
-            // With clipping, the displacement of the center depends on the rows.
+            // With clipping, the displacement of the center depends on the rows, so the points cannot be centered in
+            // advance.
             Some(_) if self.options.clip.is_some() => {}
             Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
         }

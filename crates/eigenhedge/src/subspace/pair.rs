@@ -1,24 +1,24 @@
-//! Learner over pairs of rows: finds directions of one stream that correlate with directions of another.
+//! Learner over pairs of rows. It finds directions of one stream that correlate with directions of another.
 //!
-//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]` is
-//! symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and gains
-//! `tr(P D)`; for a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
+//! Setting: pairs x in `R^n`, y in `R^m` with `|x| |y| ≤ Q²`, and the matrix `M = x yᵀ`. Its dilation `D = [0 M; Mᵀ 0]`
+//! is symmetric, of dimension `N = n + m`, with the eigenvalues `±|x| |y|`. The learner keeps k directions of `R^N` and
+//! gains `tr(P D)`. For a kept direction `(u; v)/√2` the gain is `(u·x)(v·y)`.
 //!
-//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and `(x;
-//! -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates. This is
-//! [`super::Subspace`] over [`Tracking`] with signed weights.
+//! Update: tracking on the dilation, `log V ← cap(log V - (η/2Q²) D)`, then mixing. Scaled to equal norms, `(x; y)` and
+//! `(x; -y)` are the eigenvectors of D, and D is half the difference of their dyads: two signed rank-one updates. This
+//! is [`super::Subspace`] over [`Tracking`] with signed weights.
 //!
-//! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`, whose
-//! eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6 holds for the
-//! totals of these losses. With G the expected gain of T trials and G* the best in hindsight, `d T - G/Q² ≤ (η (d T - G*/Q²) +
-//! 2 d log(N/d)) / (1 - e^{-η})`.
+//! Guarantee: because capping ignores multiples of I, the update is that of tracking with the instance `(I + D/Q²)/2`,
+//! whose eigenvalues are in `[0, 1]`. Its loss is `(d - gain/Q²)/2`, with `d = N - k`. Without mixing, JMLR Theorem 6
+//! holds for the totals of these losses. With G the expected gain of T trials and G* the best in hindsight,
+//! `d T - G/Q² ≤ (η (d T - G*/Q²) + 2 d log(N/d)) / (1 - e^{-η})`.
 //!
 //! Cost: twice that of tracking, O(N u + w u²) with u explicit directions.
 //!
 //! Numerics: as for tracking. Directions with a negative gain rise above the complement and are capped before it. They stay
 //! explicit until the complement is capped too.
 //!
-//! Not done: centering, which would need two means; feature spaces.
+//! Not done: centering, which would need two means, and feature spaces.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 9.
 
@@ -45,7 +45,7 @@ pub struct PairGain {
     pub realised: f64,
 }
 
-/// Learner over pairs of rows.
+/// Learner over pairs of rows from two streams. It keeps directions along which the streams correlate.
 ///
 /// ```
 /// use eigenhedge::{Mixing, Pair, Random};
@@ -68,13 +68,13 @@ pub struct Pair {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Eigenvectors of the dilation, for its positive and its negative eigenvalue.
+    /// Eigenvectors of the dilation for its positive (`plus`) and its negative (`minus`) eigenvalue.
     plus: Vec<f64>,
     minus: Vec<f64>,
 }
 
 impl Pair {
-    /// Creates a learner that keeps `kept` directions, for pairs of rows with these two lengths. The bound on
+    /// Creates a learner that keeps `kept` directions, for pairs of rows with `left` and `right` entries. The bound on
     /// `|x| |y|` is the largest value so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
         for (name, length) in [("the length of the left rows", left), ("the length of the right rows", right)] {
@@ -89,7 +89,7 @@ impl Pair {
         Ok(Self { lengths: (left, right), learner, scratch: Scratch::default() })
     }
 
-    /// Sets the bound `|x| |y| ≤ Q²`: `Given(Q)`, or the largest value so far.
+    /// Sets the bound `|x| |y| ≤ Q²`, either to a given Q or to the largest value so far.
     pub fn with_norm_bound(mut self, norm_bound: NormBound) -> Result<Self, Error> {
         if let NormBound::Given(bound) = norm_bound {
             error::norm_bound(bound)?;
@@ -98,13 +98,13 @@ impl Pair {
         Ok(self)
     }
 
-    /// Sets the sampling method.
+    /// Sets the method that draws the kept directions.
     pub fn with_select(mut self, select: Select) -> Self {
         self.learner.options.select = select;
         self
     }
 
-    /// Returns the learner over the dilations.
+    /// Returns the subspace learner over the dilations.
     pub fn learner(&self) -> &Subspace<Ambient, Tracking> {
         &self.learner
     }
@@ -125,9 +125,9 @@ impl Pair {
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
     }
 
-    /// Returns the explicit directions in descending order of their probability of being kept: their left
-    /// parts, their right parts, and these probabilities. A direction whose parts both have norm `1/√2` is a
-    /// pair of singular directions.
+    /// Returns the explicit directions in descending order of their probability of being kept: their left parts, their
+    /// right parts, and the probabilities. A direction whose parts both have norm `1/√2` is a pair of singular
+    /// directions.
     pub fn directions(&mut self) -> (Matrix, Matrix, Vec<f64>) {
         let (directions, probabilities) = self.learner.directions();
         let mut vectors = Matrix::default();
@@ -143,8 +143,8 @@ impl Pair {
         (left, right, probabilities)
     }
 
-    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`,
-    /// or an error if the pair is invalid.
+    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`, or `Err` if
+    /// the pair is invalid.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
         check_row("left row", x, self.lengths.0)?;
         check_row("right row", y, self.lengths.1)?;

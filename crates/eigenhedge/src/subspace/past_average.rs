@@ -1,11 +1,15 @@
 //! Mixing with the average of all previous parameters.
 //!
-//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are the parameters of the
-//! previous trials. State: the sum of the past parameters, dense in the coordinates of the columns of the span, and its common
-//! value outside.
+//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are the parameters of
+//! the previous trials.
 //!
-//! Guarantee: none proved for subspaces. Cost: one dense eigendecomposition of the columns per trial. All columns ever seen are
-//! needed, unless a rank cap folds the least likely directions away.
+//! State: the sum of the past parameters, dense in the coordinates of the columns of the span, and its common value
+//! outside.
+//!
+//! Guarantee: none proved for subspaces.
+//!
+//! Cost: one dense eigendecomposition of the columns per trial. All columns ever seen are needed, unless a rank cap
+//! folds the least likely directions into the complement.
 //!
 //! Numerics: every eigenvalue of the result is at least `α d/(N t)`, so the sum need not be in the log domain.
 //!
@@ -21,7 +25,7 @@ use crate::state::within;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Sum of all previous parameters.
+/// Sum of the parameters V of all previous trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PastAverage {
     sum: Matrix,
@@ -42,12 +46,12 @@ struct Working {
 const LARGEST_TERMS: f64 = 9e15;
 
 impl PastAverage {
-    /// Creates a sum that contains only the uniform start.
+    /// Creates a sum that contains only the uniform start, whose log-weight is `uniform`.
     pub fn new(uniform: f64) -> Self {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
     }
 
-    /// Checks a deserialized state for `columns` columns.
+    /// Checks a deserialized sum for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         within("the number of terms of the past", self.terms, 1.0..=LARGEST_TERMS)?;
         shape("the sum of the past", &self.sum, columns, columns)?;
@@ -57,7 +61,7 @@ impl PastAverage {
         within("the common value of the past", self.sum_outside, 0.0..=most)
     }
 
-    /// Adds columns. Their diagonal entries are the common value outside the previous columns.
+    /// Sets the number of columns. New columns have the common value on the diagonal.
     pub fn grow(&mut self, columns: usize) {
         let before = self.sum.columns();
         self.sum.resize(columns, columns);
@@ -66,14 +70,15 @@ impl PastAverage {
         }
     }
 
-    /// Updates the sum after columns were lost.
+    /// Updates the sum after columns were lost: coordinates c become `rotationᵀ c`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         let mut half = Matrix::default();
         multiply(&mut half, rotation.view().transpose(), self.sum.view());
         multiply(&mut self.sum, half.view(), rotation.view());
     }
 
-    /// Mixes the average into the parameter and adds the result to the sum.
+    /// Mixes the average into the current parameter and adds the result to the sum. Keeps at most `max_rank`
+    /// directions.
     pub fn mix(&mut self, alpha: f64, max_rank: usize, frame: &mut Frame, complement: &mut Complement) {
         let rotation = frame.rotation();
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;
@@ -114,7 +119,7 @@ impl PastAverage {
         }
         eigen.compute(mixed.view());
         let kept = size.min(max_rank);
-        // Beyond the rank cap the complement takes the mean.
+        // The complement takes the mean of its own value and the values beyond the rank cap.
         let folded: f64 = eigen.values[kept..].iter().sum();
         let weight = match frame.others_beyond(size) {
             Multiplicity::Finite(others) if kept < size => {
@@ -126,8 +131,8 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// Updates the sum after the span has kept only these combinations of its columns. The part outside them
-    /// is distributed evenly.
+    /// Updates the sum after the columns were replaced by combinations. The part of the trace outside them is
+    /// distributed evenly over the other directions.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
         let (before, columns) = (trace(&self.sum), self.sum.columns());

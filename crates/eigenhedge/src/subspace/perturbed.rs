@@ -1,6 +1,6 @@
-//! Follow the perturbed leader: the best subspace for the previous rows after random noise.
+//! Follow the perturbed leader: the best subspace for the previous rows after adding random noise.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`; `C` is the scatter matrix of all rows (`scatter`).
+//! Setting: instances z with `|z|² ≤ Q²`. `C` is the scatter matrix of all rows (`scatter`).
 //!
 //! Update: `C ← C + z zᵀ`. Before each choice, noise G is drawn, and the top k eigenvectors of `C + (Q²/η) G` are kept. G is
 //! symmetric and Gaussian, with variance 1 off the diagonal and 2 on it, the only rotation-invariant distribution with
@@ -21,6 +21,7 @@
 //! mean over the remaining randomness (the directions of the complement), hence unbiased but random. Between trials the
 //! spectrum is that of the leader without noise. [`super::Subspace::directions`] returns it, and the budget of a kernel
 //! protects it.
+//!
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
@@ -35,20 +36,19 @@ use crate::simplex::{Complement, Multiplicity, Spectrum};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Squared residuals below this share of the largest squared norm may be rounding errors. The share is far
-/// below the noise.
+/// Share of the largest squared norm below which a squared residual may be a rounding error. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// Perturbed leader: a scatter matrix and its leading subspace. The subspace is computed with noise for the
-/// choice, and without noise before the choice.
+/// Perturbed leader: a scatter matrix and its leading subspace. The subspace is computed with noise for each choice,
+/// and without noise after each update.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,
     kept: usize,
     scatter: Matrix,
-    /// Scale Q² of the last update.
+    /// Divisor Q² of the rows in the last update.
     norm_square: f64,
-    /// Eigenvectors, in the coordinates of the columns of the span.
+    /// Eigenvectors in ascending order of their eigenvalues, in coordinates of the columns of the span.
     directions: Matrix,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -64,7 +64,7 @@ struct Working {
 }
 
 impl Perturbed {
-    /// Creates a rule that keeps `kept` directions. The noise has scale `1/eta`, for rows of norm at most 1.
+    /// Creates a rule that keeps `kept` directions. The scale of the noise is `1/eta`, for rows of norm at most 1.
     pub fn new(eta: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept, dimension)?;
@@ -80,10 +80,10 @@ impl Perturbed {
         })
     }
 
-    /// Keeps the top k eigenvectors of the scatter matrix plus noise. `noise` is called for each entry on and
-    /// below the diagonal.
+    /// Keeps the top k eigenvectors of `signal` times the scatter matrix plus noise. The scatter matrix is divided by
+    /// Q².
     ///
-    /// `signal` is the factor of the scatter matrix, for rows of norm at most 1.
+    /// `noise` is called for each entry on and below the diagonal, with `true` on the diagonal.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {
         let Working { perturbed, eigen, .. } = &mut self.scratch.0;
         let size = self.scatter.columns();
@@ -100,13 +100,13 @@ impl Perturbed {
         self.keep_top(positive);
     }
 
-    /// Uses the leader without noise until the next choice.
+    /// Keeps the leading subspace without noise until the next choice.
     fn lead(&mut self) {
         self.follow(1.0, |_| 0.0);
     }
 
-    /// Keeps the last directions. Directions with nonpositive values are replaced by directions of the
-    /// complement.
+    /// Keeps the last k directions. Those beyond the `positive` last ones, with nonpositive values, are replaced by
+    /// directions of the complement.
     fn keep_top(&mut self, positive: usize) {
         let wanted = self.kept.saturating_sub(positive) as u64;
         let (from_complement, share) = match self.complement.multiplicity {
@@ -138,7 +138,7 @@ impl State for Perturbed {
 }
 
 impl Perturbed {
-    /// Returns the number of columns of the span that the rule uses.
+    /// Returns the number of span columns in whose coordinates the scatter matrix is stored.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
     }
@@ -162,7 +162,7 @@ impl Rule for Perturbed {
         if self.scatter.columns() == 0 {
             return;
         }
-        // Only ratios matter, so neither term can overflow.
+        // Only the ratio of signal and noise matters, so both are scaled to at most 1 and cannot overflow.
         let (signal, scale) = if self.eta > 1.0 { (1.0, 1.0 / self.eta) } else { (self.eta, 1.0) };
         self.follow(signal, |diagonal| scale * random.normal() * if diagonal { std::f64::consts::SQRT_2 } else { 1.0 });
     }

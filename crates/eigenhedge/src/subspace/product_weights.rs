@@ -1,9 +1,9 @@
-//! Sets of k directions with product weights: the probability that each direction is dropped.
+//! Drop probabilities of directions if sets of k directions have product weights.
 //!
 //! Setting: weights `e^{g_i}` of the explicit directions, and M further directions of weight 1. The probability of a set of k
 //! directions is proportional to the product of the weights of its members.
 //!
-//! Result: `log v_i`, the log of the probability that i is not in the set, and the same for each further direction.
+//! Result: `log v_i`, the log-probability that direction i is not in the set, and the same for each further direction.
 //!
 //! Cost: O(w k).
 //!
@@ -19,13 +19,13 @@ use crate::simplex::{Complement, Multiplicity};
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
-    /// Log-probability that a set has this many members among the directions not visited yet.
+    /// Log-probability, by count, that a set has that many members among the directions not visited yet.
     reach: Vec<f64>,
     taken: Vec<f64>,
     passed: Vec<f64>,
 }
 
-/// Replaces the log-weights of being kept by the log-probabilities of being dropped.
+/// Replaces each log-weight of being kept by the log-probability of being dropped, also in the complement.
 pub(super) fn drop_by_products(
     log_weights: &mut [f64],
     complement: &mut Complement,
@@ -53,7 +53,7 @@ pub(super) fn drop_by_products(
         taken.clear();
         passed.clear();
         for (needed, &log_probability) in reach.iter().enumerate() {
-            // An unreachable state has no ratio.
+            // An unreachable state has no ratio of neighbouring entries.
             let shift = log_probability - sets.entry(i + 1, needed);
             let possible = log_probability > f64::NEG_INFINITY;
             passed.push(if possible { shift + sets.entry(i, needed) } else { f64::NEG_INFINITY });
@@ -68,8 +68,8 @@ pub(super) fn drop_by_products(
     }
 }
 
-/// Returns `log v` of each of `others` directions, given the distribution of the number of members outside
-/// them.
+/// Returns `log v` of each of `others` equivalent directions. `reach` is the log-distribution of the number of members
+/// outside them.
 fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     let kept = reach.len() - 1;
     let members = |j: usize| (kept - j) as f64 / others;
@@ -77,7 +77,7 @@ fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     log_dropped(share, || log_sum_exp(reach.iter().enumerate().map(|(j, r)| r + (-members(j).min(1.0)).ln_1p())))
 }
 
-/// Returns `log(1 - kept)`, computed in the more accurate of two ways.
+/// Returns `log(1 - kept)`. For `kept ≥ 0.5`, uses `dropped`, which computes the result without cancellation.
 fn log_dropped(kept: f64, dropped: impl FnOnce() -> f64) -> f64 {
     if kept < 0.5 { (-kept).ln_1p() } else { dropped().min(0.0) }
 }
@@ -131,7 +131,7 @@ mod tests {
         drop_by_products(&mut log_weights, &mut complement, 3, &mut ProductScratch::default());
         let total: f64 = log_weights.iter().map(|l| kept_of(*l)).sum::<f64>() + 1e12 * kept_of(complement.log_weight);
         assert!((total - 3.0).abs() <= 1e-9, "{total}");
-        // Without the first: one or two of the block with the second, and the third or not. With it and the second: any.
+        // Weights of all sets without the first direction, divided by the weights of all sets with the first two.
         let (block, third) = (1e12 + 2.0, 20f64.exp());
         let wanted = -3000.0 + (block * (block - 1.0) / 2.0 + third * block).ln() - (block + third).ln();
         assert!((log_weights[0] - wanted).abs() < 1e-11 * 3000.0, "{} against {wanted}", log_weights[0]);

@@ -1,9 +1,9 @@
-//! Projection of a row on the subspace drawn for it, as a row.
+//! Reconstruction of a row: its projection on the subspace drawn for it, in the units of the row.
 //!
-//! Kept directions of the complement are determined only as far as the row needs them ([`super::choice`]). With r the part of
-//! the row in the complement and s the share of `|r|²` that they explain, the projection of r on them is `s r + √(s(1-s)) |r|
-//! g`, where g is uniform among the unit vectors of the complement orthogonal to r. The generator of the choice draws it, and
-//! only on request.
+//! Kept directions of the complement are determined only as far as the row requires ([`super::choice`]). Let r be the
+//! part of the row in the complement and s the share of `|r|²` that these directions explain. The projection of r on
+//! them is `s r + √(s(1-s)) |r| g`, where g is uniform among the unit vectors of the complement orthogonal to r. The
+//! generator of the choice draws g on request.
 //!
 //! Cost: O(n w + w u) with u explicit directions in w columns.
 
@@ -11,12 +11,12 @@ use super::{Rule, Subspace, Working};
 use crate::num::dot;
 use crate::span::{Ambient, Span};
 
-/// A vector shorter than this share of its original length is treated as rounding error.
+/// Share of its original length below which the remainder of a vector is treated as rounding error.
 const ROUNDING: f64 = 1e-10;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Projects the current row on the subspace drawn for it. Call it after the loss is computed and before
-    /// the update.
+    /// Projects the current row on the subspace drawn for it. Must be called after the loss is computed and before the
+    /// update.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();
@@ -38,7 +38,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let mut outside = self.span.measured_from_origin(row);
         self.span.subtract(&all, &mut outside);
         let square = dot(&outside, &outside);
-        // Subtracts the lost part, so that the loss equals that of the row up to rounding.
+        // The lost part is subtracted from the row, so that its squared length equals the loss up to rounding.
         let share = if square > 0.0 { (explained / square).min(1.0) } else { 0.0 };
         let mut lost: Vec<f64> = outside.iter().map(|r| -(1.0 - share) * r).collect();
         let length = (share * (1.0 - share) * square).sqrt();
@@ -52,8 +52,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         out.extend(row.iter().zip(&lost).map(|(x, l)| x + l));
     }
 
-    /// Returns a uniformly distributed unit vector that is orthogonal to the explicit directions and to the
-    /// vector `outside`. `None` if there is no such vector.
+    /// Returns a uniformly distributed unit vector that is orthogonal to the explicit directions and to the vector
+    /// `outside`. Returns `None` if there is no such vector.
     fn across(&mut self, outside: &[f64]) -> Option<Vec<f64>> {
         let mut vector = self.scratch.0.choice.normals(outside.len())?;
         let (size, norm) = (dot(&vector, &vector).sqrt(), dot(outside, outside).sqrt());

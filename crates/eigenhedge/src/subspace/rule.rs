@@ -1,4 +1,4 @@
-//! Interface of spectrum rules, which distinguish the subspace learners.
+//! Interface of spectrum rules. The rule is what distinguishes the subspace learners.
 
 use crate::linalg::Matrix;
 use crate::random::Random;
@@ -9,8 +9,8 @@ use crate::simplex::Complement;
 pub struct Observed {
     /// Coordinates, with one column per dyad and one row per column of the span.
     pub coordinates: Matrix,
-    /// Weights of the dyads. Negative weights occur only in [`super::Pair`]; rules over a scatter matrix do
-    /// not accept them.
+    /// Weights of the dyads. Negative weights occur only in [`super::Pair`]. Rules over a scatter matrix do not accept
+    /// them.
     pub weights: Vec<f64>,
     /// Square of the power of two by which the coordinates were divided. It is 1 unless rows are very long or
     /// very short.
@@ -23,21 +23,21 @@ impl Default for Observed {
     }
 }
 
-/// Spectrum over explicit directions and their complement, with the rule that updates it.
+/// Spectrum rule: the probabilities of explicit directions and of their complement, and their update.
 ///
-/// Everything is in coordinates of the columns of the span, so that a rule works in any space.
+/// All vectors are in coordinates of the columns of the span, so that a rule works in any space.
 pub trait Rule {
-    /// Updates the number of columns of the span. New columns belong to the complement until the rule changes
-    /// them.
+    /// Sets the number of columns of the span. New columns belong to the complement until an update makes them
+    /// explicit.
     fn grow(&mut self, columns: usize);
 
-    /// Draws the randomness of the rule itself before each choice. Most rules have none.
+    /// Draws the noise of the rule itself before each choice. Most rules have none.
     fn perturb(&mut self, _: &mut Random) {}
 
-    /// Returns `log v ≤ 0`, the log-probability of being dropped, for each explicit direction.
+    /// Returns `log v ≤ 0` for each explicit direction, where v is the probability of being dropped.
     fn log_weights(&self) -> &[f64];
 
-    /// Returns the common `log v` of all other directions, and their number.
+    /// Returns the complement: the common `log v` of all other directions, and their number.
     fn complement(&self) -> &Complement;
 
     /// Computes the coordinates of a point in the explicit directions. Returns the squared length of its part
@@ -57,8 +57,8 @@ pub trait Rule {
     /// Computes explicit direction `i`, in coordinates of the columns.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 
-    /// Computes explicit directions, one per column of `out`, in coordinates of the columns. `direction` is
-    /// scratch space.
+    /// Computes the explicit directions listed in `order`, one per column of `out`, in coordinates of the columns of
+    /// the span. `direction` is scratch space.
     fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
         out.resize(0, 0);
         for (j, i) in order.iter().enumerate() {
@@ -72,28 +72,28 @@ pub trait Rule {
     /// rows are at most `norm_square`, in units of the input. Dyads of weight zero have no effect.
     fn update(&mut self, instance: &Observed, norm_square: f64);
 
-    /// Returns the combination that the span should apply to its columns before the next trial, if there are
-    /// enough pending columns.
+    /// Returns the combination that the span should apply to its columns before the next trial, or `None` if fewer than
+    /// about `max_pending` extra columns have accumulated.
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix>;
 
-    /// Updates the rule after the span has applied the rotation.
+    /// Updates the rule after the span has applied the combination of [`Self::rotation`].
     fn rotated(&mut self);
 
-    /// Returns the mean energy of a row along explicit direction `i`, over those of the `trials` rows that
-    /// the rule remembers. `None` if unknown.
+    /// Returns the mean energy of a row along explicit direction `i`. The mean is over those of the `trials` rows that
+    /// the rule remembers. Returns `None` if it is unknown.
     fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
         None
     }
 
-    /// Returns the threshold for new columns, as a share of the largest squared norm so far. A squared
-    /// residual below it gets no column and belongs to the complement. With zero, every residual that the
-    /// span can represent gets a column.
+    /// Returns the threshold for new columns, as a share of the largest squared norm so far. A smaller squared residual
+    /// gets no column and belongs to the complement. With zero, every residual that the span can represent gets a
+    /// column.
     fn resolution(&self) -> f64 {
         0.0
     }
 
-    /// Returns the cost of approximations, which is added to the constant of the theorem; zero if everything
-    /// was exact.
+    /// Returns the cost of approximations, which is added to the constant of the regret bound. Zero if nothing was
+    /// approximated.
     fn price(&self) -> f64 {
         0.0
     }

@@ -2,14 +2,15 @@
 //!
 //! Setting: instances z with `|z|² ≤ Q²`, or symmetric matrices with eigenvalues in `[0, Q²]`.
 //!
-//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)`, then mixing. State: the eigenvectors of V that differ from the complement
-//! (`rotation`, in the coordinates of the span), their `log v` (`log_weights`), and the common `log v` of all other directions
-//! (`complement`).
+//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)`, then mixing.
 //!
-//! Guarantee: without mixing, total expected loss ≤ `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every sequence, where L* is the
-//! loss of the best fixed subspace (JMLR Theorem 6); `d log(N/d)` is k for infinite N. Mixing and the rank cap have a price,
-//! which adds to `d log(N/d)` in the bound. With fixed share a bound also holds against a comparator that changes
-//! ([`bounds::shifting`](crate::bounds::shifting)).
+//! State: the eigenvectors of V that differ from the complement (`rotation`, in the coordinates of the span), their
+//! `log v` (`log_weights`), and the common `log v` of all other directions (`complement`).
+//!
+//! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
+//! sequence, where L* is the loss of the best fixed subspace (JMLR Theorem 6). For infinite N, `d log(N/d)` is k.
+//! Mixing and the rank cap have a price, which adds to `d log(N/d)` in the bound. With fixed share a bound also holds
+//! against a comparator that changes ([`bounds::shifting`](crate::bounds::shifting)).
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where u is the number of uncapped directions, u ≤ w ≤ u + 9.
 //! The count in the paper is O(n²). Past-average mixing: one dense eigendecomposition per trial.
@@ -34,7 +35,7 @@ use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
 use crate::state::{LARGEST_LOG, State, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Tracking rule and its spectrum.
+/// Tracking rule and its spectrum: the log-probabilities of all directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tracking {
     eta: f64,
@@ -42,15 +43,15 @@ pub struct Tracking {
     kept: usize,
     /// Initial log-weight `log(d/N)` of every direction.
     uniform: f64,
-    /// Explicit directions, with `log v` of each.
+    /// Explicit directions. Their values are `log v`.
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
     /// Maximum number of explicit directions.
     max_rank: usize,
-    /// Cost of mixing and folding, which is added to the constant of the theorem.
+    /// Cost of mixing and folding, which is added to the constant of the regret bound.
     price: f64,
-    /// Allowed cost of merging in a trial, relative to that of mixing.
+    /// Largest cost of merging directions in a trial, as a share of the cost of mixing.
     merge: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -62,10 +63,10 @@ struct Working {
     ranking: Vec<f64>,
 }
 
-/// Number of directions up to which none are merged, because SIMD lanes process them together anyway.
+/// Number of directions up to which none is merged. SIMD instructions process this many at little extra cost.
 const FEW: usize = 15;
 
-/// Returns an error if the rank cap is below the number of kept directions.
+/// Returns `Err` if the rank cap is below the number of kept directions.
 pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
     if max_rank < kept {
         return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
@@ -74,7 +75,7 @@ pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> 
 }
 
 impl Tracking {
-    /// Creates a rule with learning rate `eta` that keeps `kept` directions in a space of this dimension.
+    /// Creates a rule with learning rate `eta` that keeps `kept` directions in a space of the given dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         let mixing = mixing.checked()?;
@@ -86,17 +87,16 @@ impl Tracking {
         Ok(Self { eta, mixing, kept, uniform, frame, complement, past, max_rank, price, merge, scratch })
     }
 
-    /// Enables merging: directions whose weight is close to that of the complement are merged into it, as
-    /// long as the cost in each trial is at most this share of the cost of fixed share. With at most 15
-    /// directions, or k + 4, none is merged.
+    /// Enables merging: directions whose weight is close to that of the complement are merged into it, as long as the
+    /// cost in each trial is at most `share` times the cost of fixed share. With at most 15 directions, or at most k +
+    /// 4, none is merged.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)
     }
 
-    /// Limits the number of explicit directions. The directions least likely to be kept are folded into the
-    /// complement, which takes over their probability evenly. The bound remains valid if [`Rule::price`] is
-    /// added to its constant.
+    /// Limits the number of explicit directions. The directions least likely to be kept are folded into the complement,
+    /// which takes over their probability evenly. The regret bound holds with [`Rule::price`] added to its constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
         check_max_rank(max_rank, self.kept)?;
         self.max_rank = max_rank;
@@ -113,9 +113,9 @@ impl Tracking {
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);
     }
 
-    /// Folds directions into the complement, starting with those least likely to be kept: all directions
-    /// beyond the rank cap, and those whose cost is within the allowance. They get the weight of the
-    /// complement, which is raised so that the trace stays k.
+    /// Folds directions into the complement, starting with those least likely to be kept: all directions beyond the
+    /// rank cap, and others while the cost is within the allowance. They get the weight of the complement, which is
+    /// adjusted so that the trace stays k.
     ///
     /// The proof of the theorem telescopes over `log V`. Replacing V by V' adds at most the sum of the
     /// positive eigenvalues of `log V - log V'` to its constant.
@@ -134,7 +134,7 @@ impl Tracking {
             if explicit > self.max_rank {
                 let cut = ranking[explicit - self.max_rank - 1];
                 let folded = self.frame.values.iter_mut().filter(|w| **w >= cut);
-                // A probability p spread over N directions lowers their log v by p in total, as N grows.
+                // As N grows, a probability p spread over N directions lowers their log v by p in total.
                 self.price += folded.map(|w| kept(std::mem::replace(w, common))).sum::<f64>();
             }
             return;
@@ -166,7 +166,7 @@ impl Tracking {
         }
     }
 
-    /// Mixes the weights with the uniform ones. Returns the cost.
+    /// Applies fixed share: mixes the weights with the uniform weight. Returns the cost.
     fn mix(&mut self) -> f64 {
         let Mixing::FixedShare { alpha } = self.mixing else { return 0.0 };
         let share = Blend::with(self.uniform, alpha);
@@ -181,8 +181,8 @@ impl Tracking {
         let lost = (self.complement.log_weight - mixed).max(0.0);
         price += match self.frame.others() {
             Multiplicity::Finite(others) => others as f64 * lost,
-            // The explicit directions lose the share α of their probability. Spread over N others, it lowers their log v by as
-            // much in total, as N grows.
+            // The explicit directions lose the share α of their probability. As N grows, spreading it over N directions
+            // lowers their log v by that amount in total.
             Multiplicity::Infinite => alpha * explicit,
         };
         self.price += price;
@@ -203,7 +203,7 @@ impl State for Tracking {
         match (&self.past, &built.past) {
             (None, None) => spectrum.check(),
             (Some(past), Some(_)) => {
-                // After evictions the past is incomplete, so the total is not checked.
+                // After evictions the sum of past parameters is incomplete, so the total is not checked.
                 spectrum.check_weights()?;
                 past.check_state(self.columns())
             }
@@ -213,7 +213,7 @@ impl State for Tracking {
 }
 
 impl Tracking {
-    /// Returns the number of columns of the span that the rule uses.
+    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(crate) fn columns(&self) -> usize {
         self.frame.columns()
     }
@@ -270,7 +270,8 @@ impl Rule for Tracking {
             self.frame.retain(|_, weight| weight != common);
         }
         if let (Some(past), Mixing::PastAverage { alpha }) = (&mut self.past, self.mixing) {
-            // V' ≥ (1-α) V, and the logarithm is operator monotone: each of the d dropped directions loses at most -log(1-α).
+            // V' ≥ (1-α) V, and the logarithm is operator monotone. Each of the d dropped directions loses at most
+            // -log(1-α).
             self.price += match self.frame.dimension() {
                 // Folding directions out of the past has no finite price.
                 _ if self.max_rank != usize::MAX => f64::INFINITY,
@@ -283,7 +284,7 @@ impl Rule for Tracking {
     }
 
     fn rotation(&mut self, max_pending: usize) -> Option<&Matrix> {
-        // The past is in the coordinates of the columns, so without a rank cap it needs all of them.
+        // The sum of past parameters is in coordinates of the columns, so without a rank cap it needs all of them.
         if self.past.is_some() && self.max_rank == usize::MAX { None } else { self.frame.due(max_pending) }
     }
 

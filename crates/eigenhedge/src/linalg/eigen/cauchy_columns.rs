@@ -1,15 +1,15 @@
 //! Cauchy columns of a solved secular equation: the recomputed z and the norms.
 //!
-//! Each lane is an entry of z or a root. The other operands are processed one after the other, four per division. Lists that
-//! are processed in lanes are padded to whole lanes.
+//! Each lane holds an entry of z or a root. The other operands are processed one after the other, four per division.
+//! Lists are padded to whole lanes.
 
 use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// Recomputes the vector z for which the computed roots are exact (Gu & Eisenstat): `z_i² = (λ_last - d_i)
-/// Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` contains the signs on
-/// input and z on output. Every fraction is in (0, 1].
+/// Recomputes the vector z for which the computed roots are exact (Gu & Eisenstat):
+/// `z_i² = (λ_last - d_i) Π_{j<i} (λ_j - d_i)/(d_j - d_i) Π_{i≤j<last} (λ_j - d_i)/(d_{j+1} - d_i)`. `weights` contains
+/// the signs on input and z on output. Every fraction is in (0, 1].
 #[inline(always)]
 pub(super) fn recompute_weights<S: Simd>(
     simd: S,
@@ -82,7 +82,7 @@ pub(super) fn inverse_norms<S: Simd>(
     }
 }
 
-/// Poles, roots and column norms of a solved problem.
+/// Poles, roots and inverse column norms of a solved secular equation.
 #[derive(Clone, Copy)]
 pub(super) struct Points<'a> {
     pub poles: &'a [f64],
@@ -91,8 +91,7 @@ pub(super) struct Points<'a> {
     pub scales: &'a [f64],
 }
 
-/// Task that writes normalized Cauchy columns, one for each root of a list. Columns are padded to whole
-/// lanes.
+/// Task that writes one normalized Cauchy column for each root of a list. Columns are padded to whole lanes.
 pub(super) struct Fill<'a> {
     pub points: Points<'a>,
     pub weights: &'a [f64],

@@ -1,16 +1,16 @@
-//! Products of small matrices: directions times the Cauchy columns of a factor.
+//! Products of small matrices: eigenvectors times the Cauchy columns of a factor.
 //!
-//! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend most of its
-//! time on packing and on kernel selection. Columns are read in whole lanes, including their padding.
+//! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend
+//! most of its time on packing and on kernel selection. Columns are read in whole lanes, including their padding.
 //!
-//! Each entry is summed in the order of the columns of the left matrix, whatever the number of lanes.
+//! Terms are added in the order of the columns of the left matrix, for any number of lanes.
 
 use crate::linalg::{Matrix, multiply};
 use pulp::{Simd, WithSimd};
 
 /// Maximum number of columns of the left matrix.
 pub(super) const MOST: usize = 128;
-/// Columns of a left matrix that is used as it is.
+/// Identity permutation, used when no columns are selected or moved.
 const IN_ORDER: [usize; MOST] = {
     let mut numbers = [0; MOST];
     let mut i = 0;
@@ -21,7 +21,7 @@ const IN_ORDER: [usize; MOST] = {
     numbers
 };
 
-/// `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]`, with at most [`MOST`] active columns.
+/// Task that computes `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]` for at most [`MOST`] active columns.
 pub(super) struct CauchyProduct<'a> {
     pub q: &'a Matrix,
     pub active: &'a [usize],
@@ -30,7 +30,7 @@ pub(super) struct CauchyProduct<'a> {
     pub out: &'a mut Matrix,
 }
 
-/// Computes `out = a b`, fastest if both have a few dozen rows and columns. Resizes `out`.
+/// Computes `out = a b` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
 pub(crate) fn multiply_small(out: &mut Matrix, a: &Matrix, b: &Matrix) {
     if a.columns().max(b.columns()) > MOST {
         return multiply(out, a.view(), b.view());
@@ -45,11 +45,12 @@ impl WithSimd for CauchyProduct<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
         let vectors = self.q.rows().div_ceil(S::F64_LANES);
-        // Sums, the vectors of a column and a factor are in registers: 32 of them with the longest vectors, 16 else.
+        // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise
+        // 16.
         let most = if S::F64_LANES == 8 { 4 } else { 3 };
         let (mut row, mut left) = (0, vectors.div_ceil(most));
         while left > 0 {
-            // Even blocks: the smaller a block, the less is done with each factor that is read.
+            // Blocks have nearly equal heights, because a low block does little work per factor that it reads.
             let taken = (vectors - row).div_ceil(left);
             match taken {
                 4 => rows::<S, 4>(simd, &mut self, row),
@@ -63,7 +64,7 @@ impl WithSimd for CauchyProduct<'_> {
     }
 }
 
-/// Computes `R` vectors of rows of the product.
+/// Computes `R` SIMD vectors of rows, in all columns of the product.
 #[inline(always)]
 fn rows<S: Simd, const R: usize>(simd: S, turn: &mut CauchyProduct<'_>, row: usize) {
     let zero = [simd.splat_f64s(0.0); R];

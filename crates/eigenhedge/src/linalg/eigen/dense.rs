@@ -14,7 +14,7 @@ use faer::{Auto, MatMut, MatRef, Par, Spec};
 pub struct Eigen {
     /// Eigenvalues, ascending.
     pub values: Vec<f64>,
-    /// Eigenvectors; column `i` belongs to value `i`.
+    /// Eigenvectors. Column `i` belongs to `values[i]`.
     pub vectors: Matrix,
     memory: Option<(usize, MemBuffer)>,
     scaled: Matrix,
@@ -67,15 +67,15 @@ fn decompose(
     values.iter_mut().for_each(|value| *value *= unit);
 }
 
-/// Divides the matrix by a power of two to avoid overflow and underflow. Returns the matrix and the power.
-/// Unless the power is 1, the result is stored in the scratch matrix. Only the lower triangle is read.
+/// Divides the matrix by a power of two to avoid overflow and underflow. Returns the quotient and the power. The
+/// quotient is stored in `scratch` unless the power is 1. Only the lower triangle is read.
 fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
     let n = matrix.nrows();
     let mut largest = 0f64;
     for j in 0..n {
         (j..n).for_each(|i| largest = largest.max(matrix[(i, j)].abs()));
     }
-    // Subnormal entries are rounding errors of a subtraction, or the matrix has no larger ones. 2^-1022 suits both.
+    // Subnormal entries are either rounding errors or the largest entries of the matrix. Scaling by 2^-1022 suits both.
     let unit = unit(if largest > 0.0 { largest.max(f64::MIN_POSITIVE) } else { 0.0 });
     if unit == 1.0 {
         return (matrix, 1.0);
@@ -89,7 +89,7 @@ fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<
 
 fn params() -> Spec<SelfAdjointEvdParams, f64> {
     let mut params: SelfAdjointEvdParams = <SelfAdjointEvdParams as Auto<f64>>::auto();
-    // The default loses a factor of 2 to 6 in orthogonality.
+    // With the default threshold, orthogonality is 2 to 6 times worse.
     params.recursion_threshold = 32;
     Spec::new(params)
 }
@@ -107,7 +107,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     values
 }
 
-/// Computes the eigendecomposition of a symmetric matrix. Only the lower triangle is read.
+/// Computes the eigendecomposition of a symmetric matrix. Only the lower triangle is read. Entries must be finite.
 pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
     eigen.compute(matrix.view());

@@ -1,4 +1,4 @@
-//! The largest eigenvalues of a symmetric matrix.
+//! Largest eigenvalues of a symmetric matrix, with their eigenvectors.
 //!
 //! Setting: a positive semidefinite matrix A of size n, of which k ≪ n eigenpairs are needed.
 //!
@@ -10,9 +10,9 @@
 //! Guarantee: every returned pair satisfies `|Ay - θy| ≤` [`RESIDUAL`] `· θ₁`. A larger eigenvalue is not excluded by proof,
 //! but it is missed only if a random block is orthogonal to its eigenvector.
 //!
-//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations; memory for two bases of [`BLOCKS`]` · (k +
-//! EXTRA)` columns. Slow if the wanted eigenvalues have close neighbours that are not wanted. Stops when the cost reaches that
-//! of a full decomposition.
+//! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory for two bases of at most
+//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones. It stops when the cost
+//! reaches that of a full decomposition.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
@@ -25,12 +25,12 @@ use crate::random::Random;
 const EXTRA: usize = 8;
 /// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
-/// A pair has converged if its residual is at most this share of the largest eigenvalue.
+/// Maximum residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
-/// Errors of a sum of eigenvalues below this share of the largest eigenvalue are negligible.
+/// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
-/// If projecting out the basis leaves less than this share of a direction's length, the remainder is treated
-/// as rounding error.
+/// Smallest share of a direction's length that must remain after the basis is projected out. A shorter remainder is
+/// treated as rounding error.
 const DEPENDENT: f64 = 1e-8;
 
 /// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
@@ -40,8 +40,8 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the sum of the k largest eigenvalues, up to rounding of the largest one. Returns `None` if a full
-/// decomposition is faster. Only the lower triangle is read.
+/// Returns the sum of the k largest eigenvalues. The error is at most the rounding error of the largest one. Returns
+/// `None` if a full decomposition is faster. Only the lower triangle is read.
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, |values, squares| {
@@ -54,7 +54,7 @@ pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     Some(values.iter().sum())
 }
 
-/// Returns true if every residual is negligible compared with the largest eigenvalue.
+/// Returns true if every residual is negligible compared with the largest eigenvalue. `squares` are squared norms.
 fn are_small(squares: &[f64], largest: f64) -> bool {
     squares.iter().all(|square| square.sqrt() <= RESIDUAL * largest.abs())
 }
@@ -64,8 +64,8 @@ fn share(square: f64, distance: f64) -> f64 {
     if square == 0.0 { 0.0 } else { square / distance.max(0.0) }
 }
 
-/// Runs at most `steps` steps. Stops when `is_done` accepts the Ritz values and the squared norms of their
-/// residuals.
+/// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the squared norms of their
+/// residuals. Returns `None` if no step is accepted.
 fn search(
     matrix: &Matrix,
     kept: usize,
@@ -109,8 +109,8 @@ fn search(
     None
 }
 
-/// Writes the residuals that are still too large to the columns of `block`. Returns the squared norms of all
-/// residuals.
+/// Computes all residuals and returns their squared norms. The columns of `block` become those that are still too
+/// large.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -150,7 +150,7 @@ impl Basis {
         }
     }
 
-    /// Appends the part of the block outside the span of the basis. Returns the number of added columns.
+    /// Appends the part of the block outside the span of the basis. Returns the number of columns added.
     fn extend(&mut self, block: &Matrix, matrix: &Matrix) -> usize {
         let n = self.vectors.rows();
         let mut column = vec![0.0; n];
@@ -181,7 +181,7 @@ impl Basis {
         (values, vectors, images)
     }
 
-    /// Keeps the best vectors of the last Rayleigh–Ritz step.
+    /// Shrinks the basis to the best `size` vectors of the last Rayleigh–Ritz step.
     fn shrink(&mut self, size: usize) {
         let (_, coordinates) = top(&self.eigen.values, &self.eigen.vectors, size);
         for part in [&mut self.vectors, &mut self.images] {
@@ -191,7 +191,7 @@ impl Basis {
     }
 }
 
-/// Returns the `kept` largest eigenvalues in descending order, with their vectors. `values` is ascending.
+/// Returns the `kept` largest eigenvalues in descending order, with their vectors. The input `values` are ascending.
 pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let n = values.len();
     let kept = kept.min(n);
@@ -202,12 +202,12 @@ pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, M
     (values.iter().rev().take(kept).copied().collect(), columns)
 }
 
-/// Orthonormalizes a vector against the columns. Returns false if it lies in their span.
+/// Makes a vector orthogonal to the columns and normalizes it. Returns false if it lies in their span.
 pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
     let mut overlaps = Vec::new();
     let mut whole = dot(vector, vector).sqrt();
     let first = whole;
-    // Twice is enough unless nearly everything cancels. The vector is then rejected before a fourth pass.
+    // Two passes are enough unless nearly everything cancels. In that case the vector is rejected before a fourth pass.
     for _ in 0..4 {
         columns.transpose_times(vector, &mut overlaps);
         let left = columns.subtract_times(&overlaps, vector).sqrt();
@@ -247,8 +247,8 @@ mod tests {
         matrix
     }
 
-    /// Checks the pairs and the sum against the full decomposition. If `declines` is true, the search for the
-    /// sum may return `None`.
+    /// Checks the pairs and the sum against the full decomposition. If `declines` is true, `largest_sum` may return
+    /// `None`.
     fn agrees_with_the_full_decomposition(values: &[f64], kept: usize, declines: bool) {
         let matrix = with_spectrum(values, 4);
         let (found, vectors) = largest_pairs(&matrix, kept).expect("converges");

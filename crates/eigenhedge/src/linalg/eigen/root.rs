@@ -1,6 +1,6 @@
 //! Representation of a root of the secular equation, and the limit on iterations.
 
-/// Maximum number of iterations. Usually a few are enough.
+/// Maximum number of iterations per root. Usually a few are enough.
 pub(super) const MOST_STEPS: usize = 100;
 
 /// Root `λ = pole + offset` of the secular equation.
@@ -8,6 +8,6 @@ pub(super) const MOST_STEPS: usize = 100;
 pub struct Root {
     /// Index of the nearest pole.
     pub origin: usize,
-    /// Distance from that pole. It is positive if the pole is the lower end of the gap.
+    /// Signed distance from that pole. It is positive if the pole is the lower end of the gap.
     pub offset: f64,
 }

@@ -7,8 +7,9 @@
 //! makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li 1993). It replaces the sums
 //! on both sides of the root by one pole each, inside a bracket that shrinks in every step.
 //!
-//! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`]. Numerics: the caller
-//! scales the problem to unit size.
+//! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`].
+//!
+//! Numerics: the caller scales the problem to unit size.
 
 use super::root::{MOST_STEPS, Root};
 use super::secular_batch;
@@ -75,7 +76,7 @@ fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Roo
 #[inline(always)]
 fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, total: f64) -> Root {
     let mut bracket = (0.0, total * (1.0 + 4.0 * f64::EPSILON));
-    // If all poles were at the last one, the root would be at `total`; with the last pole alone, at its weight.
+    // If all poles were at the last one, the offset would be `total`. With the last pole alone, it would be its weight.
     let mut offset = if origin == 0 { total } else { inside(0.5 * (weights[origin] + total), bracket) };
     for _ in 0..if origin == 0 { 0 } else { MOST_STEPS } {
         let sides = pole_sums(simd, poles, weights, Point { pole: poles[origin], offset });
@@ -88,7 +89,7 @@ fn last_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], origin: usize, to
         } else {
             bracket.1 = offset
         }
-        // c + s/(d - λ) with the value and slope of f at this point.
+        // Model `c + s/(d - λ)` with the value and slope of f at this point.
         let s = sides.slope_below * offset * offset;
         let c = value + s / offset;
         let next = inside(s / c, bracket);
@@ -114,8 +115,8 @@ fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     if fits(first) { first } else { second }
 }
 
-/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`. This function has the same value and
-/// the same slopes on both sides as f at the current point.
+/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`. At the current point this function has the
+/// value of f and, on each side, the slope of f.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);

@@ -1,24 +1,23 @@
-//! Roots of a small secular equation, one per lane.
+//! Roots of a small secular equation, computed in parallel, one per SIMD lane.
 //!
-//! Setting and iteration are those of [`super::secular`]. Each lane holds a root and the poles are processed one after the
-//! other. No sum crosses lanes, and one square root instruction serves all of them. This is faster only for few poles, because
-//! the lanes wait for the slowest root.
+//! Setting and iteration are those of [`super::secular`]. Each lane holds a root and the poles are processed one after
+//! the other. No sum crosses lanes, and one square root instruction serves all lanes. This is faster only for few
+//! poles, because the lanes wait for the slowest root.
 //!
-//! The root above the last pole needs no special case: the padding poles have zero weight and are above it.
+//! The root above the last pole needs no special case, because the padding poles above it have zero weight.
 
 use super::root::{MOST_STEPS, Root};
 use super::secular_simd::{Sides, abs, neg, reciprocals, select};
 use pulp::Simd;
 
-/// Maximum number of poles for which one root per SIMD lane is computed.
+/// Maximum number of poles that this solver accepts.
 pub(super) const MOST: usize = 96;
 /// Number of padding entries after the poles, to fill whole lanes.
 const BEYOND: usize = 16 + 8;
-/// Maximum number of poles for the small array, which is faster to clear.
+/// Maximum number of poles that use the small arrays, which are faster to clear.
 const FEW: usize = 16;
 
-/// If the secular function without the two adjacent poles changes by more than this share, the other poles
-/// are taken into account too.
+/// Largest relative change of the other terms across half a gap for which the first guess treats them as constant.
 const CROWDED: f64 = 0.5;
 
 /// Strictly ascending poles with weights, followed by padding poles of zero weight.
@@ -37,7 +36,7 @@ struct Gaps<V> {
     /// Nearer of the two poles. `side` is 1 if it is the lower one and -1 if it is the upper one.
     origin: V,
     side: V,
-    /// Bracket of the root, relative to that pole.
+    /// Bracket of the root, relative to `origin`.
     low: V,
     high: V,
 }
@@ -60,7 +59,7 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     problem.weights[..count].copy_from_slice(weights);
     let total: f64 = weights.iter().sum();
     for (i, pole) in problem.poles[count..count + BEYOND].iter_mut().enumerate() {
-        // The distance of the last root from the last pole is less than half of this.
+        // Half of this distance exceeds the distance of the last root from the last pole.
         *pole = poles[count - 1] + (2.0 + 2.0 * total) * (i + 1) as f64;
     }
     let mut first = 0;
@@ -74,8 +73,8 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Computes the roots above the poles from `first` on, one in each lane of `G` groups. Returns the number of
-/// roots.
+/// Computes the roots that follow pole `first` and the next poles, one in each lane of `G` groups. Returns the number
+/// of roots.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -94,7 +93,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
         origins[g] = gaps[g].lower;
         offsets[g] = simd.mul_f64s(simd.splat_f64s(0.5), simd.sub_f64s(gaps[g].upper, gaps[g].lower));
     }
-    // Every root lies above the poles up to the first one's and below those after the last one's.
+    // Every root of these lanes lies above the poles up to `first` and below the poles after the last lane's.
     let sides = [(first + 1) / 4, (first + G * S::F64_LANES).div_ceil(4)];
     let sums = evaluate(simd, problem, sides, &origins, &offsets);
     let mut moving = [zero; G];
@@ -110,7 +109,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     }
     let mut busy = [true; G];
     for _ in 0..MOST_STEPS {
-        // Often one root takes longer than the others. The group without it then stops early.
+        // Often one root takes longer than the others. Only its group then continues.
         let sums = if busy == [true; G] {
             evaluate(simd, problem, sides, &origins, &offsets)
         } else {
@@ -161,7 +160,7 @@ fn begin<S: Simd>(
     let far = simd.add_f64s(middle, simd.div_f64s(simd.sub_f64s(low_weight, high_weight), half));
     let gap = simd.sub_f64s(gaps.upper, gaps.lower);
     let guess = first_guess(simd, far, [low_weight, high_weight], gap, gaps.side);
-    // If the other poles matter across half the gap, their weight counts too. The slopes show this.
+    // If the other poles change the sum noticeably across half the gap, they are included. The slopes show this.
     let own = simd.div_f64s(simd.add_f64s(low_weight, high_weight), half);
     let others = simd.mul_add_e_f64s(simd.add_f64s(sums.slope_below, sums.slope_above), half, neg(simd, own));
     let crowded = simd.greater_than_f64s(others, simd.mul_f64s(simd.splat_f64s(CROWDED), abs(simd, far)));
@@ -201,14 +200,14 @@ fn improve<S: Simd>(
     (next, select(simd, settled, zero, moving))
 }
 
-/// Loads the first lanes of a list.
+/// Loads one SIMD vector from the start of a list.
 #[inline(always)]
 fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]
 }
 
-/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` on both sides of the point of each lane. Of the poles, in fours, those before
-/// `sides[0]` are below every point and those from `sides[1]` on above: only the others need to be told apart.
+/// Computes `Σ w/(d - λ)` and `Σ w/(d - λ)²` over the poles below and above the point of each lane. Poles come in
+/// groups of four. Groups before `sides[0]` are below every point, and groups from `sides[1]` on are above every point.
 #[inline(always)]
 fn evaluate<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -294,7 +293,7 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     select(simd, fits, first, second)
 }
 
-/// Returns the step of the middle-way method, or Newton's step in lanes where the former leads away from the
+/// Returns the step of the middle-way method, or Newton's step in lanes where the middle-way step leads away from the
 /// root.
 #[inline(always)]
 fn middle_way<S: Simd>(

@@ -1,4 +1,4 @@
-//! SIMD loops over poles.
+//! SIMD loops over the poles of a secular equation.
 //!
 //! All lists are padded to whole lanes with poles of zero weight. Four poles share one division: their product is inverted and
 //! multiplied back. The callers scale the problem to unit size, so that the product cannot overflow.
@@ -68,15 +68,15 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
 /// point. `V` is a single number or one per lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
-    /// Sum over the poles below the point; never positive.
+    /// Sum over the poles below the point. It is never positive.
     pub below: V,
-    /// Sum over the poles above the point; never negative.
+    /// Sum over the poles above the point. It is never negative.
     pub above: V,
     pub slope_below: V,
     pub slope_above: V,
 }
 
-/// Adds a vector of terms. The sign of a term determines to which side it belongs.
+/// Adds a vector of terms to the sums. The sign of a term determines to which side it belongs.
 #[inline(always)]
 fn add_terms<S: Simd>(simd: S, sums: &mut Sides<S::f64s>, weights: S::f64s, reciprocals: S::f64s) {
     let zero = simd.splat_f64s(0.0);
@@ -120,7 +120,7 @@ pub(super) fn pole_sums<S: Simd>(simd: S, poles: &[f64], weights: &[f64], point:
     }
 }
 
-/// Computes `Σ t/(d - λ)`. Four fractions are combined to save divisions.
+/// Computes `Σ t/(d - λ)`. Four fractions share one division.
 #[inline(always)]
 pub(super) fn cauchy_sum<S: Simd>(simd: S, poles: &[f64], terms: &[f64], point: Point) -> f64 {
     let mut sum = simd.splat_f64s(0.0);

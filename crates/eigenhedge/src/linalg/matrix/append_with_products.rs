@@ -1,4 +1,5 @@
-//! Storage of new vectors after the columns, with their norms and products, in one pass.
+//! Storage of new vectors in the spare columns of a matrix. Their norms and inner products are computed in the same
+//! pass.
 //!
 //! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 
@@ -10,18 +11,17 @@ use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Maximum number of vectors per call.
+/// Maximum number of vectors that one call can store.
 pub(crate) const WINDOW: usize = 16;
 
 /// Squared norms and inner products of stored vectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intake {
-    /// For each vector: its squared norm, and its inner products with the columns and with the earlier
-    /// vectors.
+    /// Squared norm of each vector, followed by its inner products with the columns and with the earlier vectors.
     sums: Vec<f64>,
     stride: usize,
     columns: usize,
-    /// Partial sums for each part of the rows.
+    /// Partial sums, one group for each part of the rows.
     partial: Vec<f64>,
 }
 
@@ -29,13 +29,14 @@ pub(crate) struct Intake {
 pub(crate) struct Source<'a> {
     /// Input vectors.
     pub points: &'a [&'a [f64]],
-    /// Origin to subtract, as a fixed point and a displacement; `None` for zero.
+    /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Factor of each vector by which the origin moves after it; empty if the origin is fixed.
+    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times the stored vector. Empty if the origin is
+    /// fixed.
     pub steps: &'a [f64],
 }
 
-/// Destinations of the vectors.
+/// Storage into which the vectors are written.
 type Slots<'a> = [&'a mut [f64]; WINDOW];
 
 impl Intake {
@@ -44,12 +45,12 @@ impl Intake {
         self.sums[vector * self.stride]
     }
 
-    /// Returns the products of a vector with the existing columns.
+    /// Returns the inner products of a vector with the existing columns.
     pub fn products(&self, vector: usize) -> &[f64] {
         &self.sums[vector * self.stride + 1..][..self.columns]
     }
 
-    /// Returns the product of two vectors.
+    /// Returns the inner product of two vectors.
     pub fn between(&self, earlier: usize, later: usize) -> f64 {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
@@ -64,7 +65,7 @@ impl Intake {
         size
     }
 
-    /// Adds the partial sums in order.
+    /// Adds the partial sums of all parts, in order.
     fn add_up(&mut self, size: usize) {
         self.sums.clear();
         self.sums.resize(size, 0.0);
@@ -75,8 +76,8 @@ impl Intake {
 }
 
 impl Matrix {
-    /// Stores points after the last column and computes their squared norms. If `products` is true, also
-    /// computes their inner products.
+    /// Stores the points minus the origin after the last column and computes their squared norms. If `products` is
+    /// true, also computes their inner products with the columns and with each other.
     pub(crate) fn take_in(&mut self, source: &Source<'_>, products: bool, intake: &mut Intake) {
         let count = source.points.len();
         assert!((1..=WINDOW).contains(&count), "a window of points");
@@ -108,18 +109,18 @@ fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     })
 }
 
-/// Input of one thread.
+/// Input of the rows that one thread processes.
 struct Part<'a> {
     source: &'a Source<'a>,
     columns: Columns<'a>,
     stride: usize,
-    /// Row at which the slots start.
+    /// Row of the matrix at which the slots start.
     first: usize,
 }
 
 impl Part<'_> {
-    /// Processes the rows part by part. `slots` contains the destinations, and `sums` has `size` numbers for
-    /// each part.
+    /// Copies and sums the rows, part by part. `slots` are the destinations, and `sums` has `size` numbers for each
+    /// part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);
@@ -136,7 +137,7 @@ impl Part<'_> {
         block.start - self.first..block.end - self.first
     }
 
-    /// Copies the points minus the origin, which moves after each point.
+    /// Copies the points minus the origin. The origin moves after each point.
     fn copy(&self, block: Range<usize>, slots: &mut [&mut [f64]]) {
         let Source { points, origin, steps } = self.source;
         let inner = self.inner(&block);
@@ -176,7 +177,7 @@ impl Part<'_> {
     }
 }
 
-/// Point minus the origin, which moves after it.
+/// Task that writes a point minus the origin and then moves the origin.
 struct Place<'a> {
     point: &'a [f64],
     base: Option<&'a [f64]>,

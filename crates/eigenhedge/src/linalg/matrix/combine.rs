@@ -1,26 +1,26 @@
-//! Product of a long matrix with a small one, in place.
+//! Product of a tall matrix with a small one, in place.
 //!
-//! Cost: the long matrix is read and written once. A few rows at a time stay in the first-level cache until all their products
-//! are computed. A general product would copy them twice.
+//! Cost: the tall matrix is read and written once. A few rows at a time stay in the first-level cache until all their
+//! products are computed. A general product would copy them twice.
 
 use super::Matrix;
 use pulp::{Simd, WithSimd};
 
-/// Access to the columns of a matrix in SIMD vectors of rows.
+/// Access to the columns of a matrix in SIMD vectors of consecutive rows.
 trait Grid<V> {
-    /// Returns `B` SIMD vectors of a column.
+    /// Returns `B` SIMD vectors of a column, starting at vector `row`.
     fn part<const B: usize>(&self, column: usize, row: usize) -> &[V];
-    /// Writes `B` SIMD vectors of a column.
+    /// Writes `B` SIMD vectors of a column, starting at vector `row`.
     fn put<const B: usize>(&mut self, column: usize, row: usize, values: &[V]);
 }
 
-/// Task that computes `A ← A R` for a matrix A with this number of rows and this stride.
+/// Task that computes `A ← A R` for a matrix A with the given entries, stride and number of rows.
 pub(super) struct Combine<'a> {
     pub entries: &'a mut [f64],
     pub stride: usize,
     pub rows: usize,
     pub rotation: &'a Matrix,
-    /// Buffer for products.
+    /// Buffer for the product of a few rows.
     pub working: &'a mut Vec<f64>,
 }
 
@@ -101,7 +101,7 @@ fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotatio
     }
 }
 
-/// Computes `B` SIMD vectors of rows of the product.
+/// Computes `B` SIMD vectors of rows in all columns of the product.
 #[inline(always)]
 fn block<S: Simd, const B: usize>(
     simd: S,

@@ -1,4 +1,4 @@
-//! A column-major matrix that grows and shrinks in both dimensions without moving its entries.
+//! Column-major matrix that grows and shrinks in both dimensions, usually without moving its entries.
 //!
 //! Columns start on 64-byte boundaries, so vector loads never cross a cache line, and faer can view the storage.
 
@@ -20,7 +20,7 @@ use subtract_projection::{Columns, SubtractTimes};
 const ALIGN: usize = 64;
 const LINE: usize = ALIGN / size_of::<f64>();
 
-/// Column-major matrix. `rows × columns` entries are in use; the rest of the storage is spare.
+/// Column-major matrix. Only `rows × columns` entries are in use. The rest of the storage is spare.
 #[derive(Debug, Default)]
 pub struct Matrix {
     rows: usize,
@@ -58,7 +58,7 @@ impl Matrix {
         self.columns
     }
 
-    /// Returns the number of bytes allocated.
+    /// Returns the size of the allocation in bytes.
     pub fn bytes(&self) -> usize {
         self.data.capacity() * size_of::<f64>()
     }
@@ -87,7 +87,7 @@ impl Matrix {
         if first < second { (a, b) } else { (b, a) }
     }
 
-    /// Changes the shape. Entries common to both shapes are kept; new entries are zero.
+    /// Changes the shape. Entries common to both shapes are kept. New entries are zero.
     pub(crate) fn resize(&mut self, rows: usize, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if rows > self.stride || columns > room {
@@ -117,7 +117,7 @@ impl Matrix {
         }
     }
 
-    /// Appends a column.
+    /// Appends a column, which must have as many entries as the matrix has rows.
     pub(crate) fn push_column(&mut self, column: &[f64]) {
         self.resize(column.len(), self.columns + 1);
         self.column_mut(self.columns - 1).copy_from_slice(column);
@@ -147,21 +147,21 @@ impl Matrix {
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Writes `x - A c` to the spare column after the last one. Returns its squared norm.
-    /// [`Self::adopt_spare`] makes it a regular column.
+    /// Writes `x - A c` to the spare column after the last one and returns its squared norm. [`Self::adopt_spare`]
+    /// makes the spare column part of the matrix.
     pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         let (columns, residual) = self.columns_and_spare();
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
     }
 
-    /// Computes `Aᵀ` times the spare column.
+    /// Computes the inner products of all columns with the spare column.
     pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
         let (columns, residual) = self.columns_and_spare();
         products::transpose_times(columns, residual, out);
     }
 
-    /// Subtracts `A c` from the spare column. Returns its squared norm.
+    /// Subtracts `A c` from the spare column and returns the squared norm of the result.
     pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
         assert_eq!(coefficients.len(), self.columns, "shapes agree");
         let (columns, residual) = self.columns_and_spare();
@@ -173,20 +173,20 @@ impl Matrix {
         self.columns_and_spare().1
     }
 
-    /// Appends the spare column unchanged.
+    /// Makes the spare column the last column of the matrix.
     pub(crate) fn adopt_spare(&mut self) {
         self.columns_and_spare();
         self.columns += 1;
     }
 
-    /// Appends the spare column, scaled.
+    /// Multiplies the spare column by `scale` and makes it the last column of the matrix.
     pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
         let (_, residual) = self.columns_and_spare();
         residual.iter_mut().for_each(|x| *x *= scale);
         self.columns += 1;
     }
 
-    /// Computes `A ← A R` in place.
+    /// Computes `A ← A R` in place. `working` is a buffer.
     pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
         assert_eq!(self.columns, rotation.rows, "shapes agree");
         assert!(rotation.columns <= self.columns, "no more columns than before");
@@ -205,15 +205,15 @@ impl Matrix {
         });
     }
 
-    /// Copies the vector stored `distance` columns after the spare column to the spare column.
+    /// Overwrites the spare column with the vector stored `distance` columns after it.
     pub(crate) fn draw_spare(&mut self, distance: usize) {
         let (rows, stride) = (self.rows, self.stride);
         let (_, room) = self.columns_and_room();
         room.copy_within(distance * stride..distance * stride + rows, 0);
     }
 
-    /// Computes the inner products of the last column with `count` stored vectors, which start `distance`
-    /// columns after it.
+    /// Computes the inner products of the last column with `count` vectors in the spare storage. The first of them is
+    /// `distance` columns after the last column.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
         let vectors = Columns {
@@ -240,7 +240,7 @@ impl Matrix {
         (columns, &mut spare[..rows])
     }
 
-    /// Returns the columns and all storage after them.
+    /// Returns the columns and all spare storage after them.
     fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
         let (rows, count, stride) = (self.rows, self.columns, self.stride);
         let (entries, room) = self.data[self.start..].split_at_mut(count * stride);
@@ -273,7 +273,7 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
-    /// Returns the largest deviation of the Gram matrix of the columns from the identity.
+    /// Returns the largest absolute entry of the Gram matrix of the columns minus the identity.
     pub fn drift(&self) -> f64 {
         let mut largest = 0f64;
         for j in 0..self.columns {
@@ -285,7 +285,7 @@ impl Matrix {
         largest
     }
 
-    /// Computes the Gram matrix of the columns minus the identity. Only the upper triangle is defined.
+    /// Computes the Gram matrix of the columns minus the identity. Only the upper triangle of `defect` is defined.
     pub(crate) fn gram_defect(&self, defect: &mut Matrix, working: &mut Vec<f64>) {
         let (columns, count) = (self.as_columns(), self.columns);
         products::add_up(columns, columns, self.rows, true, working);
@@ -296,14 +296,14 @@ impl Matrix {
         }
     }
 
-    /// Orthonormalizes nearly orthonormal columns by Gram–Schmidt, twice per column. A column in the span of the earlier ones
-    /// is replaced by the unit vector farthest from the span.
+    /// Orthonormalizes nearly orthonormal columns by two Gram–Schmidt passes per column. A column near the span of the
+    /// earlier ones is replaced by the orthonormalized unit vector farthest from that span.
     pub fn orthonormalise(&mut self) {
         self.gram_schmidt(0.5);
     }
 
-    /// Orthonormalizes arbitrary columns. A column that is almost in the span of the earlier ones is
-    /// replaced.
+    /// Orthonormalizes arbitrary columns. A column that is almost in the span of the earlier ones is replaced by a new
+    /// direction.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }
@@ -316,8 +316,8 @@ impl Matrix {
         }
     }
 
-    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length
-    /// that remained.
+    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length that remained
+    /// before normalization.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {
@@ -368,14 +368,13 @@ impl Matrix {
     }
 }
 
-/// Returns a capacity of at least `need`, and at least a quarter more than `had` so that repeated growth is
-/// cheap.
+/// Returns a capacity of at least `need`, and at least 1.25 times `had`, so that repeated growth is cheap.
 fn grown(need: usize, had: usize) -> usize {
     need.max(had + had / 4)
 }
 
-/// Returns the distance between columns, counted in entries. It is a multiple of a cache line. For long
-/// columns it is an odd multiple, because columns one page apart would compete for the same cache sets.
+/// Returns the stride between columns, in entries. It is a multiple of a cache line. For long columns it is an odd
+/// multiple, because columns one page apart would compete for the same cache sets.
 fn padded(rows: usize) -> usize {
     let lines = rows.div_ceil(LINE);
     LINE * if lines >= 32 { lines | 1 } else { lines }
@@ -403,7 +402,7 @@ impl PartialEq for Matrix {
     }
 }
 
-/// Maximum number of rows and of columns of a deserialized matrix that has no entries.
+/// Limits on the rows and columns of a deserialized matrix without entries.
 const MOST_EMPTY_ROWS: usize = 1 << 32;
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
@@ -440,15 +439,14 @@ impl<'de> Deserialize<'de> for Matrix {
     }
 }
 
-/// Adds the lower triangle of `a b` to that of `out`.
+/// Adds the lower triangle of `a b` to the lower triangle of `out`.
 pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
     matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
 }
 
-/// Computes `out = s x` on one thread. `lower` contains the lower triangle of the symmetric matrix s. Resizes
-/// `out`.
+/// Computes `out = s x` on one thread, where `lower` holds the lower triangle of the symmetric matrix s. Resizes `out`.
 pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     out.resize(lower.rows(), x.columns());

@@ -1,20 +1,20 @@
-//! Inner products of long vectors, many at once.
+//! Inner products of many pairs of long vectors.
 //!
 //! Cost: every vector is read once. Blocks of rows stay in the nearest caches.
 //!
-//! Numerics: sums run block by block and part by part, so that a product has the same bits for any number of vectors computed
-//! together.
+//! Numerics: sums run block by block and part by part. A product therefore has the same bits, however many vectors are
+//! processed together.
 
 use super::subtract_projection::{BLOCK, Columns};
 use crate::threads::share_out;
 use pulp::{Arch, Simd, WithSimd};
 use std::ops::Range;
 
-/// Vectors of equal length, read by ranges of rows.
+/// Vectors of equal length whose entries are read by ranges of rows.
 pub(super) trait Vectors {
     /// Returns the number of vectors.
     fn count(&self) -> usize;
-    /// Returns a range of rows of vector `j`.
+    /// Returns the entries of vector `j` in a range of rows.
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
 }
 
@@ -40,18 +40,18 @@ impl Vectors for &[&[f64]] {
     }
 }
 
-/// Number of rows that are summed separately. Results therefore do not depend on the number of threads.
+/// Number of rows per part. Each part is summed separately, so results do not depend on the number of threads.
 pub(super) const PART: usize = 1 << 14;
 
-/// Task that adds inner products over some rows: `out[r][l] += left[l] · right[r]`.
+/// Task that adds the inner products over a range of rows: `out[r][l] += left[l] · right[r]`.
 pub(super) struct Products<'a, L, R> {
     pub left: L,
     pub right: R,
     pub rows: Range<usize>,
-    /// Row at which `right` starts.
+    /// Row of the left vectors at which the right vectors start.
     pub offset: usize,
     pub out: &'a mut [f64],
-    /// Distance in `out` between the results of consecutive r.
+    /// Distance in `out` between the results of `r` and `r + 1`.
     pub stride: usize,
     /// True if only products with l ≤ r are needed. Others may be computed as well.
     pub below: bool,
@@ -142,8 +142,8 @@ pub(super) fn transpose_times(columns: Columns<'_>, x: &[f64], out: &mut Vec<f64
     add_up(columns, &[x][..], x.len(), false, out);
 }
 
-/// Computes the products of all left vectors with all right vectors over `length` rows: `out[r][l] = left[l] · right[r]`. If
-/// `below` is true, only products with l ≤ r are needed. Resizes `out`.
+/// Computes the inner products of all left with all right vectors over `length` rows: `out[r][l] = left[l] · right[r]`.
+/// If `below` is true, only products with l ≤ r are defined. Resizes `out`.
 pub(super) fn add_up<R: Vectors + Copy + Send>(
     left: Columns<'_>,
     right: R,

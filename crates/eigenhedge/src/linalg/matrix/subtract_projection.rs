@@ -1,4 +1,4 @@
-//! Read-only columns, and the residual of a vector after subtracting a combination of them.
+//! Read-only view of columns, and the residual of a vector after subtracting a combination of columns.
 //!
 //! Cost: the columns are read once. Rows are processed in blocks, so that the vector stays in the first-level cache while the
 //! columns are streamed, eight at a time.
@@ -6,8 +6,8 @@
 use crate::num::dot;
 use pulp::{Simd, WithSimd};
 
-/// Number of rows per block. Vectors stay in the first-level cache while the columns are read. Products are
-/// summed block by block, so they do not depend on how many are computed at once.
+/// Number of rows per block. Vectors stay in the first-level cache while the columns are read. Products are summed
+/// block by block, so a product does not depend on how many are computed at once.
 pub(super) const BLOCK: usize = 512;
 
 /// Read-only view of adjacent columns.
@@ -33,11 +33,11 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Task that computes `x ← x - A c` and the squared norm of the result.
+/// Task that computes `x ← from - A c` and the squared norm of the result.
 pub(super) struct SubtractTimes<'a> {
     pub columns: Columns<'a>,
     pub coefficients: &'a [f64],
-    /// Vector to subtract from; `None` for `x` itself.
+    /// Vector to subtract from. `None` means `x` itself.
     pub from: Option<&'a [f64]>,
     pub x: &'a mut [f64],
 }
@@ -48,7 +48,7 @@ impl WithSimd for SubtractTimes<'_> {
     fn with_simd<S: Simd>(self, simd: S) -> f64 {
         let Self { columns, coefficients, from: source, x } = self;
         let mut square = 0.0;
-        // Blocks and columns run backwards, because the data used last for the coordinates is still in the nearest cache.
+        // Blocks and columns run backwards, because the data read last by the preceding products is still in the cache.
         for block in (0..x.len().div_ceil(BLOCK)).rev() {
             let rows = block * BLOCK..((block + 1) * BLOCK).min(x.len());
             let x = &mut x[rows.start..rows.end];

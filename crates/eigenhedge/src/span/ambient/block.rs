@@ -1,13 +1,13 @@
-//! Points of a block: they are already stored after the columns, and their products are known.
+//! Blocks of upcoming points that are already stored after the columns and whose inner products are known.
 //!
 //! Cost: one pass over the columns for all points together, instead of one per point.
 
 use crate::linalg::{Intake, WINDOW};
 
-/// Upcoming points, with their precomputed inner products.
+/// Block of upcoming points, with their precomputed inner products.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Number of points.
+    /// Number of points in the block.
     points: usize,
     /// Column index of the first point.
     first: usize,
@@ -34,7 +34,7 @@ impl Block {
         self.since.resize(points * WINDOW, 0.0);
     }
 
-    /// Ends the block.
+    /// Ends the block and discards its points.
     pub fn clear(&mut self) {
         (self.points, self.loaded, self.stored) = (0, 0, 0);
     }
@@ -55,25 +55,25 @@ impl Block {
         Some(self.first + self.loaded - 1)
     }
 
-    /// Returns the index of the currently loaded point.
+    /// Returns the index of the currently loaded point in the block, or `None` if none is loaded.
     pub fn present(&self) -> Option<usize> {
         self.loaded.checked_sub(1)
     }
 
-    /// Computes the inner products of the loaded point with all stored vectors.
+    /// Copies the inner products of point `point` of the block with all stored vectors to `out`.
     pub fn products(&self, point: usize, out: &mut Vec<f64>) {
         out.clear();
         out.extend_from_slice(self.intake.products(point));
         out.extend_from_slice(&self.since[point * WINDOW..][..self.stored]);
     }
 
-    /// Returns the distance, in columns, of the next point from the last of `columns` columns. `None` if no
+    /// Returns the distance, in columns, from the last of `columns` columns to the next point. Returns `None` if no
     /// point is left.
     pub fn distance(&self, columns: usize) -> Option<usize> {
         (self.left() > 0).then(|| self.first + self.loaded + 1 - columns)
     }
 
-    /// Records that the loaded point was stored unchanged.
+    /// Records that the loaded point was stored unchanged as a vector of the span.
     pub fn store_present(&mut self) {
         let Some(present) = self.present() else { return };
         for later in self.loaded..self.points {
@@ -82,7 +82,8 @@ impl Block {
         self.stored += 1;
     }
 
-    /// Records that another vector was stored, and its inner products with the remaining points.
+    /// Records that a vector other than the loaded point was stored. `products` are its inner products with the
+    /// remaining points.
     pub fn store_other(&mut self, products: &[f64]) {
         for (later, product) in (self.loaded..self.points).zip(products) {
             self.since[later * WINDOW + self.stored] = *product;

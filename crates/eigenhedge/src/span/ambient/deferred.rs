@@ -1,30 +1,29 @@
 //! Deferred columns: combinations of stored vectors that are not written out yet.
 //!
-//! The stored vectors V are the written columns, followed by one vector for each deferred column: the point it came from, or
-//! the column itself if it was computed. The columns are `V C` with C upper triangular, so that nothing refers to later
-//! vectors. Combinations refer to stored vectors at unit length. The points are stored unscaled, together with their scale
-//! factors.
+//! The stored vectors V are the written columns, followed by one vector for each deferred column: the point from which
+//! the column was made, or the column itself if it was computed. The columns are `V C` with C upper triangular, so that
+//! no column refers to later vectors. Combinations refer to stored vectors at unit length. The points are stored
+//! unscaled, together with their scale factors.
 //!
-//! The Gram matrix G of the stored vectors is known, because every product in it was needed anyway: those of a point for its
-//! coordinates, those of the written columns when they were written. Gram–Schmidt can therefore be repeated without another
-//! pass over the vectors ([`Deferred::refine`]), and the columns are orthonormal up to the rounding of G times the squared norm
-//! of the coefficients. The defect of the written columns does not grow from one combination to the next: it is part of G, and
-//! C corrects it.
+//! The Gram matrix G of the stored vectors is known, because every product in it was needed anyway: those of a point
+//! for its coordinates, those of the written columns when they were written. Gram–Schmidt can therefore be repeated
+//! without another pass over the vectors ([`Deferred::refine`]). The columns are orthonormal up to the rounding of G
+//! times the squared norm of the coefficients. The defect of the written columns does not grow from one combination to
+//! the next, because it is part of G, and C corrects it.
 //!
-//! Cost: O(d w) for d deferred of w columns; nothing if there are none.
+//! Cost: O(d w) for d deferred columns among w columns. Without deferred columns there is no cost.
 
 use crate::linalg::Matrix;
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
-/// Columns that are not written out yet. They are the last ones, stored as combinations of vectors.
+/// Last columns of a span that are not written out yet. They are stored as combinations of vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Deferred {
-    /// Column j contains the coefficients of the j-th deferred column, in terms of the stored vectors up to
-    /// its own.
+    /// Coefficients of the deferred columns. Column j refers to the stored vectors up to that of deferred column j.
     pub(super) combinations: Matrix,
-    /// Column j contains the inner products of the j-th stored vector with the earlier ones, and its squared
-    /// norm minus 1.
+    /// Gram matrix of the stored vectors minus the identity. Column j holds the products of the stored vector of
+    /// deferred column j with the earlier vectors, and its own squared norm minus 1.
     pub(super) gram: Matrix,
     /// Factors that scale the stored vectors of deferred columns to unit length.
     pub(super) factors: Vec<f64>,
@@ -46,15 +45,16 @@ impl Deferred {
     /// Converts inner products with the stored vectors (at unit length) to coordinates in the columns.
     pub fn resolve(&self, products: &mut [f64]) {
         let written = products.len() - self.columns();
-        // Backwards, because a combination needs the products before it.
+        // Runs backwards, because a combination needs the unchanged products of the earlier vectors.
         for j in (0..self.columns()).rev() {
             let end = written + j + 1;
             products[end - 1] = dot(&self.combinations.column(j)[..end], &products[..end]);
         }
     }
 
-    /// Converts inner products with stored vectors to inner products with vectors of unit length. Also
-    /// converts coefficients of the latter to coefficients of the former.
+    /// Multiplies the entries that belong to deferred columns by the scale factors of their stored vectors. This
+    /// converts inner products with stored vectors to those with unit vectors, and coefficients of unit vectors to
+    /// those of stored vectors.
     pub fn scale(&self, numbers: &mut [f64]) {
         let written = numbers.len() - self.columns();
         numbers[written..].iter_mut().zip(&self.factors).for_each(|(number, factor)| *number *= factor);
@@ -67,7 +67,7 @@ impl Deferred {
         self.write_out(coordinates, coefficients);
     }
 
-    /// Converts coordinates to coefficients. `coefficients` contains a copy of the coordinates on input.
+    /// Converts coordinates to coefficients. On input, `coefficients` must be a copy of the coordinates.
     fn write_out(&self, coordinates: &[f64], coefficients: &mut [f64]) {
         let written = coordinates.len() - self.columns();
         coefficients[written..].fill(0.0);
@@ -77,8 +77,8 @@ impl Deferred {
         }
     }
 
-    /// Computes the inner products of the residual `z - V x` with the stored vectors, from those of z and the
-    /// coefficients x.
+    /// Computes the inner products of the residual `z - V x` with the stored vectors. `products` are those of z, and
+    /// `coefficients` are x.
     fn products_left(&self, products: &[f64], coefficients: &[f64], left: &mut Vec<f64>) {
         let written = products.len() - self.columns();
         left.clear();
@@ -92,9 +92,9 @@ impl Deferred {
         }
     }
 
-    /// Runs the second pass of Gram–Schmidt, using only the Gram matrix. Refines the coordinates and
-    /// coefficients of a point with this squared norm, given its inner products with the stored vectors.
-    /// Returns the squared norm of the residual.
+    /// Runs the second pass of Gram–Schmidt, using only the Gram matrix. Refines the coordinates and coefficients of a
+    /// point from its squared norm `square` and its inner products with the stored vectors. Returns the squared norm of
+    /// the residual.
     pub fn refine(
         &self,
         products: &[f64],
@@ -117,9 +117,9 @@ impl Deferred {
         residual - dot(left, left)
     }
 
-    /// Appends a column: the normalized residual of a point of this norm, which is stored after all other
-    /// vectors. `explained` is the projection of the point on the others, and `products` are its inner
-    /// products with them.
+    /// Appends a column: the normalized residual of a point that is stored after all other vectors. `explained`
+    /// contains the coefficients of the point's projection, and `products` its inner products with the other vectors.
+    /// `norm` is the norm of the point.
     pub fn push(&mut self, explained: &[f64], products: &[f64], norm: f64, residual_norm: f64) {
         let (j, own) = (self.columns(), explained.len());
         self.resize(own + 1, j + 1);
@@ -130,7 +130,8 @@ impl Deferred {
         self.factors.push(1.0 / norm);
     }
 
-    /// Appends a column that is written out as the last of `vectors`, although earlier ones may be deferred.
+    /// Appends a column that is already written out as the last of `vectors` stored vectors. Does nothing if no column
+    /// is deferred.
     pub fn push_whole(&mut self, vectors: usize) {
         let j = self.columns();
         if j > 0 {
@@ -140,8 +141,9 @@ impl Deferred {
         }
     }
 
-    /// Starts again with all columns written out. `defect` is their Gram matrix minus the identity, in the
-    /// upper triangle. It is ignored if negligible.
+    /// Resets the state after all columns were written out. `defect` is their Gram matrix minus the identity, in the
+    /// upper triangle. A negligible defect is ignored. Otherwise all columns become deferred combinations that correct
+    /// it.
     pub fn restart(&mut self, defect: &Matrix) {
         self.resize(0, 0);
         self.factors.clear();
@@ -162,7 +164,7 @@ impl Deferred {
         self.factors.resize(size, 1.0);
     }
 
-    /// Clears the state: all columns are written out and orthonormal.
+    /// Resets the state to columns that are all written out and orthonormal.
     pub fn clear(&mut self) {
         self.resize(0, 0);
         self.factors.clear();
@@ -173,7 +175,7 @@ impl Deferred {
         self.gram.resize(rows, columns);
     }
 
-    /// Converts combinations of the columns to combinations of the stored vectors.
+    /// Converts combinations of the columns, one per column of `rotation`, to combinations of the stored vectors.
     pub fn expand_all(&self, rotation: &Matrix, out: &mut Matrix) {
         out.clone_from(rotation);
         for i in 0..rotation.columns() {
@@ -183,8 +185,8 @@ impl Deferred {
     }
 }
 
-/// A residual counts as orthogonal to the stored vectors if its relative overlap with them is below this.
+/// Relative overlap with the stored vectors below which a residual counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// Defect of written columns that is tolerated until the next combination. The combination multiplies it by
-/// at most the squared norm of the coefficients.
+/// Largest defect of written columns that is ignored. The next combination multiplies the defect by at most the squared
+/// norm of the coefficients.
 const NEGLIGIBLE: f64 = 4e-15;

@@ -1,4 +1,4 @@
-//! Operations to merge spans: adding several vectors at once, and combining origins.
+//! Operations for merging spans: adding several vectors at once, and combining origins.
 
 use super::{Ambient, Deferred, Origin};
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::linalg::{Matrix, multiply};
 use crate::span::Span;
 
 impl Ambient {
-    /// Adds columns until the span contains all vectors. Returns the coordinates of the vectors.
+    /// Adds columns until the span contains all vectors. Returns the coordinates of the vectors, one per column.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
         if self.columns.columns() == self.length {
@@ -30,7 +30,7 @@ impl Ambient {
         outcome.map(|()| coordinates)
     }
 
-    /// Replaces the columns by the unit vectors. Returns the old columns.
+    /// Replaces the columns by the unit vectors of `R^n`. Returns the old columns.
     pub(crate) fn complete(&mut self) -> Matrix {
         let vectors = self.vectors().into_owned();
         self.scratch.0.block.clear();
@@ -39,8 +39,8 @@ impl Ambient {
         vectors
     }
 
-    /// Moves the origin towards that of another span by this share of the displacement. Returns the whole
-    /// displacement.
+    /// Moves the origin towards the origin of another span by the given share of their difference. Returns the whole
+    /// difference.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.scratch.0.block.clear();
         let zero = || Origin::at(vec![0.0; self.length]);
@@ -52,7 +52,7 @@ impl Ambient {
         way
     }
 
-    /// Sets the origin to a fixed point plus a displacement.
+    /// Sets the origin to the fixed point `base` plus the displacement `way`.
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.scratch.0.block.clear();
         self.origin = Some(Origin { base: base.to_vec(), way: way.to_vec() });

@@ -1,17 +1,18 @@
 //! Span of plain vectors: the columns are vectors of n numbers.
 //!
-//! Cost: four passes over the columns per projection, two if little of the point is in their span. The residual is computed in
-//! the storage of the next column. A combination reads and writes the columns once. Long rows take one pass: a residual that is
-//! not small is known from products alone, so the row itself is stored and its column is kept as a combination ([`Deferred`])
-//! until all columns are combined next. Long rows in a block share one pass ([`Block`]); they are copied directly to their
-//! final storage.
+//! Cost: four passes over the columns per projection, or two if little of the point is in their span. The residual is
+//! computed in the storage of the next column. A combination reads and writes the columns once. Long rows take one
+//! pass. A residual that is not small is known from products alone, so the row itself is stored, and its column is kept
+//! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass ([`Block`])
+//! and are copied directly to their final storage.
 //!
-//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is enough"),
-//! so that no defect of the columns is amplified by more than that factor. If the second pass halves the residual again, the
-//! residual is rounding and counts as zero. So does a residual below [`ROUNDING`] times the point. For long rows the second
-//! pass uses the Gram matrix of the stored vectors. Its rounding errors are multiplied by the squared norm of the coefficients,
-//! at most [`LARGEST_COEFFICIENTS`] squared; above that the residual is computed. The drift of the columns is measured whenever
-//! long columns are combined, and periodically for short ones. Above a threshold they are orthonormalized again.
+//! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
+//! enough"), so that no defect of the columns is amplified by more than that factor. If the second pass halves the
+//! residual again, the residual is rounding and counts as zero. So does a residual below [`ROUNDING`] times the point.
+//! For long rows the second pass uses the Gram matrix of the stored vectors. Its rounding errors are multiplied by the
+//! squared norm of the coefficients. If that norm exceeds [`LARGEST_COEFFICIENTS`], the residual is computed instead.
+//! The drift of the columns is measured whenever long columns are combined, and periodically for short ones. Above a
+//! threshold they are orthonormalized again.
 //!
 //! References: Giraud, Langou, Rozložník & van den Eshof, *Rounding error analysis of the classical Gram–Schmidt
 //! orthogonalization process*, Numerische Mathematik 2005; Parlett, *The Symmetric Eigenvalue Problem*, section 6-9.
@@ -33,11 +34,11 @@ use deferred::{Deferred, Refinement};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
+/// Span of orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
-    /// Orthonormal vectors, followed by the stored vectors of the deferred columns.
+    /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
     combinations: u64,
@@ -47,8 +48,8 @@ pub struct Ambient {
     deferred: Deferred,
 }
 
-/// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once; later steps
-/// do not depend on how far the points are from the origin of the coordinates.
+/// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once. Later steps do not
+/// depend on how far the points are from zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Origin {
     base: Vec<f64>,
@@ -67,65 +68,63 @@ impl Origin {
     }
 }
 
-/// Scratch space, with the results of loading a point.
+/// Scratch space, including the results of loading a point.
 #[derive(Debug, Clone, Default)]
 struct Working {
     point: Vec<f64>,
     place: Place,
-    /// Squared norm of the point, in units of `unit`.
+    /// Squared norm of the point after division by `unit`.
     square: f64,
-    /// Power of two by which the point was divided; `None` for 1.
+    /// Power of two by which the point was divided. `None` means 1.
     unit: Option<f64>,
-    /// Norm of the residual. The residual itself is stored after the last column, unless the point is stored
-    /// there.
+    /// Norm of the residual. The residual itself is in the spare column after the last one, unless the point is there.
     residual_norm: f64,
     block: Block,
-    /// Number of columns at the last combination, and number of columns added between the last two
-    /// combinations (`None` before the first).
+    /// Number of columns at the last combination, and the number added between the last two combinations. The latter is
+    /// `None` before the first combination.
     combined: usize,
     last_wait: Option<usize>,
     correction: Vec<f64>,
-    /// Buffer for a vector other than the point.
+    /// Buffer for vectors other than the point.
     vector: Vec<f64>,
-    /// Inner products of the point with the stored vectors, at unit length.
+    /// Inner products of the point with the stored vectors, which are scaled to unit length.
     products: Vec<f64>,
-    /// Coefficients of the projection in terms of the stored vectors, at unit length.
+    /// Coefficients of the projection in the stored vectors, which are scaled to unit length.
     explained: Vec<f64>,
     refinement: Refinement,
     defect: Matrix,
-    /// Rotation of the columns, expressed in the stored vectors.
+    /// Rotation of the columns, expressed as combinations of the stored vectors.
     expanded: Matrix,
     product: Vec<f64>,
 }
 
-/// Location of the loaded point.
+/// Place where the loaded point is stored.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
-    /// In a buffer of its own.
+    /// Separate buffer.
     #[default]
     Apart,
-    /// After the last column.
+    /// Spare column after the last one.
     Behind,
-    /// As the last stored vector.
+    /// Last stored vector of the span.
     Stored,
 }
 
-/// A residual shorter than this share of the norm of the point is computed twice.
+/// Length of a residual, as a share of the length of the point, below which the residual is computed twice.
 const REPEAT: f64 = 0.75;
-/// A residual whose relative overlap with the columns is below this counts as orthogonal and is not
-/// recomputed.
+/// Relative overlap with the columns below which a residual counts as orthogonal and is not recomputed.
 const ORTHOGONAL: f64 = 4e-15;
-/// If the second pass leaves less than this share of the residual, the result is treated as rounding error.
+/// Share of the residual that the second pass must leave. A smaller result is treated as rounding error.
 const HALVED: f64 = 0.5;
-/// A residual shorter than this share of the norm of the point is treated as rounding error.
+/// Length of a residual, as a share of the length of the point, below which it is treated as rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Drift above which the columns are orthonormalized again.
+/// Drift from orthonormality above which the columns are orthonormalized again.
 const TOLERABLE_DRIFT: f64 = 1e-13;
-/// Number of combinations between two measurements of the drift.
+/// Number of combinations of short columns between two measurements of the drift.
 const LOOK_EVERY: u64 = 32;
 /// Minimum row length for the single-pass method.
 const LONG: usize = 512;
-/// Minimum number of points in a block.
+/// Minimum number of points requested for a block.
 const SHORTEST_BLOCK: usize = 4;
 /// Maximum number of values in a block.
 const LARGEST_BLOCK: usize = 1 << 22;
@@ -149,7 +148,7 @@ impl Ambient {
         })
     }
 
-    /// Sets the dimension N of the whole space, which contains `R^n`.
+    /// Sets the dimension N of the whole space, which contains `R^n`. Returns `Err` if N < n.
     pub fn within(mut self, dimension: Multiplicity) -> Result<Self, Error> {
         if let Multiplicity::Finite(n) = dimension
             && n < self.length as u64
@@ -164,19 +163,19 @@ impl Ambient {
         Ok(self)
     }
 
-    /// Sets the origin that is subtracted from all points.
+    /// Sets the origin that is subtracted from all points. Returns `Err` for a wrong length or a non-finite value.
     pub fn with_origin(mut self, origin: Vec<f64>) -> Result<Self, Error> {
         check_row("center", &origin, self.length)?;
         self.origin = Some(Origin::at(origin));
         Ok(self)
     }
 
-    /// Returns the best number of points of this length to load in one block; 1 if blocks are not faster.
+    /// Returns the best number of points of this length to load in one block, or 1 if blocks are not faster.
     pub fn block_points(length: usize) -> usize {
         if length < LONG { 1 } else { (LARGEST_BLOCK / length).clamp(1, WINDOW) }
     }
 
-    /// Returns true if the next points would be loaded in a block.
+    /// Returns true if a call of `prefetch` would start a new block.
     pub(crate) fn wants_block(&self) -> bool {
         self.stores_points() && self.scratch.0.block.left() == 0
     }
@@ -186,7 +185,7 @@ impl Ambient {
         self.length
     }
 
-    /// Returns the origin; `None` for zero.
+    /// Returns the origin, or `None` if it is zero.
     pub fn origin(&self) -> Option<Vec<f64>> {
         self.origin.as_ref().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
@@ -202,7 +201,7 @@ impl Ambient {
         }
     }
 
-    /// Computes the row with this deviation from the origin.
+    /// Computes the row that has the given deviation from the origin.
     pub(crate) fn place(&self, deviation: &[f64], out: &mut Vec<f64>) {
         out.clear();
         match &self.origin {
@@ -213,14 +212,14 @@ impl Ambient {
         }
     }
 
-    /// Changes the fixed point in a column in which all previous rows were at the origin. The previous rows
-    /// are not affected.
+    /// Moves the origin in one column of the data to `value`. All previous rows must have had the origin's value in
+    /// that column, so their deviations do not change.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.scratch.0.block.clear();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
 
-    /// Computes combinations of the columns as vectors.
+    /// Computes combinations of the columns, one per column of `directions`, as vectors in `R^n`.
     pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
         if directions.columns() == 0 {
             return out.resize(self.length, 0);
@@ -232,7 +231,7 @@ impl Ambient {
         multiply(out, self.columns.view(), expanded.view());
     }
 
-    /// Returns the orthonormal columns.
+    /// Returns the orthonormal vectors. They are copied only if some columns are deferred.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
         if self.deferred.columns() == 0 {
             return Cow::Borrowed(&self.columns);
@@ -260,7 +259,7 @@ impl Ambient {
         self.deferred.resolve(coordinates);
     }
 
-    /// Subtracts from a vector the combination of the columns with these coordinates.
+    /// Subtracts the combination of the columns with these coordinates from a vector.
     pub(crate) fn subtract(&mut self, coordinates: &[f64], vector: &mut [f64]) {
         let explained = &mut self.scratch.0.explained;
         self.deferred.expand(coordinates, explained);
@@ -268,12 +267,12 @@ impl Ambient {
         self.columns.subtract_times(explained, vector);
     }
 
-    /// Returns true if points are loaded directly into their final storage.
+    /// Returns true if points are long enough to be loaded directly into their final storage.
     fn stores_points(&self) -> bool {
         self.length >= LONG
     }
 
-    /// Copies a point minus the origin into its own buffer. Returns its squared norm.
+    /// Copies a point minus the origin into the point buffer. Returns its squared norm.
     fn copy_point(&mut self, point: &[f64]) -> f64 {
         self.scratch.0.place = Place::Apart;
         let mut z = std::mem::take(&mut self.scratch.0.point);
@@ -283,8 +282,8 @@ impl Ambient {
         square
     }
 
-    /// Copies a point whose squared norm would overflow or lose precision, and divides it by a power of two.
-    /// Returns its squared norm, which is zero or a normal number.
+    /// Copies a point whose squared norm would overflow or lose precision, divided by a power of two. Returns the
+    /// squared norm of the original point, or `Err` if it overflows or underflows.
     fn copy_scaled(&mut self, point: &[f64]) -> Result<f64, Error> {
         self.scratch.0.block.clear();
         let square = self.copy_point(point);
@@ -307,7 +306,7 @@ impl Ambient {
         if is_rounding { Ok(0.0) } else { Err(Error::Underflow { largest: longest }) }
     }
 
-    /// Stores a point minus the origin after the last column, unless it is already there. Returns its squared norm.
+    /// Stores a point minus the origin in the spare column, unless a block has stored it. Returns its squared norm.
     fn store_point(&mut self, point: &[f64]) -> f64 {
         let Working { place, block, .. } = &mut self.scratch.0;
         *place = Place::Behind;
@@ -325,8 +324,8 @@ impl Ambient {
 }
 
 impl Ambient {
-    /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small.
-    /// The residual is stored after the last column, and its norm in the scratch space.
+    /// Subtracts the projection on the columns from the point in its buffer, twice if the residual is small. Stores the
+    /// residual in the spare column and its norm in the scratch space.
     fn subtract_explained(&mut self, coordinates: &mut [f64]) {
         let Working { point, square, correction, residual_norm, explained, .. } = &mut self.scratch.0;
         self.deferred.scale(explained);
@@ -351,7 +350,7 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
     }
 
-    /// Computes the Gram matrix of the columns. All columns must be written out.
+    /// Measures the deviation of the columns from orthonormality. All columns must be written out.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
         self.columns.gram_defect(defect, product);
@@ -399,7 +398,8 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // Up to the expected next combination, which cancels the block. It is expected after as many columns as the last one.
+        // The next combination cancels the block. It is expected after as many new columns as there were before the
+        // last one.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

@@ -8,7 +8,7 @@ use crate::num::dot;
 use crate::span::Span;
 use crate::state::{State, count, energy, ensure, length, within};
 
-/// Maximum absolute value of a coefficient of a deferred column.
+/// Maximum absolute value of a coefficient in a deserialized deferred column.
 const LARGEST_COEFFICIENT: f64 = 1e4;
 
 impl State for Ambient {
@@ -31,7 +31,7 @@ impl State for Ambient {
 }
 
 impl Deferred {
-    /// Checks combinations, factors and products against the stored vectors.
+    /// Checks the combinations, factors and inner products against the stored vectors.
     fn check_state(&self, stored: &Matrix) -> Result<(), Error> {
         let (count, all) = (self.columns(), stored.columns());
         if count == 0 {

@@ -1,16 +1,16 @@
 //! Accuracy of columns that are combinations of atoms.
 //!
-//! Setting: kernels are accurate to rounding relative to `√(k(a, a) k(b, b))`. The *size* of a combination with coefficients a
-//! is `Σ a_i² k(x_i, x_i)`. The error of its recomputed image `K a` is rounding times the square root of its size, and that of
-//! its squared norm is rounding times its size.
+//! Setting: kernels are accurate to rounding relative to `√(k(a, a) k(b, b))`. The *size* of a combination with
+//! coefficients a is `Σ a_i² k(x_i, x_i)`. Its recomputed image `K a` has an error of rounding times the square root of
+//! the size. Its squared norm has an error of rounding times the size.
 //!
-//! State: the size of every column, and the inner products of the errors of the images, each entry divided by the square root
-//! of the kernel of the atom with itself.
+//! State: the size of every column, and the inner products of the errors of the images. Each entry of an error is
+//! divided by the square root of the kernel of its atom with itself.
 //!
 //! Update: errors are linear. A column made of a residual `(z - B c)/ρ` inherits `-c/ρ` times the errors along c, which may
 //! cancel. Combined columns combine their errors. Rounding errors are assumed to be independent.
 //!
-//! Cost: O(w²) for a new column of w, O(w³) when columns are combined.
+//! Cost: O(w²) to add a column to w others, and O(w³) to combine columns.
 
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
@@ -20,7 +20,7 @@ use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length};
 use serde::{Deserialize, Serialize};
 
-/// Sizes of the columns, and errors of their images.
+/// Sizes of the columns, and error estimates of their images. The module documentation defines both.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Accuracy {
     sizes: Vec<f64>,
@@ -39,13 +39,14 @@ struct Working {
 /// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Returns the size of a combination of atoms. `squares` contains the kernel of each atom with itself.
+/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` contains the kernel of each atom with
+/// itself.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
 
 impl Accuracy {
-    /// Checks a deserialized state for `columns` columns.
+    /// Checks deserialized estimates for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         length("the sizes of the basis", self.sizes.len(), columns)?;
         entries("sizes of the basis", &self.sizes, 0.0..=LARGEST)?;
@@ -53,13 +54,13 @@ impl Accuracy {
         matrix_entries("errors of the images", &self.errors, -LARGEST..=LARGEST)
     }
 
-    /// Returns the size of the largest column.
+    /// Returns the largest size of a column.
     pub fn largest_size(&self) -> f64 {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
 
-    /// Returns two squared errors of the image of a residual with this size and these coordinates: with the
-    /// current images of the columns, and with recomputed images.
+    /// Returns two estimates of the squared error of the image of a residual: with the current images of the columns,
+    /// and with recomputed images. `own` is the size of the residual's own expansion.
     pub fn of_residual(&mut self, coordinates: &[f64], own: f64) -> (f64, f64) {
         let along = &mut self.scratch.0.along;
         self.errors.transpose_times(coordinates, along);
@@ -67,8 +68,8 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// Adds a column: the residual of the last call of [`Self::of_residual`], divided by `norm`. `size` and
-    /// `error` are its size and squared error.
+    /// Adds a column: the residual of the last call of [`Self::of_residual`], divided by `norm`. `size` and `error` are
+    /// the size and the squared error of the residual.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();
@@ -81,7 +82,8 @@ impl Accuracy {
         self.sizes.push(size / (norm * norm));
     }
 
-    /// Updates the state after the columns were replaced by `columns × change`. `sizes` are the new sizes.
+    /// Updates the estimates after the columns were replaced by `columns × change`. `sizes` are the sizes of the new
+    /// columns.
     pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());
@@ -93,7 +95,7 @@ impl Accuracy {
         self.sizes.extend(sizes);
     }
 
-    /// Resets the errors after the images of columns of these sizes were recomputed.
+    /// Resets the errors after the images were recomputed. `sizes` are the sizes of the columns.
     pub fn refresh(&mut self, sizes: impl Iterator<Item = f64>) {
         self.sizes.clear();
         self.sizes.extend(sizes);

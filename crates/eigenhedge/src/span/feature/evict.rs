@@ -1,14 +1,14 @@
 //! Eviction of atoms from a dictionary above its budget.
 //!
-//! First all unused atoms are removed: those whose coefficients in all columns and in the origin are rounding. A learner that
-//! forgets produces many of them, because coefficients decay with every change of the columns. Only if too few are unused, the
-//! Gram matrix K is formed, and atoms are removed one by one, each time the one whose removal changes the kept directions
-//! least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`, so its cost is `Σ_i p_i a_ji² / (K⁻¹)_jj`
-//! over the directions i, kept with probability p_i, plus the same term for the origin. The other atoms take over its
-//! coefficients.
+//! First all unused atoms are removed: those whose coefficients in all columns and in the origin are rounding. A
+//! learner that forgets produces many of them, because coefficients decay with every change of the columns. Only if too
+//! few are unused, the Gram matrix K is formed. Atoms are then removed one by one, each time the one whose removal
+//! changes the kept directions least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`. The
+//! cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, kept with probability p_i,
+//! plus the same term for the origin. The other atoms take over its coefficients.
 //!
-//! Cost for M atoms, w columns: O(M w) in the first case, O(M³ + M² w) in the second. Either frees at least a sixteenth of the
-//! budget, so the cost per row is O(w), or O(M² + M w).
+//! Cost for M atoms and w columns: O(M w) in the first case, O(M³ + M² w) in the second. Each case frees at least a
+//! sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).
 //!
 //! Numerics: the images are recomputed from K, so that they match the coefficients for any condition number of K.
 //!
@@ -19,12 +19,12 @@ use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, multiply};
 use crate::span::removal::give_up;
 
-/// Coefficients of a unit column below this are treated as rounding errors.
+/// Norm of an atom's part in all unit columns and the origin up to which the atom counts as unused.
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Removes atoms until their number is at the low mark of the budget. Returns true if columns were lost
-    /// (see [`Self::orthonormalise`]).
+    /// Removes atoms until the number that remains after an eviction is reached. Returns true if columns were lost (see
+    /// [`Self::orthonormalise`]).
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -38,7 +38,7 @@ impl<D: Dictionary> Feature<D> {
         self.remove_drift()
     }
 
-    /// Removes every atom that neither a column nor the origin uses.
+    /// Removes every atom whose coefficients in all columns and in the origin are negligible.
     fn drop_idle(&mut self) {
         self.know_squares();
         let Some(budget) = &mut self.budget else { return };
@@ -71,8 +71,8 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the directions and of the origin. Each is multiplied by the square root
-    /// of its importance.
+    /// Computes the coefficients of the directions, multiplied by the square roots of their importance, and the
+    /// coefficients of the origin.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -87,7 +87,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes one atom at a time, until only `low` are left. Always removes the atom whose removal changes the
+    /// Removes one atom at a time until `low` are left. Each time, removes the atom whose removal changes the
     /// directions least.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
@@ -104,7 +104,7 @@ impl<D: Dictionary> Feature<D> {
             let Some(atom) = there.min_by(|a, b| cost(a).total_cmp(&cost(b))) else { break };
             budget.charge(cost(&atom).sqrt());
             let share = removal.take(atom);
-            // Each row of coefficients loses its part along the atom that the others cannot represent.
+            // The other atoms take over the coefficient of the removed one in every combination.
             (0..parts.columns()).for_each(|j| give_up(parts.column_mut(j), atom, share));
             (0..self.coefficients.columns()).for_each(|j| give_up(self.coefficients.column_mut(j), atom, share));
             if let Some(origin) = &mut self.origin {
@@ -129,7 +129,7 @@ impl<D: Dictionary> Feature<D> {
         self.drop_going();
     }
 
-    /// Removes the unused atoms listed in `going`, in descending order.
+    /// Removes the atoms listed in `going`, which must be in descending order.
     fn drop_going(&mut self) {
         let going = &self.scratch.0.going;
         let (left, columns) = (self.dictionary.len() - going.len(), self.coefficients.columns());
@@ -163,7 +163,7 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Removes the entries at these descending positions. The last entry is moved to each free position.
+/// Removes the entries at these positions, which must be descending. The last entry moves to each free position.
 fn swap_remove_all(entries: &mut [f64], places: &[usize]) {
     let mut last = entries.len();
     for place in places {

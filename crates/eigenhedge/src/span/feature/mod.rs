@@ -1,24 +1,27 @@
 //! Span of kernel features: the columns `b = Φ a` are combinations of the features of atoms.
 //!
-//! Setting: a kernel and a [`Dictionary`] of t atoms. State: the coefficients A (`t × w`), the images `G = K A` (K itself is
-//! never stored), and the origin as coefficients μ with its image `K μ`.
+//! Setting: a kernel and a [`Dictionary`] of t atoms.
+//!
+//! State: the coefficients A (`t × w`), the images `G = K A` (K itself is never stored), and the origin as coefficients
+//! μ with its image `K μ`.
 //!
 //! Update: for a row x with kernel row κ the coordinates are `Aᵀ(κ - K μ)`, and the residual direction has the coefficients
 //! `(-μ - A c, 1)/ρ`. Without a budget every row with a residual becomes an atom.
 //!
 //! Cost: one kernel row and O(t w) per row of the stream.
 //!
-//! Numerics: kernels are accurate to rounding, so a column with coefficients a is accurate to rounding times its *size* `Σ a_i²
-//! k(x_i, x_i)`; no arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]. A residual whose column would be
-//! larger is not resolved: it makes no column and remains part of the complement. Directions that exceed the bound after an
-//! eviction are discarded. Errors of images are estimated ([`Accuracy`]). A residual whose column would be less accurate than
-//! its size explains, and than [`KNOWN`], is not resolved either. The squared norm of a residual is computed in two ways, as
-//! `|z|² - |c|²` and as `eᵀK e` with the coefficients e of the residual. If they differ by more than [`DOUBTFUL`] of it, it is
-//! not resolved. If recomputed images would help, they are computed after the trial, and also each time the dictionary has
-//! doubled. Coordinates are computed twice if ρ is below [`REPEAT`] of the norm. After images were recomputed, and after
-//! columns were combined, the drift `|AᵀK A - I|` is measured and removed if it exceeds [`REFRESH`].
+//! Numerics: kernels are accurate to rounding, so a column with coefficients a is accurate to rounding times its *size*
+//! `Σ a_i² k(x_i, x_i)`. No arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]. A residual is
+//! *resolved* if it becomes a column. Otherwise it remains part of the complement. A residual is not resolved if its
+//! column would be larger than the bound, or less accurate than both its size and [`KNOWN`] allow. Errors of images are
+//! estimated ([`Accuracy`]). The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e`
+//! with the coefficients e of the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not
+//! resolved. If recomputed images would help, they are computed after the trial, and also each time the dictionary has
+//! doubled. Coordinates are computed twice if ρ is below [`REPEAT`] of the norm. After images were recomputed, and
+//! after columns were combined, the drift `|AᵀK A - I|` is measured and removed if it exceeds [`REFRESH`]. Directions
+//! that exceed the bound on sizes after an eviction are discarded.
 //!
-//! References: Kuzmin & Warmuth, ICML 2007, section 5; the span argument makes tracking work here too.
+//! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 
 mod accuracy;
 mod evict;
@@ -36,7 +39,7 @@ use crate::simplex::Multiplicity;
 use accuracy::{Accuracy, size};
 use serde::{Deserialize, Serialize};
 
-/// Orthonormal columns in the feature space of a dictionary.
+/// Span of orthonormal columns in the feature space of a dictionary.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Feature<D> {
     dictionary: D,
@@ -46,44 +49,44 @@ pub struct Feature<D> {
     accuracy: Accuracy,
     origin: Option<Origin>,
     budget: Option<Budget>,
-    /// Kernel of every atom with itself; incomplete after deserialization.
+    /// Kernel of every atom with itself. Computed lazily after deserialization.
     #[serde(skip)]
     squares: Scratch<Vec<f64>>,
-    /// Number of rows since the images were recomputed.
+    /// Number of rows since the images were last recomputed.
     stale: usize,
-    /// Number of rows seen, and a hash of all changes of the dictionary (the lineage). Over the same rows,
-    /// equal lineages imply equal dictionaries.
+    /// Number of rows seen, and a hash of all changes of the dictionary (the lineage). Two spans over the same rows
+    /// have equal dictionaries if their lineages are equal.
     trials: u64,
     lineage: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// Origin `m = Φ μ`.
+/// Origin `m = Φ μ`: coefficients μ, image `K μ` and squared norm.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Origin {
     coefficients: Vec<f64>,
     image: Vec<f64>,
     square: f64,
-    /// Squared error of the image.
+    /// Estimated squared error of the image.
     error: f64,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel of the point with the atoms and with itself.
+    /// Kernel of the loaded point with each atom, and with itself (`own`).
     row: Vec<f64>,
     own: f64,
-    /// Largest entry of the point if its kernel with itself is zero or subnormal.
+    /// Largest entry of the loaded point if its kernel with itself underflows, otherwise 0.
     longest: f64,
-    /// Kernel values of the point minus the origin.
+    /// Inner products of the point minus the origin with the atoms, and its squared norm.
     moved: Vec<f64>,
     square: f64,
     /// Inner products of the residual with the atoms.
     residual: Vec<f64>,
-    /// Inner products of the residual with the atoms before an atom replaced the point.
+    /// Copy of `residual` before an atom replaced the point.
     of_point: Vec<f64>,
-    /// Coordinates subtracted from the point or the atom.
+    /// Coordinates that were subtracted from the point, or from the atom that replaced it.
     taken: Vec<f64>,
     coordinates: Vec<f64>,
     residual_square: f64,
@@ -95,7 +98,7 @@ struct Working {
     combined: bool,
     /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
-    /// Scratch space of evictions: weighted coefficients, cost of each atom, and atoms to remove.
+    /// Scratch space of evictions: weighted coefficients, the cost of each atom, and the atoms to remove.
     parts: Matrix,
     costs: Vec<f64>,
     going: Vec<usize>,
@@ -107,36 +110,36 @@ struct Working {
     change: Matrix,
 }
 
-/// Residuals below this share of `k(x, x)` are not resolved, because they would make large columns.
+/// Smallest squared norm of a residual that is resolved, as a share of `k(x, x)`. Smaller ones would make large
+/// columns.
 const RESOLVED: f64 = 1e-7;
-/// Maximum size of a column. In a larger one, rounding errors of kernels would determine the direction.
+/// Maximum size of a column. Above it, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
-/// A direction is discarded above this size. A combination of columns can be larger than each of them.
+/// Size above which a direction is discarded. A combination of columns can be larger than each of them.
 const LOST_SIZE: f64 = 16.0 * LARGEST_SIZE;
-/// A direction is discarded if the squared norm of its unit column falls below this after an eviction.
+/// Squared norm below which a formerly unit column is discarded after an eviction.
 const LOST_DIRECTION: f64 = 1e-4;
 /// Tolerated error of the squared norm of a column.
 const KNOWN: f64 = 1e-9;
 /// Largest allowed relative difference between the two computed values of the squared norm of a residual.
 const DOUBTFUL: f64 = 1e-3;
-/// Largest difference between the two values that rounding can cause, divided by the size of the residual.
+/// Largest difference between the two squared norms that rounding can cause, divided by the size of the residual.
 const CERTAIN: f64 = 128.0 * f64::EPSILON;
-/// Largest error of an image that rounding can cause, divided by the square root of the size of the largest
-/// column.
+/// Largest error of an image that rounding can cause, as a share of the square root of the largest column's size.
 const CONSISTENT: f64 = 32.0 * f64::EPSILON;
-/// Minimum share of `k(x, x)` of the part of a residual along the atom that represents it.
+/// Smallest squared norm of the part of a residual along its representing atom, as a share of `k(x, x)`.
 const CARRIED: f64 = 1e-6;
-/// A residual shorter than this share of the norm of the point is computed twice.
+/// Length of a residual, as a share of the length of the point, below which the residual is computed twice.
 const REPEAT: f64 = 0.75;
 /// Assumed number of rounding errors in the squared norm of a point minus the origin.
 const ROUNDINGS: f64 = 8.0;
 /// Minimum number of rows between two recomputations of the images.
 const REFRESH_AFTER: usize = 8;
-/// Drift above which the columns are orthonormalized again.
+/// Drift from orthonormality above which the columns are orthonormalized again.
 const REFRESH: f64 = 1e-13;
 
 impl<D: Dictionary> Feature<D> {
-    /// Creates a span without columns.
+    /// Creates a span without columns in the feature space of a dictionary.
     pub fn new(dictionary: D) -> Self {
         let dimension = dictionary.dimension();
         Self {
@@ -161,8 +164,8 @@ impl<D: Dictionary> Feature<D> {
         self
     }
 
-    /// Limits the number of atoms. A row does not become an atom if a single atom represents it except for a
-    /// share `novelty` of its energy.
+    /// Limits the number of atoms. A row does not become an atom if a single atom represents all but a share `novelty`
+    /// of its energy. Returns `Err` unless `atoms ≥ 1` and `0 < novelty < 1`.
     pub fn with_budget(mut self, atoms: usize, novelty: f64) -> Result<Self, Error> {
         self.budget = Some(Budget::new(atoms, novelty)?);
         Ok(self)
@@ -178,25 +181,25 @@ impl<D: Dictionary> Feature<D> {
         &self.coefficients
     }
 
-    /// Returns the coefficients of the origin; `None` for zero.
+    /// Returns the coefficients of the origin, or `None` if the origin is zero.
     pub fn origin(&self) -> Option<&[f64]> {
         self.origin.as_ref().map(|origin| &origin.coefficients[..])
     }
 
-    /// Returns the coefficients of the origin and the kernel of each atom with it; `None` for zero.
+    /// Returns the coefficients of the origin and the kernel of each atom with the origin, or `None` if the origin is
+    /// zero.
     pub fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
 
-    /// Computes the kernels of new atoms with themselves. After deserialization, computes those of all atoms,
-    /// with identical bits.
+    /// Computes the missing kernels of atoms with themselves: those of new atoms, or all after deserialization.
     fn know_squares(&mut self) {
         let (squares, dictionary) = (&mut self.squares.0, &self.dictionary);
         let new = squares.len()..dictionary.len();
         squares.extend(new.map(|atom| dictionary.value_between(atom, dictionary, atom)));
     }
 
-    /// Converts the kernel row of the loaded point to that of the point minus the origin.
+    /// Subtracts the origin from the loaded point, in its kernel row. Returns the squared norm of the difference.
     fn move_to_origin(&mut self) -> Result<f64, Error> {
         let Working { row, own, longest, moved, square, is_atom, .. } = &mut self.scratch.0;
         *is_atom = false;
@@ -223,8 +226,8 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_none() && *longest > 0.0 { Err(Error::Underflow { largest: *longest }) } else { Ok(0.0) }
     }
 
-    /// Computes the coefficients of the residual of the loaded point, without the point itself: minus those
-    /// of the origin and of the projection.
+    /// Computes the coefficients of the loaded point's residual in the atoms: minus those of the origin and of the
+    /// projection. The point itself has the coefficient 1.
     fn expand_residual(&mut self) {
         let Working { expansion, coordinates, taken, .. } = &mut self.scratch.0;
         taken.clone_from(coordinates);
@@ -236,7 +239,7 @@ impl<D: Dictionary> Feature<D> {
         self.coefficients.subtract_times(coordinates, expansion);
     }
 
-    /// Adds a column with the coefficients in `expansion` and the images in `residual`, both divided by `norm`.
+    /// Adds a column with the coefficients in `expansion` and the image in `residual`, both divided by `norm`.
     fn push_column(&mut self, norm: f64, size: f64, error: f64) {
         let Working { expansion, residual, .. } = &self.scratch.0;
         let column = self.coefficients.columns();
@@ -248,9 +251,8 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.push(size, error, norm);
     }
 
-    /// Returns the size of the residual in `expansion` plus `rest`, and the squared error of its image.
-    /// `None` if a column made of it would be too inaccurate; in that case, requests recomputed images if
-    /// they would help.
+    /// Returns the size of the residual in `expansion` plus `rest`, and the squared error of its image. Returns `None`
+    /// if its column would be too inaccurate. In that case, requests recomputed images if they would help.
     fn resolve(&mut self, rest: f64, norm_square: f64) -> Option<(f64, f64)> {
         let Working { own, expansion, taken, .. } = &mut self.scratch.0;
         let size = rest + size(expansion, &self.squares.0);
@@ -269,7 +271,7 @@ impl<D: Dictionary> Feature<D> {
         (error <= allowed).then_some((size, error))
     }
 
-    /// Updates the accuracy after the images have been recomputed.
+    /// Resets the error estimates after the images were recomputed.
     fn take_for_fresh(&mut self) {
         self.know_squares();
         let (coefficients, squares) = (&self.coefficients, &self.squares.0);
@@ -281,8 +283,8 @@ impl<D: Dictionary> Feature<D> {
         self.stale = 0;
     }
 
-    /// Returns true if enough rows have passed since the last recomputation of the images, which costs one
-    /// kernel row per atom.
+    /// Returns true if enough rows have passed since the images were last recomputed. A recomputation costs one kernel
+    /// row per atom.
     fn may_refresh(&self) -> bool {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
@@ -299,14 +301,13 @@ impl<D: Dictionary> Feature<D> {
         self.accuracy.combine(change, (0..change.columns()).map(|j| size(coefficients.column(j), squares)));
     }
 
-    /// Adds a column for the part of the residual that a single atom represents. The point is replaced by
-    /// `factor` times the atom. Returns the coordinate of the point in the new column, or zero if there is
-    /// none.
+    /// Adds a column for the part of the residual that a single atom represents: the point is replaced by `factor`
+    /// times the atom. Returns the coordinate of the point in the new column, or zero if no column is added.
     fn push_carried(&mut self, atom: usize, factor: f64) -> f64 {
         let Working { row, own, residual, residual_square, of_point, correction, expansion, moved, taken, .. } =
             &mut self.scratch.0;
         expansion[atom] += factor;
-        // The overlaps of the point with the atoms are replaced by those of the atom.
+        // The inner products of the point with the atoms are replaced by those of `factor` times the atom.
         of_point.clone_from(residual);
         self.dictionary.atom_row(atom, moved);
         for ((r, kernel), of_atom) in residual.iter_mut().zip(row).zip(moved) {
@@ -331,7 +332,7 @@ impl<D: Dictionary> Feature<D> {
         coordinate
     }
 
-    /// Adds the point as an atom, which adds one row to each matrix.
+    /// Adds the loaded point as an atom. Coefficients and images gain one row.
     fn push_atom(&mut self, point: &D::Point) {
         let Working { row, is_atom, correction, coordinates, .. } = &mut self.scratch.0;
         let atoms = self.dictionary.len();
@@ -341,7 +342,7 @@ impl<D: Dictionary> Feature<D> {
         if self.origin.is_some() {
             self.coefficients.transpose_times(row, correction);
         } else {
-            // There is no origin, so the overlaps are the coordinates.
+            // Without an origin, the overlaps with the columns are the coordinates.
             correction.clone_from(coordinates);
         }
         self.coefficients.resize(atoms + 1, self.coefficients.columns());
@@ -355,7 +356,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Recomputes the images of the columns.
+    /// Recomputes the images of the columns and of the origin.
     fn refresh(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, correction, .. } = &mut self.scratch.0;
@@ -372,22 +373,23 @@ impl<D: Dictionary> Feature<D> {
         self.take_for_fresh();
     }
 
-    /// Measures the drift and removes it. Returns true if columns were lost (see [`Self::orthonormalise`]).
+    /// Measures the drift and removes it if it is too large. Returns true if columns were lost (see
+    /// [`Self::orthonormalise`]).
     fn remove_drift(&mut self) -> bool {
         // Coefficients may cancel, so the first pass can leave rounding errors of their former size.
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
     }
 
-    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent
-    /// all of them. In that case, if `may_lose` is true, the new columns are the old ones times the rotation
-    /// in the scratch space, up to drift; if it is false, nothing has changed.
+    /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of
+    /// them. In that case, with `may_lose`, the new columns are the old ones times `scratch.rotation`, up to drift.
+    /// Without `may_lose`, nothing has changed.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();
         let Working { gram, eigen, rotation, product, change, .. } = &mut self.scratch.0;
         multiply(gram, self.coefficients.view().transpose(), self.images.view());
         make_symmetric(gram);
-        // Combinations v of columns that are nonzero, vᵀG v > 0, and not too large: vᵀN v ≤ LOST_SIZE vᵀG v.
+        // Keeps combinations v of columns that are nonzero, vᵀG v > 0, and not too large, vᵀN v ≤ LOST_SIZE vᵀG v.
         product.clone_from(&self.coefficients);
         for j in 0..columns {
             product.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(a, square)| *a *= square / LOST_SIZE);
@@ -411,7 +413,7 @@ impl<D: Dictionary> Feature<D> {
             multiply(gram, rotation.view().transpose(), product.view());
             make_symmetric(gram);
         }
-        // U S^{-1/2} Uᵀ is the identity up to the drift.
+        // Multiplying by U S^{-1/2} Uᵀ, which is the identity up to the drift, makes the columns orthonormal.
         eigen.compute(gram.view());
         change.clone_from(&eigen.vectors);
         for (j, value) in eigen.values.iter().enumerate() {
@@ -498,7 +500,7 @@ impl<D: Dictionary> Span for Feature<D> {
         if (self.lineage, self.trials) == (from.lineage, from.trials) {
             return multiply(out, self.images.view().transpose(), product.view());
         }
-        // Kernels of all atoms with all atoms of the other span.
+        // Computes the kernels of all atoms with all atoms of the other span.
         let images = &mut self.scratch.0.parts;
         images.resize(0, 0);
         images.resize(self.dictionary.len(), combinations.columns());
@@ -543,8 +545,8 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // A second computation of the same number. If the dictionary is nearly complete, both are rounding errors, and a column
-        // made of them would have an arbitrary length.
+        // The same number is computed a second time. If the dictionary is nearly complete, both results are rounding
+        // errors, and their column would have an arbitrary length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();
@@ -589,7 +591,7 @@ impl<D: Dictionary> Span for Feature<D> {
             error: 0.0,
         });
         if *is_atom {
-            // m ← (1 - s) m + s φ(x), where x is the last atom.
+            // The origin becomes m ← (1 - s) m + s φ(x), where x is the last atom.
             let overlap = dot(&origin.coefficients[..atoms - 1], row);
             let stay = 1.0 - step;
             origin.square = stay * stay * origin.square + 2.0 * step * stay * overlap + step * step * *own;
@@ -600,7 +602,7 @@ impl<D: Dictionary> Span for Feature<D> {
             }
             origin.error = stay * stay * origin.error + accuracy::ROUNDING * (origin.square + step * step * *own);
         } else {
-            // m ← m + s Φ A c: only the part of the point in the columns.
+            // The origin becomes m ← m + s Φ A c. Only the part of the point in the columns is used.
             coordinates.resize(self.coefficients.columns(), 0.0);
             coordinates.iter_mut().for_each(|c| *c *= -step);
             origin.error += self.accuracy.of_residual(coordinates, 0.0).0;

@@ -11,12 +11,11 @@ use crate::state::{LARGEST, State, count, ensure, entries, length, within};
 
 /// Number of atoms whose kernel rows are recomputed for the check.
 const PROBED: usize = 64;
-/// Allowed deviation of stored values from recomputed ones. The tolerance grows with the squared reach,
-/// because rounding errors of a kernel are multiplied by the coefficients.
+/// Allowed deviation of stored values from recomputed ones. It is multiplied by the reach of the combination, because
+/// rounding errors of a kernel are multiplied by the coefficients.
 const SLACK: f64 = 1e-6;
 const ROUNDING: f64 = 1e-11;
-/// Maximum reach of a unit vector: its length if no terms cancelled. Residuals with more cancellation are not
-/// resolved.
+/// Maximum reach of a unit vector: the sum of the lengths of its terms. A larger reach means too much cancellation.
 const LARGEST_REACH: f64 = 1e8;
 
 impl State for Feature<Vectors> {
@@ -48,13 +47,13 @@ impl State for Feature<Vectors> {
 }
 
 impl Feature<Vectors> {
-    /// Compares the Gram matrix of the columns with the identity. Also compares the images of the basis and
-    /// of the center with recomputed ones, for a few atoms.
+    /// Compares the Gram matrix of the columns with the identity, and the images of the columns and of the origin with
+    /// recomputed ones for a few atoms.
     fn check_images(&self) -> Result<(), Error> {
         let (atoms, mut dictionary) = (self.dictionary.len(), self.dictionary.clone());
         let atom_square = |atom: usize| dictionary.value_between(atom, &dictionary, atom);
         let lengths: Vec<f64> = (0..atoms).map(|atom| atom_square(atom).sqrt()).collect();
-        // Length of a combination of atoms if nothing in it cancelled.
+        // Reach: the length that a combination of atoms would have if no terms cancelled.
         let reach = |part: &[f64]| part.iter().zip(&lengths).map(|(a, length)| (a * length).abs()).sum::<f64>();
         let slack = |reach: f64, other: f64| SLACK * (1.0 + reach.min(other)) + ROUNDING * reach * other;
         let near = |name, found: f64, wanted: f64, slack: f64| within(name, found - wanted, -slack..=slack);
@@ -68,7 +67,7 @@ impl Feature<Vectors> {
         }
         let center = self.origin.as_ref().map_or(0.0, |origin| reach(&origin.coefficients));
         entries("reaches of the columns", &columns, 0.0..=LARGEST_REACH)?;
-        // An outlier can move a center that is a combination of atoms far beyond the atoms.
+        // An outlier can move the center far beyond the atoms.
         within("the reach of the center", center, 0.0..=LARGEST)?;
         let (mut row, mut fresh) = (Vec::new(), Vec::new());
         for atom in (0..atoms).step_by(atoms.div_ceil(PROBED).max(1)) {

@@ -1,16 +1,18 @@
-//! A few explicit directions with values under rank-one updates, shared by rules with small spectra.
+//! Frame: a few explicit directions with values that change by rank-one updates. Rules with small spectra use it.
 //!
 //! Setting: a symmetric matrix with eigenvalues `values` along `rotation` (in the coordinates of the columns of the span) and
 //! one common value elsewhere.
 //!
-//! Update: `+ σ z zᵀ` first makes the part of z outside the directions an explicit direction (with the common value) and then
-//! changes only the explicit block. The eigenvectors remain in the factor until the rule has decided which directions to keep.
+//! Update: `+ σ z zᵀ` first makes the part of z outside the directions an explicit direction (with the common value)
+//! and then changes only the explicit block. The rotation of the directions is stored as a factor until the rule has
+//! decided which directions to keep.
 //!
 //! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, where w ≤ u + max(p, u/3) + 1 for a
 //! span with at most p pending columns.
 //!
-//! Numerics: coordinates are computed twice if little lies outside ("twice is enough"), and a part that a second pass halves
-//! again is rounding. The drift of the rotation is measured every [`LOOK_EVERY`] updates and removed if it exceeds [`REFRESH`].
+//! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). A part that the
+//! second pass halves again is rounding. The drift of the rotation is measured every [`LOOK_EVERY`] updates and removed
+//! if it exceeds [`REFRESH`].
 
 mod state;
 
@@ -21,7 +23,7 @@ use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// Explicit directions, with a value for each.
+/// Symmetric matrix with a few explicit eigenpairs and one common value elsewhere.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Frame {
     dimension: Multiplicity,
@@ -44,22 +46,21 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// The part of a point outside the directions is treated as rounding error below this share of the point.
+/// Length, as a share of the point's, below which the part of a point outside the directions is rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// The part outside the directions is computed twice if it is below this share of the point.
+/// Length, as a share of the point's, below which the part outside the directions is computed twice.
 const REPEAT: f64 = 0.75;
-/// The part outside counts as orthogonal to the directions if its relative overlap with them is below this.
+/// Relative overlap with the directions below which the part outside counts as orthogonal to them.
 const ORTHOGONAL: f64 = 4e-15;
-/// If the second pass leaves less than this share of the first result, the remainder is treated as rounding
-/// error.
+/// Share of the first result that the second pass must leave. A smaller remainder is treated as rounding error.
 const HALVED: f64 = 0.5;
-/// Number of updates between measurements of the drift of the rotation.
+/// Number of updates between two measurements of the drift of the rotation.
 const LOOK_EVERY: u64 = 256;
-/// Drift above which the rotation is orthonormalized.
+/// Drift from orthonormality above which the rotation is orthonormalized.
 const REFRESH: f64 = 1e-13;
 
 impl Frame {
-    /// Creates a frame without explicit directions in a space of this dimension.
+    /// Creates a frame without explicit directions in a space of the given dimension.
     pub fn new(dimension: Multiplicity) -> Self {
         Self {
             dimension,
@@ -81,7 +82,7 @@ impl Frame {
         &self.rotation
     }
 
-    /// Returns the number of other directions for a given number of explicit ones.
+    /// Returns the number of directions that would remain for the given number of explicit ones.
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
         match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
@@ -89,7 +90,7 @@ impl Frame {
         }
     }
 
-    /// Returns the dimension of the space.
+    /// Returns the dimension N of the space.
     pub fn dimension(&self) -> Multiplicity {
         self.dimension
     }
@@ -104,13 +105,13 @@ impl Frame {
         }
     }
 
-    /// Updates the number of columns of the span.
+    /// Sets the number of columns of the span. New columns are outside all directions.
     pub fn grow(&mut self, columns: usize) {
         self.columns = columns;
         self.rotation.resize(columns, self.rotation.columns());
     }
 
-    /// Computes the coordinates of a point and its part outside the directions. Returns the squared length of
+    /// Computes the coordinates of a point in the directions, and its part outside them. Returns the squared length of
     /// that part.
     pub fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
@@ -140,7 +141,7 @@ impl Frame {
         self.rotation.orthonormalise();
     }
 
-    /// Returns the coordinates of the last observed point.
+    /// Returns the coordinates of the last observed point in the directions.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -151,8 +152,8 @@ impl Frame {
         &self.scratch.0.outside
     }
 
-    /// Adds `sigma` times the dyad of the last observed point. Its part outside becomes an explicit direction
-    /// with the value `common`. Values change at once; the directions follow in [`Self::retain`].
+    /// Adds `sigma · z zᵀ` for the last observed point z. The part of z outside the directions becomes an explicit
+    /// direction with the value `common`. Values change at once. The directions are rotated by [`Self::retain`].
     pub fn change(&mut self, sigma: f64, common: f64) {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
@@ -161,11 +162,11 @@ impl Frame {
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
-    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if nothing
-    /// changes. The last rotation of the directions is left to [`Self::retain`].
+    /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if all weights are zero.
+    /// The last rotation of the directions is left to [`Self::retain`].
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
         let mut changed = false;
-        // From the last dyad, whose coordinates are available, to the first.
+        // Runs from the last dyad, whose coordinates are available, to the first.
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight != 0.0) {
             if changed {
                 self.retain(|_, _| true);
@@ -206,15 +207,15 @@ impl Frame {
         }
     }
 
-    /// Returns the combination to apply to the columns of the span, if there are many more columns than
-    /// directions. More columns make the coordinates of a row longer, but combinations rarer. For u
-    /// directions, a share of u is the cheapest number of additional columns.
+    /// Returns the combination to apply to the columns of the span, or `None` if there are not many more columns than
+    /// directions. Additional columns make the coordinates of a row longer but combinations rarer. The best number of
+    /// additional columns is proportional to the number of directions.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         let directions = self.values.len();
         (self.columns >= directions + max_pending.max(directions / 3)).then_some(&self.rotation)
     }
 
-    /// Updates the frame after the span has combined its columns. The directions are then the columns.
+    /// Updates the frame after the span has combined its columns. The columns are then the directions.
     pub fn combined(&mut self) {
         let directions = self.rotation.columns();
         self.columns = directions;
@@ -225,8 +226,8 @@ impl Frame {
         }
     }
 
-    /// Updates the frame after the span has lost columns, by compressing the matrix to the remaining ones.
-    /// Directions whose value is then `common` up to rounding are no longer explicit.
+    /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions
+    /// whose new value is `common` up to rounding are no longer explicit.
     pub fn reduce(&mut self, rotation: &Matrix, common: f64) {
         let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());

@@ -18,7 +18,7 @@ impl State for Frame {
 }
 
 impl Frame {
-    /// Returns the number of columns of the span that the directions refer to.
+    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(in super::super) fn columns(&self) -> usize {
         self.columns
     }

@@ -1,11 +1,12 @@
-//! The largest eigenpairs of a running scatter matrix.
+//! Largest eigenpairs of a running scatter matrix.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ`, stored as at most R directions with positive eigenvalues; zero elsewhere.
+//! Setting: `C ← f C + Σ w z zᵀ`, stored as at most R directions with positive eigenvalues. All other eigenvalues are
+//! zero.
 //!
-//! Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at rounding level of the
-//! largest, are dropped. The stored matrix never exceeds the true one: `0 ≤ C' ≤ C`.
+//! Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at the rounding level
+//! of the largest, are dropped. The stored matrix never exceeds the true one: `0 ≤ C' ≤ C`.
 //!
-//! Cost: that of the frame, O(w R + w R²) with w ≤ R + its pending columns, and O(n R) memory in the span.
+//! Cost: that of the frame, O(w R²), where w is R plus the pending columns, and O(n R) memory in the span.
 //!
 //! Numerics: exact up to rounding until something is dropped. Decaying values are dropped long before they become subnormal.
 
@@ -34,7 +35,7 @@ impl State for Capped {
 }
 
 impl Capped {
-    /// Creates a zero matrix.
+    /// Creates a zero matrix that stores at most `max_rank` eigenpairs.
     pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
         Self { frame: Frame::new(dimension), max_rank }
     }
@@ -55,7 +56,7 @@ impl Capped {
         dropped
     }
 
-    /// Returns the matrix, in coordinates of the columns.
+    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
@@ -69,7 +70,7 @@ impl Capped {
         product
     }
 
-    /// Replaces the matrix and the number of columns. Returns the sum of the dropped eigenvalues.
+    /// Replaces the matrix, which may have another number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: &Matrix) -> f64 {
         let Eigen { values, vectors, .. } = symmetric_eigen(matrix);
         let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
@@ -82,7 +83,7 @@ impl Capped {
         values[..goes].iter().map(|value| value.max(0.0)).sum()
     }
 
-    /// Updates the matrix after columns were lost: `C ← Rᵀ C R`.
+    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.frame.reduce(rotation, 0.0);
         self.frame.values.iter_mut().for_each(|value| *value = value.max(0.0));

@@ -2,18 +2,18 @@
 //!
 //! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span.
 //!
-//! Update: an older eigenbasis R and the rank-one factors since then, stored as Cauchy matrices without multiplying them out.
-//! The coordinates of a row in the current eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the matrix is decomposed again.
-//! With few columns a decomposition costs as much as many products of such matrices. Then every factor is multiplied into R at
-//! once, and a new decomposition only removes accumulated rounding.
+//! Update: the state is an older eigenbasis R and the rank-one factors since then, stored as Cauchy matrices that are
+//! not multiplied out. The coordinates of a row in the current eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the
+//! matrix is decomposed again. With few columns a decomposition costs as much as many products of such matrices. In
+//! that case every factor is multiplied into R at once, and a new decomposition only removes accumulated rounding.
 //!
-//! Cost: O(w^2.5) per row, where a full decomposition costs O(w³), with w the number of columns of the span; up to [`TURNED`]
-//! columns, one w × w product.
+//! Cost: O(w^2.5) per row, where a full decomposition costs O(w³), with w the number of columns of the span. Up to
+//! [`TURNED`] columns, one w × w product per row.
 //!
-//! Numerics: all eigenpairs are exact after every row for any gaps, because the secular equation is not sensitive to them, and
-//! the new decomposition stops the growth of rounding. While fewer than n rows have been seen, the matrix is as small as their
-//! span. Values that forgetting has reduced below rounding of the largest are set to zero, because they would become subnormal
-//! numbers, which are slow.
+//! Numerics: all eigenpairs are exact up to rounding after every row for any gaps, because the secular equation is not
+//! sensitive to them, and the new decomposition stops the growth of rounding. While fewer than n rows have been seen,
+//! the matrix is as small as their span. Values that forgetting has reduced to the rounding level of the largest are
+//! set to zero, because they would become subnormal numbers, which are slow.
 
 use super::super::rule::Observed;
 use crate::error::Error;
@@ -24,10 +24,10 @@ use crate::state::{LARGEST, State, ensure, entries, within};
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Eigenvalues below this share of the largest one are treated as rounding errors.
+/// Share of the largest eigenvalue below which eigenvalues are treated as rounding errors.
 pub(super) const ROUNDING: f64 = f64::EPSILON;
 
-/// Scatter matrix with all its eigenvalues and implicit eigenvectors.
+/// Scatter matrix with all its eigenvalues. Eigenvectors are products of a basis and later factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
     /// Matrix at the last decomposition, and the forgetting factor accumulated since then.
@@ -36,16 +36,16 @@ pub(in super::super) struct Chained {
     /// Rows since the last decomposition, and their weights.
     recent: Matrix,
     recent_weights: Vec<f64>,
-    /// Eigenvectors at the last decomposition.
+    /// Eigenvectors at the last decomposition, including factors multiplied into them since then.
     basis: Matrix,
-    /// Current eigenvalues.
+    /// Current eigenvalues, in the order of the coordinates.
     values: Vec<f64>,
     chain: Chain,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
-/// Factors since the last decomposition. Unused factors keep their memory.
+/// Factors since the last decomposition. The first `used` are valid, and the others only keep their memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -63,7 +63,7 @@ struct Working {
     eigen: Eigen,
     working: FactorScratch,
     coordinates: Vec<f64>,
-    /// Buffers for a direction. The buffers of the point are needed until the update.
+    /// Buffer for a direction. It is separate because the coordinates of the point are needed until the update.
     of_direction: Vec<f64>,
     of_directions: Matrix,
     product: Matrix,
@@ -71,7 +71,7 @@ struct Working {
     keep: Vec<bool>,
 }
 
-/// Maximum number of columns for which factors are multiplied into the basis.
+/// Maximum number of columns for which every factor is multiplied into the basis.
 const TURNED: usize = 128;
 /// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
@@ -123,7 +123,7 @@ impl Chained {
         &self.values
     }
 
-    /// Adds columns that have no energy. They are eigenvectors themselves.
+    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);
         self.recent.resize(columns, self.recent.columns());
@@ -148,7 +148,7 @@ impl Chained {
         &self.scratch.0.coordinates
     }
 
-    /// Computes eigenvector `i`, in coordinates of the columns.
+    /// Computes eigenvector `i` in coordinates of the columns of the span.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
@@ -169,8 +169,8 @@ impl Chained {
         out.extend_from_slice(&coordinates[size..]);
     }
 
-    /// Computes eigenvectors, one per column of `out`, in coordinates of the columns. Each factor is
-    /// multiplied out once for all of them.
+    /// Computes the eigenvectors listed in `order`, one per column of `out`, in coordinates of the columns of the span.
+    /// Each factor is multiplied out once for all of them.
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
         coordinates.resize(0, 0);
@@ -206,7 +206,7 @@ impl Chained {
         }
     }
 
-    /// Adds a dyad whose coordinates are in the scratch space.
+    /// Adds `weight · z zᵀ` for a point whose coordinates in the eigenbasis are in the scratch space.
     fn add_dyad(&mut self, point: &[f64], weight: f64) {
         if self.chain.used == self.chain.factors.len() {
             self.chain.factors.push(Factor::default());
@@ -234,7 +234,7 @@ impl Chained {
         }
     }
 
-    /// Updates the matrix after columns were lost: `C ← Rᵀ C R`.
+    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.collect();
         let mut half = Matrix::default();
@@ -244,13 +244,13 @@ impl Chained {
         self.decompose();
     }
 
-    /// Returns the matrix in the coordinates of the columns.
+    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         self.collect();
         self.matrix.clone()
     }
 
-    /// Replaces the matrix and the number of columns.
+    /// Replaces the matrix, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         self.values.resize(matrix.columns(), 0.0);
         (self.matrix, self.matrix_scale) = (matrix, 1.0);
@@ -263,7 +263,7 @@ impl Chained {
         self.decompose();
     }
 
-    /// Adds the recent rows to the matrix.
+    /// Applies the accumulated forgetting factor and adds the recent rows to the matrix.
     fn collect(&mut self) {
         let size = self.values.len();
         if self.matrix_scale != 1.0 {
@@ -307,8 +307,7 @@ impl Chained {
     }
 }
 
-/// Multiplies the values by the factor. Values that are rounding errors relative to the largest are set to
-/// zero.
+/// Multiplies the values by the factor. Sets values at the rounding level of the largest one to zero.
 fn fade(values: &mut [f64], factor: f64) {
     if factor != 1.0 {
         let gone = ROUNDING * values.iter().fold(0f64, |a, v| a.max(*v));
@@ -316,7 +315,7 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the chain length at which a new decomposition, O(w³), costs as much as the chain, O(b w²) per row.
+/// Returns the number of factors, about `√w`, at which a new decomposition, O(w³), costs as much as applying them.
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

@@ -1,6 +1,7 @@
 //! Eigensystem of a running scatter matrix, updated after every row.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span; zero outside the explicit directions.
+//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span, and zero outside the explicit
+//! directions.
 //!
 //! There are two representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), or the R largest
 //! ([`Capped`], O(w R²)).
@@ -17,7 +18,7 @@ use capped::Capped;
 use chained::Chained;
 use serde::{Deserialize, Serialize};
 
-/// Scatter matrix, stored as eigenvalues with directions.
+/// Running scatter matrix, stored as eigenvalues with their directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {
@@ -60,7 +61,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the number of columns of the span that the matrix refers to.
+    /// Returns the number of span columns in whose coordinates the matrix is stored.
     pub fn columns(&self) -> usize {
         match self {
             Self::Full(full) => full.values().len(),
@@ -68,7 +69,7 @@ impl Scatter {
         }
     }
 
-    /// Updates the number of columns of the span. New columns have no energy.
+    /// Sets the number of columns of the span. New columns have no energy.
     pub fn grow(&mut self, columns: usize) {
         match self {
             Self::Full(full) => full.grow(columns),
@@ -76,8 +77,8 @@ impl Scatter {
         }
     }
 
-    /// Computes the coordinates of a point. Returns the squared length of its part outside the explicit
-    /// directions.
+    /// Computes the coordinates of a point in the explicit directions. Returns the squared length of its part outside
+    /// them.
     pub fn observe(&mut self, columns: &[f64]) -> f64 {
         match self {
             Self::Full(full) => {
@@ -96,7 +97,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the part of the last observed point outside the directions, in coordinates of the columns.
+    /// Returns the part of the last observed point outside the directions, in coordinates of the columns of the span.
     pub fn outside(&self) -> &[f64] {
         match self {
             Self::Full(_) => &[],
@@ -112,7 +113,7 @@ impl Scatter {
         }
     }
 
-    /// Computes direction `i` in the coordinates of the columns.
+    /// Computes direction `i` in coordinates of the columns of the span.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         match self {
             Self::Full(full) => full.direction(i, out),
@@ -123,7 +124,7 @@ impl Scatter {
         }
     }
 
-    /// Computes directions in the coordinates of the columns, one per column of `out`.
+    /// Computes the directions listed in `order`, one per column of `out`, in coordinates of the columns of the span.
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
         match self {
             Self::Full(full) => full.directions(order, out),
@@ -147,7 +148,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the matrix, in coordinates of the columns.
+    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         match self {
             Self::Full(full) => full.matrix(),
@@ -155,7 +156,7 @@ impl Scatter {
         }
     }
 
-    /// Replaces the matrix and the number of columns. Returns the sum of the dropped eigenvalues.
+    /// Replaces the matrix, which may have another number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: Matrix) -> f64 {
         match self {
             Self::Full(full) => {
@@ -166,7 +167,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the combination that the span should apply to its columns, if one is due.
+    /// Returns the combination that the span should apply to its columns, or `None` if none is needed yet.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         match self {
             Self::Full(_) => None,
@@ -181,7 +182,7 @@ impl Scatter {
         }
     }
 
-    /// Updates the matrix after columns were lost: `C ← Rᵀ C R`.
+    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         match self {
             Self::Full(full) => full.reduce(rotation),

@@ -2,15 +2,16 @@
 //!
 //! Setting: eigenvalues `d`, the coordinates `z` of a new row in the eigenvectors, and `σ` of either sign.
 //!
-//! Update: deflate (entries of `z` at rounding level, and pairs of nearly equal `d`, rotated so that one entry of `z`
-//! vanishes), solve the secular equation for the rest, recompute `z` from the roots (Gu & Eisenstat 1994). The factor is then
+//! Update: first, some directions are deflated: those whose entry of `z` is at rounding level, and one of each pair
+//! with nearly equal `d`, after a rotation that makes its entry of `z` vanish. Then the secular equation is solved for
+//! the other directions, and `z` is recomputed from the roots (Gu & Eisenstat 1994). The factor is
 //! `rotations × (Cauchy matrix ⊕ identity) × permutation`, stored in O(u).
 //!
-//! Cost: O(u²) to solve and to apply to a vector; O(w u²) to rotate a `w × u` matrix.
+//! Cost: O(u²) to solve and to apply to a vector, and O(w u²) to rotate a `w × u` matrix.
 //!
-//! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby matrix, so the vectors are
-//! orthogonal to working accuracy for any gaps. The deflation criterion is relative to the entries involved, not to the largest
-//! one: for values from 0 to -10⁶ the small ones keep their accuracy.
+//! Numerics: with the recomputed `z` the computed roots are the exact eigenvalues of a nearby matrix, so the vectors
+//! are orthogonal to working accuracy for any gaps. The deflation criterion is relative to the entries involved, not to
+//! the largest entry. For values from 0 to -10⁶ the small ones keep their accuracy.
 //!
 //! References: Gu & Eisenstat, *A stable and efficient algorithm for the rank-one modification of the symmetric
 //! eigenproblem*, SIAM J. Matrix Anal. Appl. 15 (1994); Li, LAPACK Working Note 89 (1993).
@@ -26,16 +27,16 @@ use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-/// Source of an output direction.
+/// Origin of an output direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Source {
-    /// Eigenvector of the root with this index.
+    /// Eigenvector that belongs to the root with this index.
     Root(usize),
-    /// Input direction (after rotation) that the update leaves unchanged.
+    /// Input direction, after the rotations, that the update leaves unchanged.
     Input(usize),
 }
 
-/// Plane rotation of two input directions.
+/// Plane rotation of two input directions that makes one entry of z vanish.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Rotation {
     deflated: usize,
@@ -49,12 +50,12 @@ struct Rotation {
 pub struct Factor {
     size: usize,
     rotations: Vec<Rotation>,
-    /// Input position of each pole.
+    /// Index of the input direction of each pole.
     active: Vec<usize>,
-    /// Poles and recomputed weights z. Both are padded to whole lanes with poles of zero weight.
+    /// Poles and recomputed weights z. Both lists are padded to whole lanes with poles of zero weight.
     poles: Vec<f64>,
     weights: Vec<f64>,
-    /// Pole relative to which each root is stored, and the distance from it. Both are padded like the poles.
+    /// Nearest pole of each root, and the offset of the root from that pole. Both lists are padded like the poles.
     origins: Vec<f64>,
     offsets: Vec<f64>,
     /// Inverse norm of each Cauchy column.
@@ -82,19 +83,19 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weights below this value are neglected, because a product of four would underflow. The problem is
-/// scaled to 1.
+/// Squared weight below which a direction is neglected in a problem scaled to size 1. A product of four smaller ones
+/// would underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
-    /// Returns the number of directions.
+    /// Returns the number of input directions, which is also the number of output directions.
     pub fn size(&self) -> usize {
         self.size
     }
 
     /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`. They
-    /// are ascending for positive `sigma` and descending for negative `sigma`, and the output directions of
-    /// the factor have the same order.
+    /// are ascending for positive `sigma` and descending for negative `sigma`. The output directions of the
+    /// factor are in the order of the eigenvalues.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
@@ -125,7 +126,7 @@ impl Factor {
         Point { pole: self.origins[i], offset: self.offsets[i] }
     }
 
-    /// Splits the directions into active ones, with ascending and distinct values, and deflated ones.
+    /// Splits the directions into active and deflated ones. The values of the active ones are ascending and distinct.
     fn deflate(&mut self, sigma: f64, scratch: &mut FactorScratch) {
         let FactorScratch { sorted, values, z, deflated, .. } = scratch;
         sorted.clear();
@@ -150,7 +151,8 @@ impl Factor {
             if let Some(p) = pending {
                 let gap = values[j] - values[p];
                 let near = 4.0 * f64::EPSILON * values[p].abs().max(values[j].abs()) + NEGLIGIBLE * size;
-                // Because `|cos·sin| ≤ 1/2`, the gap alone usually decides.
+                // Because `|cos·sin| ≤ 1/2`, the test of the gap alone usually decides, and the rotation is not
+                // computed.
                 let (norm, cos, sin) = if 0.5 * gap <= near || gap * (z[p] * z[j]).abs() <= near * energy {
                     let norm = z[p].hypot(z[j]);
                     (norm, z[j] / norm, z[p] / norm)
@@ -160,8 +162,8 @@ impl Factor {
                 if gap * (cos * sin).abs() <= near {
                     self.rotations.push(Rotation { deflated: p, kept: j, cos, sin });
                     (z[p], z[j]) = (0.0, norm);
-                    // Each value moves towards the other, by the smaller of the two forms of the displacement. A small value
-                    // must not vanish in a large one, and the kept one stays above all active ones.
+                    // Both values move towards each other by `gap·sin²`, or equivalently cross and move by `gap·cos²`.
+                    // The smaller displacement loses less precision and keeps the value of `j` above all active ones.
                     let (low, high) = (values[p], values[j]);
                     (values[p], values[j]) = if sin * sin <= 0.5 {
                         (low + gap * sin * sin, high - gap * sin * sin)
@@ -178,8 +180,8 @@ impl Factor {
         self.active.extend(pending);
     }
 
-    /// Computes the roots, the recomputed z and the column norms of the active part. Returns the scale of the
-    /// poles.
+    /// Computes the roots, the recomputed z and the column norms for the active directions. Returns the factor by which
+    /// the poles were scaled.
     fn find_roots(&mut self, sigma: f64, scratch: &mut FactorScratch) -> f64 {
         scratch.roots.clear();
         self.poles.clear();
@@ -221,8 +223,8 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// Computes `X ← E X` for the first `size` rows of a matrix. The result equals [`Self::apply`] on every
-    /// column, but takes a single matrix product.
+    /// Computes `X ← E X` for the first `size` rows of a matrix. Equals [`Self::apply`] on every column, but uses a
+    /// single matrix product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -258,7 +260,7 @@ impl Factor {
         }
     }
 
-    /// Undoes the rotations that preceded the secular equation.
+    /// Undoes the rotations of the deflation.
     fn turn_back(&self, x: &mut [f64]) {
         for r in self.rotations.iter().rev() {
             let (a, b) = (x[r.deflated], x[r.kept]);
@@ -325,7 +327,7 @@ impl Factor {
         std::mem::swap(q, product);
     }
 
-    /// Lists the roots that are kept, in output order, and their positions among the kept directions.
+    /// Lists the roots that are kept, in output order, and the position of each among the kept directions.
     fn place(&self, keep: &[bool], roots: &mut Vec<usize>, places: &mut Vec<usize>) {
         roots.clear();
         places.clear();
@@ -364,7 +366,7 @@ impl WithSimd for Solve<'_> {
             factor.origins.push(factor.poles[root.origin]);
             factor.offsets.push(root.offset);
         }
-        // Far from all poles, so that the padding lanes after the last root are harmless.
+        // Padding roots are far from all poles, so the values in their lanes are harmless.
         factor.origins.resize(full, factor.poles[full - 1]);
         factor.offsets.resize(full, 4.0);
         factor.weights.resize(full, 0.0);
