@@ -28,7 +28,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance `|μ - ν|²` of the two means. Never negative; its bias is positive and of order 1/t.
+    /// Squared distance `|μ - ν|²` of the two means, never negative. Its bias is positive and of order 1/m + 1/n.
     pub biased: f64,
     /// Unbiased estimate, which leaves out the pairs of a point with itself. It can be negative. `None` if a
     /// sample has only one point.

@@ -51,7 +51,7 @@ pub enum Center {
     Mean,
 }
 
-/// Returns `Ok` if k is at least 1 and at most `most`.
+/// Returns an error unless `kept` is between 1 and `most`.
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
     if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
 }

@@ -63,7 +63,7 @@ pub struct Posterior {
 }
 
 impl<D: Dictionary> KernelRidge<D> {
-    /// Fits one output. The dictionary must be empty and provides the kernel.
+    /// Fits one output with regularization weight ρ = `alpha`. The dictionary must be empty and provides the kernel.
     pub fn fit<P: Borrow<D::Point>>(dictionary: D, points: &[P], targets: &[f64], alpha: f64) -> Result<Self, Error> {
         let mut columns = Matrix::zeros(targets.len(), 1);
         columns.column_mut(0).copy_from_slice(targets);

@@ -14,7 +14,7 @@ pub enum BestMethod {
     Exact,
     /// Sketch of a few directions, which gives an interval for the loss. It costs O(nk) operations per row.
     Sketch,
-    /// No computation; the best loss, the regret and the bound are then not available.
+    /// No computation. The best loss, the regret and the bound are then not available.
     None,
 }
 
@@ -45,7 +45,7 @@ crate::error::by_name!(BestMethod, "best");
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Best {
-    /// Exact up to rounding.
+    /// Loss that is exact up to rounding.
     Exact(f64),
     /// Interval that contains the loss.
     Between {
@@ -62,7 +62,7 @@ impl Best {
         Self::Between { low, high }
     }
 
-    /// Returns the lower bound, or the exact number.
+    /// Returns the lower bound, or the exact loss.
     pub fn low(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -70,7 +70,7 @@ impl Best {
         }
     }
 
-    /// Returns the upper bound, or the exact number.
+    /// Returns the upper bound, or the exact loss.
     pub fn high(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -78,7 +78,7 @@ impl Best {
         }
     }
 
-    /// Returns the number if it is exact, otherwise `None`.
+    /// Returns the loss if it is exact; `None` for an interval.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

@@ -93,7 +93,7 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Takes the rows whose losses do not count, including the base of the mean.
+    /// Removes and returns the rows whose losses do not count, including the base of the mean.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -131,7 +131,8 @@ impl BestSubspace {
         best_loss(&self.charged.whole(), kept)
     }
 
-    /// Returns an interval that contains the loss. The call is cheapest after a whole number of blocks.
+    /// Returns an interval that contains the loss, for evaluations during a run. It is cheapest after a full block of
+    /// rows.
     pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
         leading.best(&self.charged.whole(), kept)
     }

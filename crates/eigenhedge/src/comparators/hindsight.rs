@@ -87,8 +87,8 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base of the mean to a row whose loss does not count; a learner that centers on the mean
-    /// starts at this row. Call it before the first row. Has no effect without centering.
+    /// Sets the base of the mean to a row whose loss does not count, as for a learner that centers on the mean and
+    /// starts at this row. Must be called before the first row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.begin_at(row),
@@ -106,8 +106,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance of the mean of all rows from the base; `None` without
-    /// centering.
+    /// Returns an upper bound on the squared distance of the mean of all rows from the base. `None` without centering,
+    /// or if there were too many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -151,8 +151,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. It
-    /// starts from the directions of the previous call. `None` for features.
+    /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. The search starts
+    /// from the directions of the previous call. `None` for features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
@@ -170,7 +170,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of all rows, if centered.
+    /// Returns the mean of the rows whose losses count. `None` without centering, for features, or before the first
+    /// row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

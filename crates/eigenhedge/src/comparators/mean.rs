@@ -27,8 +27,8 @@ impl Mean {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base to a row that does not count in the mean. Call it before the first row; otherwise the
-    /// first row becomes the base.
+    /// Sets the base to a row that does not count in the mean. Must be called before the first row. Without this call,
+    /// the first row becomes the base.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
@@ -89,13 +89,13 @@ impl Mean {
         between
     }
 
-    /// Returns the vector by which the base row, if it does not count, would contribute to the scatter.
+    /// Returns the vector that the base row would add to the scatter; `None` if the base row counts in the mean.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Takes the base row if it does not count in the mean.
+    /// Returns the base row if it does not count in the mean, and clears that mark.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }

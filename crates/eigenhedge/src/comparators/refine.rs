@@ -56,7 +56,7 @@ impl Rows<'_> {
         found.unwrap_or((f64::INFINITY, start))
     }
 
-    /// Returns the best cut between `start` and `end` at a distance of at most `reach` from this one.
+    /// Returns the best cut between `start` and `end` at a distance of at most `reach` from `cut`.
     fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
         let (mut cut, mut reach) = (cut, reach);
         loop {

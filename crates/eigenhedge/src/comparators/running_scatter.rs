@@ -19,7 +19,7 @@ pub(crate) struct RunningScatter {
     pub(super) mean: Option<Mean>,
     /// Scatter matrix, lower triangle.
     scatter: Matrix,
-    /// Most recent rows that are not yet in the matrix; fewer columns than [`block_rows`].
+    /// Most recent rows that are not yet in the matrix, one per column. There are fewer than [`block_rows`] of them.
     block: Matrix,
 }
 

@@ -127,7 +127,7 @@ impl Sketch {
         &self.buffer
     }
 
-    /// Returns Δ, the largest energy along any unit vector that B leaves out.
+    /// Returns Δ, an upper bound on the energy along any unit vector that B leaves out.
     pub(crate) fn shrinkage(&self) -> f64 {
         self.shrinkage
     }
@@ -224,9 +224,8 @@ impl Sketch {
     }
 }
 
-/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with this energy
-/// and the sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be less than that of the rows by at
-/// most `most`.
+/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with this energy and the
+/// sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be below that of the rows by at most `most`.
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);

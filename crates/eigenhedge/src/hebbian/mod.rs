@@ -76,7 +76,7 @@ pub struct Params {
     pub norm_bound: NormBound,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows; `None` for no limit.
     pub clip: Option<f64>,
 }
 
@@ -87,8 +87,7 @@ impl Params {
         Self { components: 1, rule, rate, norm_bound: NormBound::Running, center: None, clip: None }
     }
 
-    /// Creates parameters for APEX: it has lateral weights and a constant step size, and every component learns from
-    /// every row.
+    /// Creates parameters for APEX, with a constant step. All components learn from every row.
     pub fn apex(components: usize, eta: f64) -> Self {
         Self { components, rule: Rule::Apex { stage: None }, ..Self::oja(eta) }
     }
@@ -155,14 +154,15 @@ struct Working {
     outputs: Vec<f64>,
     /// Outputs of the row that is learned, after clipping.
     taught: Vec<f64>,
-    /// Coordinates and residual from which the frame is updated.
+    /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
+    /// Distance of the row from the span of the weight vectors.
     residual: f64,
     /// Coordinates from which the loss is computed.
     coordinates: Vec<f64>,
     step: Step,
     change: Change,
-    /// Coordinates of a displacement.
+    /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
     /// True if the fields up to `step` describe the current row.
     is_loaded: bool,
@@ -410,7 +410,7 @@ impl<W: Weights> Hebbian<W> {
     }
 }
 
-/// Returns the point of an instance.
+/// Returns the point of an instance, or an error for a matrix.
 fn point_of<'a, P: ?Sized>(instance: &Instance<'a, P>) -> Result<&'a P, Error> {
     match instance {
         Instance::Point(point) => Ok(point),

@@ -55,7 +55,7 @@ pub enum Solver {
     Partial,
     /// Pivoted Cholesky factor instead of the kernel matrix; for many points.
     Cholesky {
-        /// The factorization stops when the residual trace is at most this share of the total trace.
+        /// Residual trace at which the factorization stops, as a share of the total trace.
         tolerance: f64,
         /// Maximum number of pivots; at least k.
         max_rank: usize,
@@ -63,7 +63,7 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// Returns the default solver for this number of points: `Dense` up to 500.
+    /// Returns the default solver for this number of points: `Dense` up to 500, `Partial` above.
     pub fn auto(points: usize) -> Self {
         if points <= 500 { Self::Dense } else { Self::Partial }
     }

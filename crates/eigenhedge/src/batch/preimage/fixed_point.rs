@@ -23,8 +23,8 @@ use crate::row::check_row;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
 
-/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns the best
-/// one.
+/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns
+/// the best result.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
