@@ -45,9 +45,9 @@ impl Columns {
         self.standardizer.apply(raw, row).map_err(|index| cannot_standardize(raw, index))
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if it needs more rows.
-    /// Rows that the `missing` rule skips are not used. On an error nothing changes, and the error names the
-    /// row.
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if more rows are needed. Rows
+    /// that the `missing` rule skips are not used. On an error nothing changes, and the error contains the position of
+    /// the row.
     pub fn warm_up<R: AsRef<[f64]>>(
         &mut self,
         rows: impl IntoIterator<Item = R>,
@@ -76,8 +76,8 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Returns an error unless both have the same names and the same kind of scale. If only the other one has
-    /// names, they are copied.
+    /// Returns an error unless the names and the kind of scale match those of `other`. If only `other` has names, they
+    /// are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;

@@ -51,8 +51,9 @@ pub struct Embedding {
     /// Probability that each direction is kept.
     inclusion: Vec<f64>,
     basis: Basis,
-    /// Coordinates and squared norm of the center, for features.
+    /// Coordinates of the center; used for features only.
     shift: Vec<f64>,
+    /// Squared norm of the center; used for features only.
     center_square: f64,
     deviation: Vec<f64>,
     /// Ridge factors for filling in missing cells. `None` if missing cells are an error.
@@ -61,7 +62,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Creates an embedding in the directions of a basis. `inclusion` contains the probability of each and is
+    /// Creates an embedding in the directions of a basis. `inclusion` contains the probability of each direction and is
     /// padded with zeros.
     pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);

@@ -56,7 +56,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns a model that has learned rows from a summary of them.
+    /// Returns the model after learning rows from a summary of them, without predictions.
     pub(crate) fn begin_with(
         mut self,
         rows: Learned<'_>,

@@ -66,8 +66,7 @@ impl Totals {
         self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
     }
 
-    /// Adds the trial of a batch of rows. The arguments include the kept energy and an upper bound on the
-    /// Frobenius norm of the instance.
+    /// Adds the trial of a batch of rows. `norm` is an upper bound on the Frobenius norm of the instance.
     pub(super) fn enter_batch(&mut self, loss: Loss, kept_energy: f64, rank: usize, rows: u64, norm: f64) {
         self.rows += rows;
         self.expected_loss += loss.expected;

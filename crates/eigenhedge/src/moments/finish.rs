@@ -14,18 +14,18 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 /// Scatter matrix in the requested units, around the requested center.
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
-    /// Total energy.
+    /// Total energy of the rows.
     energy: f64,
-    /// Upper bounds on the energy that the sketch misses along each direction.
+    /// Upper bounds on the energy that the sketch misses along each column; empty for an exact scatter matrix.
     slack: Vec<f64>,
     /// Standard deviation of each column; `None` for original units.
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
-    /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in
-    /// standard or original units. The loss is exact or an interval. A model from [`Self::finish`] has a loss
-    /// of at most the upper bound on these rows.
+    /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in standard
+    /// or original units. The loss is exact or an interval. On these rows, the loss of a model from [`Self::finish`] is
+    /// at most the upper bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {

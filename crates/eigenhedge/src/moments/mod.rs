@@ -66,9 +66,9 @@ pub struct Moments {
     passed_over: u64,
     /// Energy `Σ w |x|²`.
     energy: f64,
-    /// Largest `w |x|²` and largest `w |x - m|²`, where m is the mean of the previous rows or of another
-    /// part.
+    /// Largest `w |x|²` of a row.
     largest_square: f64,
+    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows or of another part.
     largest_deviation: f64,
     held: Held,
 }
@@ -112,7 +112,7 @@ impl Moments {
         })
     }
 
-    /// Sets the names of the columns. They must match when parts are merged. The model receives them.
+    /// Sets the names of the columns, which the model receives. They must be distinct, and equal in all merged parts.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
         length("the names of columns", names.len(), self.length)?;
         self.columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
@@ -228,7 +228,7 @@ impl Moments {
         self.mean_parts().weight()
     }
 
-    /// Returns the mean of the rows; `None` before the first.
+    /// Returns the mean of the rows; `None` before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.mean_parts().value()
     }

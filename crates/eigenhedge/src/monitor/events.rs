@@ -40,7 +40,7 @@ impl Event {
     }
 }
 
-/// Ongoing event, if there is one.
+/// State of the ongoing event, if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
     open: Option<Event>,
@@ -70,12 +70,12 @@ impl Events {
         Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
 
-    /// Ends the event if more than `gap` rows separate its last alarm from this position.
+    /// Ends the event and returns it if more than `gap` rows separate its last alarm from this position.
     pub fn close_before(&mut self, position: u64, gap: u64) -> Option<Event> {
         self.open.filter(|_| position.saturating_sub(self.last) > gap + 1).and_then(|_| self.close())
     }
 
-    /// Ends the event and returns it.
+    /// Ends the ongoing event and returns it, if there is one.
     pub fn close(&mut self) -> Option<Event> {
         let event = self.open.take();
         self.peak = 0.0;
@@ -83,7 +83,7 @@ impl Events {
         event
     }
 
-    /// Returns the ongoing event.
+    /// Returns the ongoing event, if there is one.
     pub fn open(&self) -> Option<&Event> {
         self.open.as_ref()
     }

@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Buffer of the last rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lags {
-    /// Number of columns of a row, and number of lags.
+    /// Number of columns of a row.
     width: usize,
+    /// Number of lags.
     lags: usize,
-    /// The last row, followed by the earlier ones in reverse order.
+    /// The last row, followed by the earlier rows, newest first.
     cells: Vec<f64>,
     /// Number of rows in the buffer.
     rows: usize,

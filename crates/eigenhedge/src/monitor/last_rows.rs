@@ -20,7 +20,7 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with room for this many rows, or fewer if they are long, and stores the last ones.
+    /// Creates a buffer with room for this many rows, or fewer if they are long, and stores the last of them.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);

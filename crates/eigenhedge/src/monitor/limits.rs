@@ -21,17 +21,17 @@ use serde::{Deserialize, Serialize};
 /// Weight of a row in the recent level. It is small enough for a steady level and large enough to follow a
 /// moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows that count as unusual if the user does not set the limit. It is used for candidates
-/// for alarms, for the level at which a drift ends, and for possible outliers of the warm-up.
+/// Share of normal rows above a limit that the user does not set: that of candidates for alarms, that at which a drift
+/// ends, and that of possible outliers in the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
 /// Minimum effective number of rows.
 const FEWEST: f64 = 4.0;
-/// Number of scores in the window that should exceed the limit; determines the size of the window.
+/// Number of scores in the window that should exceed the limit. It determines the length of the window.
 const PASSING: f64 = 5.0;
 /// Number of rows between updates of the limit.
 const RENEWAL: u64 = 10;
-/// Scores are clipped at this multiple of the limit.
+/// Multiple of the limit at which scores are clipped.
 const CLIP: f64 = 1.5;
 /// Smallest limit, for streams whose rows are all equal.
 const LEAST: f64 = 1e-6;

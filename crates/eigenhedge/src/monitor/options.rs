@@ -6,8 +6,9 @@ use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Default number of warm-up rows, and minimum number per value of a row (including lags).
+/// Default number of warm-up rows.
 const USUAL_WARM_UP: usize = 400;
+/// Default number of warm-up rows per value of a row (including lags), if that is more.
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
@@ -18,10 +19,10 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// The recent level and its limit follow every row. The reference is fixed.
+    /// Updates the recent level and its limit with every row. The reference is fixed.
     #[default]
     Adapt,
-    /// Nothing adapts; alarms depend only on the reference. The warm-up has this many rows.
+    /// Does not adapt. Alarms depend only on the reference, which is computed from this many warm-up rows.
     Freeze(u64),
 }
 
@@ -237,7 +238,7 @@ setters! {
 }
 
 impl MonitorOptions {
-    /// Returns `Ok` if the options are valid for rows of `columns` columns.
+    /// Returns an error unless the options are valid for rows of `columns` columns.
     pub fn check(&self, columns: usize) -> Result<(), Error> {
         at_least_one("the number of columns", columns)?;
         let parameter = |name, rule, value| Err(Error::Parameter { name, rule, value });

@@ -1,4 +1,4 @@
-//! Stuck sensors. A repeated value leaves no trace in Q or T².
+//! Detection of stuck sensors, whose repeated values need not affect Q or T².
 //!
 //! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three numbers:
 //! [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability [`CHANCE`] if
@@ -55,7 +55,7 @@ impl Repeats {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
-    /// Returns the stuck column whose run is longest relative to its limit.
+    /// Returns the stuck column whose run is longest relative to its limit; `None` if no column is stuck.
     pub fn stuck(&self) -> Option<usize> {
         let over = |(j, column): (usize, &Column)| {
             (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))

@@ -18,8 +18,8 @@ const UPPER: f64 = 0.8;
 /// Minimum spread, as a share of the center.
 const LEAST_SPREAD: f64 = 1e-3;
 
-/// Above this argument, the asymptotic series of the complementary error function is exact up to rounding.
-/// The function itself underflows above 26.
+/// Argument above which the asymptotic series of the complementary error function is exact up to rounding. The function
+/// itself underflows above 26.
 const LARGE: f64 = 25.0;
 
 /// Distributions of Q, T² and M over normal rows.

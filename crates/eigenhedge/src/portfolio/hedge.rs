@@ -21,7 +21,7 @@ pub(super) struct AdaHedge {
     gaps: f64,
 }
 
-/// Constant c of the rate. At 1, both terms of the bound would be balanced.
+/// Constant c of the rate. At 1, both terms of the bound would be equal.
 const HASTE: f64 = 4.0;
 
 impl AdaHedge {
@@ -86,12 +86,12 @@ impl AdaHedge {
     }
 }
 
-/// Follows the member with the least recent loss `S ← γ S + l`.
+/// Rule that follows the member with the least recent loss S, where `S ← γ S + l` for each loss l.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals. Members with smaller differences are tied.
+    /// Rounding error of the totals. Members whose totals differ by less are tied.
     rounding: f64,
 }
 
@@ -108,7 +108,7 @@ impl RecentLeader {
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Adds the losses of a row. `rounding` is their rounding error.
+    /// Adds the losses of a row, whose rounding error is `rounding`.
     pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));

@@ -54,7 +54,7 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
-    /// Expected and realised loss of each member, as reported by the member.
+    /// Expected and realized loss of each member, as reported by the member.
     own: Vec<Loss>,
     /// True if aligned coordinates were requested.
     aligns: bool,
@@ -199,7 +199,7 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// Returns the position of the member that has the basis of the aligned coordinates.
+    /// Returns the position of the member that has the basis of the aligned coordinates; `None` if no member has it.
     fn holder(&self) -> Option<usize> {
         self.members.iter().position(|member| member.has_basis())
     }
@@ -296,8 +296,7 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Weights whose relative difference is below this are tied, so that rounding does not decide which member is
-/// used.
+/// Relative difference below which weights are tied, so that rounding does not decide which member is used.
 const TIED: f64 = 1e-9;
 
 /// Returns the position of the first weight that equals the largest one up to rounding.

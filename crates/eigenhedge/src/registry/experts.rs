@@ -8,7 +8,8 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
-/// Algorithm of an expert learner.
+/// Algorithm of an expert learner. In each trial a learner drops some experts and incurs the losses of the dropped
+/// ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {

@@ -22,9 +22,9 @@ pub enum Value {
 /// Type of the values of an option.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
-    /// Number with a check, or a word in its place.
+    /// Number with a check, or a word that may replace it.
     Number(Check, Option<&'static str>),
-    /// Integer with a minimum, or a word in its place.
+    /// Integer with a minimum, or a word that may replace it.
     Count(u64, Option<&'static str>),
     /// Word from a list.
     Choice(fn() -> Vec<Choice>),
@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// Returns the word that can be given in place of a number.
+    /// Returns the word that may replace a number; `None` if there is no such word.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -118,7 +118,7 @@ impl Type {
         self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
     }
 
-    /// Returns the rule for numbers, e.g. "positive and finite".
+    /// Returns the rule for numbers, e.g. "positive and finite"; `None` without a rule.
     pub fn rule(self) -> Option<String> {
         match self {
             Self::Number(check, _) => match check("", f64::NAN) {
