@@ -35,7 +35,7 @@ impl BestMethod {
 
 crate::error::by_name!(BestMethod, "best");
 
-/// Total loss of the best fixed subspace: a number, or an interval that contains it.
+/// Total loss of the best fixed subspace: a number, or an interval that contains the loss.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -57,7 +57,7 @@ pub enum Best {
 }
 
 impl Best {
-    /// Creates an interval.
+    /// Creates an interval from its lower and upper bound.
     pub fn between(low: f64, high: f64) -> Self {
         Self::Between { low, high }
     }

@@ -29,7 +29,7 @@ pub struct FeatureRows {
     full: bool,
     /// Total number of stored values.
     numbers: usize,
-    /// Base row, whose loss does not count.
+    /// Base row, whose loss does not count; `None` if it was not set or rows are not centered.
     base: Option<Vec<f64>>,
 }
 
@@ -66,8 +66,9 @@ impl FeatureRows {
         self.base = self.centered.then(|| row.to_vec());
     }
 
-    /// Returns the mean squared distance of the features of the rows from those of the base row, an upper bound on the
-    /// squared distance of their mean. `None` without a base row, or if there were too many rows to store.
+    /// Returns the mean squared distance of the features of the rows from those of the base row. It is an upper bound
+    /// on the squared distance of the mean of the features. `None` without a base row, or if there were too many rows
+    /// to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));

@@ -28,9 +28,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Exact scatter matrix; by default for rows of at most [`BestSubspace::LONGEST`] numbers.
+    /// Exact scatter matrix, by default for rows of at most [`BestSubspace::LONGEST`] numbers.
     Exact(Box<BestSubspace>),
-    /// Sketch; by default for longer rows.
+    /// Sketch, by default for longer rows.
     Sketched(Box<Sketch>),
     /// Stored rows, for learners in a feature space.
     Features(Box<FeatureRows>),
@@ -46,8 +46,8 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator with the given method. Returns `Ok(None)` for [`BestMethod::None`], and an error if it
-    /// would not fit into memory.
+    /// Creates a comparator with the given method. Returns `Ok(None)` for [`BestMethod::None`], and an error if the
+    /// comparator would not fit into memory.
     pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
         Ok(Some(match method {
             BestMethod::Auto => Self::new(length, centered, kept)?,
@@ -161,7 +161,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if it is not
+    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if the energies are not
     /// known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {

@@ -32,11 +32,11 @@ pub struct LeadingDirections {
     basis: Matrix,
 }
 
-/// Number of additional directions beyond the `kept` leading ones.
+/// Number of directions in addition to the `kept` leading ones.
 const BESIDES: usize = 8;
 /// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
-/// Width at which an interval is narrow enough, as a share of its upper end.
+/// Width of an interval that is narrow enough, as a share of the upper bound.
 const NARROW: f64 = 1e-3;
 
 impl LeadingDirections {

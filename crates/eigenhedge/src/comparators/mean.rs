@@ -5,8 +5,8 @@ use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Running mean, stored as a base point plus a displacement. Subtracting the base rounds once; later steps do
-/// not depend on how far the rows are from the origin.
+/// Running mean, stored as a base point plus a displacement. Only the subtraction of the base depends on the distance
+/// of the rows from the origin. Later steps are not affected by a large distance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
     /// Base point, usually the first row; empty before the first row.
@@ -40,7 +40,7 @@ impl Mean {
         self.base[column] = value;
     }
 
-    /// Adds a row of weight w and replaces it by its contribution to the scatter matrix: `√(w W/(W + w))`
+    /// Adds a row of weight w = `own` and replaces the row by its contribution to the scatter matrix: `√(w W/(W + w))`
     /// times its displacement from the mean of the previous rows, whose total weight is W.
     pub fn add(&mut self, row: &mut [f64], own: f64) {
         if self.base.is_empty() {
@@ -73,8 +73,8 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter,
-    /// as in [`Self::between`].
+    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter, as
+    /// [`Self::between`] does. `None` if either set has no rows.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -95,12 +95,12 @@ impl Mean {
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Returns the base row if it does not count in the mean, and clears that mark.
+    /// Returns the base row if the mean does not include it, and marks it as included. `None` otherwise.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
 
-    /// Returns the base and the displacement from it to the mean.
+    /// Returns the base and the displacement of the mean from the base.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }

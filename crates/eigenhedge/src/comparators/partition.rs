@@ -88,7 +88,7 @@ pub struct Blocks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Block {
     rows: usize,
-    /// Running mean, if the comparator is centered; otherwise zero.
+    /// Running mean if the comparator is centered, otherwise zero.
     mean: Vec<f64>,
     /// Scatter matrix, lower triangle.
     scatter: Matrix,

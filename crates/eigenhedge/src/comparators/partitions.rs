@@ -175,8 +175,8 @@ impl Partitions {
         found
     }
 
-    /// Reduces the rows to at most about [`Self::SHORT`] coordinates, one row per column. Also returns the
-    /// energy of the residual.
+    /// Returns the coordinates of the rows, one row per column, and the energy of the residual. Long rows and features
+    /// are reduced to at most 8k + 64 coordinates. `None` if the reduction fails.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {

@@ -122,7 +122,7 @@ impl Sketch {
         self.mean.as_ref()
     }
 
-    /// Returns the matrix B.
+    /// Returns the matrix B, whose columns are the sketch.
     pub(crate) fn buffer(&self) -> &Matrix {
         &self.buffer
     }
@@ -152,9 +152,9 @@ impl Sketch {
         dot(column, column)
     }
 
-    /// Merges the sketches of two streams. The result retains as many directions as the first. If the
-    /// sketches are centered, the displacement between their means is added as one more row: `√(s t / (s +
-    /// t)) (m - m')` for total weights s and t.
+    /// Merges the sketches of two streams. The result retains as many directions as `self`. If the sketches are
+    /// centered, the displacement between their means is added as one more row: `√(s t / (s + t)) (m - m')` for total
+    /// weights s and t.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         let (expected, found) = (self.buffer.rows(), other.buffer.rows());
         if expected != found {
@@ -260,7 +260,7 @@ mod tests {
     /// Tolerance for both ends of an interval, as a share of the total energy.
     const ROUNDING: f64 = 1e-12;
 
-    /// Generates rows of one of several kinds, away from the origin.
+    /// Generates rows of the given kind, away from the origin.
     fn rows(kind: u64, length: usize, count: usize, random: &mut Random) -> Vec<Vec<f64>> {
         let rank = 1 + random.below(length);
         let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();

@@ -56,7 +56,7 @@ pub struct Fleet<T> {
     slots: Vec<Slot<T>>,
     /// Maximum number of members in memory.
     most: usize,
-    /// Store for the other members.
+    /// Store for the other members; `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
     /// True if coordinates are read after every row.
@@ -141,12 +141,12 @@ impl<T: FleetMember> Fleet<T> {
         &self.fresh
     }
 
-    /// Returns the member that learns the rows of all keys, if there is one. It is saved with the fleet.
+    /// Returns the member that learns the rows of all keys, if there is one. This member is saved with the fleet.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that learns the rows of all keys, mutably.
+    /// Returns the member that learns the rows of all keys, mutably; `None` if there is none.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -156,7 +156,7 @@ impl<T: FleetMember> Fleet<T> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Returns the position of a key among all keys.
+    /// Returns the position of a key among all keys; `None` for an unknown key.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }
@@ -204,8 +204,8 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from position `known` on by their first rows. They can be out of order if the first row
-    /// of a new key was rejected.
+    /// Sorts the keys from position `known` on by their first rows. Keys can be out of order if the first row of a new
+    /// key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -249,7 +249,7 @@ impl<T: FleetMember> Fleet<T> {
         self.places.push(place);
     }
 
-    /// Adds a new key with its member. Returns its slot.
+    /// Adds a new key with its member. Returns the slot of the member.
     fn enter(&mut self, key: &str, member: T) -> Result<usize, Error> {
         self.make_room()?;
         let slot = self.slots.len();

@@ -32,7 +32,7 @@ pub struct FeatureWeights<D> {
     dictionary: D,
     /// Coefficients α, one row per atom and one column per vector.
     coefficients: Matrix,
-    /// Factor ψ of each vector, common to its coefficients.
+    /// Factor ψ_p of each vector, by which all its coefficients are multiplied.
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
@@ -57,8 +57,7 @@ struct Working {
     atom: Option<usize>,
 }
 
-/// Share of the sum of the squared norms of a point and the center. The point counts as equal to the center if their
-/// squared distance is below this share.
+/// Largest squared distance at which a point counts as equal to the center, relative to the sum of their squared norms.
 const AT_CENTER: f64 = 1e-13;
 
 /// Range of ψ in which the coefficients need no renormalization.

@@ -66,8 +66,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Checks that the triangle belongs to vectors with these inner products. The tolerance is a share of
-    /// their lengths.
+    /// Returns an error unless the triangle belongs to vectors with these inner products. The tolerance is the share
+    /// `share` of the product of two lengths.
     pub fn check_products(&self, share: f64, product: impl Fn(usize, usize) -> f64) -> Result<(), Error> {
         for p in 0..self.triangle.columns() {
             for q in 0..=p {

@@ -72,7 +72,7 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Norm bound. Step sizes are relative to it; losses are in units of the input.
+    /// Bound on the norms of rows, given or estimated. Step sizes are relative to its square.
     pub norm_bound: NormBound,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
@@ -244,7 +244,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(self)
     }
 
-    /// Returns the parameters.
+    /// Returns the parameters of the learner.
     pub fn params(&self) -> &Params {
         &self.params
     }
@@ -275,13 +275,14 @@ impl<W: Weights> Hebbian<W> {
         self.scratch.0.square
     }
 
-    /// Returns the inner products of the last row with the weight vectors before its update.
+    /// Returns the inner products of the last row with the weight vectors, as they were before the update.
     pub fn outputs(&self) -> &[f64] {
         &self.scratch.0.outputs
     }
 
-    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors before its update. Vector p is in
-    /// the span of the first p directions of the frame, with a positive coordinate along the last of them.
+    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors, as they were before the
+    /// update. Vector p is in the span of the first p directions of the frame, and its coordinate along direction p is
+    /// positive.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -294,8 +295,8 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm
-    /// underflows and the point is negligible compared with earlier ones.
+    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm underflows and
+    /// the point is negligible compared with earlier points.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;

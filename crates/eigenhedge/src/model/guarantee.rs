@@ -46,8 +46,8 @@ pub struct BoundInputs {
     pub merges: u64,
     /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
-    /// Upper bound on the squared distance of the mean of the counted rows from the initial center. If the
-    /// first row only sets the center, it is the initial center. `None` if unknown.
+    /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
+    /// is the first row if that row only sets the center. `None` if the distance is unknown.
     pub offset: Option<f64>,
     /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,

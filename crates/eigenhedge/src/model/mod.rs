@@ -64,9 +64,9 @@ pub struct Model {
     /// its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program in its own format; empty if there is none. The next row clears it.
+    /// State of the calling program in its own format; empty if there is none. The next row clears the state.
     pub resume_state: Vec<u8>,
-    /// The last row with missing cells filled in.
+    /// Last row that had missing cells, after they were filled in.
     #[serde(skip)]
     filled: Scratch<Vec<f64>>,
     #[serde(skip)]
@@ -86,7 +86,7 @@ struct Working {
     scaled: Vec<f64>,
     /// Rows of a block in standard units.
     block: Vec<Vec<f64>>,
-    /// Embedding of the learned state, cached until the next row.
+    /// Embedding of the learned state, cached until the next row; `None` if not computed yet.
     frozen: Option<Box<Embedding>>,
 }
 
@@ -223,7 +223,7 @@ impl Model {
         Ok(())
     }
 
-    /// Serializes the model, as in a file. Returns an error if the kernel is a function, which cannot be
+    /// Serializes the model in the format of saved files. Returns an error if the kernel is a function, which cannot be
     /// saved.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Model, self)
@@ -284,7 +284,7 @@ impl Model {
         &self.learner
     }
 
-    /// Returns the totals so far.
+    /// Returns the sums of losses and counts over the rows so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
@@ -313,8 +313,8 @@ impl Model {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the last row on the subspace drawn for it. Its squared distance from the row is the loss.
-    /// Empty unless requested.
+    /// Returns the projection of the last row on the subspace drawn for it. The squared distance of the projection from
+    /// the row is the loss. Empty unless requested.
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -325,8 +325,8 @@ impl Model {
         self.frozen().transform(row, coordinates)
     }
 
-    /// Returns the row with these coordinates in the directions that are currently most likely to be kept.
-    /// For a kernel it is a pre-image.
+    /// Returns the row with these coordinates in the directions that are currently most likely to be kept. With a
+    /// kernel, returns a pre-image.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }

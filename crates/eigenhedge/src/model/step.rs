@@ -158,7 +158,7 @@ impl Model {
         )
     }
 
-    /// Returns the best number of rows to pass to [`Self::step_each`] at once; 1 if blocks are not faster.
+    /// Returns the number of rows with which [`Self::step_each`] is fastest; 1 if blocks are not faster.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

@@ -41,7 +41,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Checks a deserialized state.
+    /// Returns an error if a deserialized state is impossible.
     pub(super) fn check_state(&self) -> Result<(), Error> {
         count("the number of rows", self.rows)?;
         ensure(self.uncharged <= self.rows, "the rows that are not charged must be counted")?;

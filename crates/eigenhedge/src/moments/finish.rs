@@ -81,14 +81,13 @@ impl Moments {
     }
 
     /// Returns the learner with these options after all rows, as if it had learned them in one pass. With
-    /// `standardize`, every column is scaled to mean 0 and standard deviation 1. No row was predicted, so no
-    /// loss is recorded; the summary starts with the rows that follow.
+    /// `standardize`, every column is scaled to mean 0 and standard deviation 1. No row was predicted, so no loss is
+    /// recorded. The summary starts with the rows that follow.
     ///
-    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no norm bound is
-    /// given, the largest norm of a row is used. With centering, it is the largest distance of a row from the
-    /// mean of the previous rows, which depends slightly on their order. In standard units it is unknown, so
-    /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best
-    /// subspace.
+    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no norm bound is given,
+    /// the largest norm of a row is used. With centering, this is the largest distance of a row from the mean of the
+    /// previous rows, which depends slightly on their order. In standard units the largest norm is unknown, so
+    /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best subspace.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         let spec = &setup.spec;

@@ -140,8 +140,8 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows. If weights are given, there is one per row, finite and not negative; a row of weight w
-    /// counts w times. On an error nothing changes, and the error names the row.
+    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of weight w counts w
+    /// times. On an error nothing changes, and the error contains the position of the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -251,7 +251,7 @@ impl Moments {
         .unwrap_or(NONE)
     }
 
-    /// Serializes the moments.
+    /// Serializes the moments in the format of saved files.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Moments, self).map_err(|_| Error::State("moments must have a form as bytes"))
     }

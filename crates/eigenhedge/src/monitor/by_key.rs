@@ -9,8 +9,8 @@ use crate::fleet::Fleet;
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of this one. If the monitor has no reference, each key uses
-    /// a shared one, computed from the first rows of all keys, until it has enough rows of its own.
+    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, each key uses a shared
+    /// reference until it has enough rows of its own. The shared reference is computed from the first rows of all keys.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};

@@ -154,7 +154,7 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Returns the ring position of the row that came `back` rows before the last one.
+    /// Returns the position in the ring buffers of the row that came `back` rows before the last row.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
@@ -187,9 +187,9 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Refines the estimated number of rows since the change, within a few rows. Returns the number that
-    /// separates the columns best: it maximizes the reduction of the squared distances from the means on both
-    /// sides, summed over the columns.
+    /// Refines the estimated number of rows since the change, within a few rows. The result is the number that
+    /// separates the columns best: it maximizes the reduction of the squared distances from the means on both sides,
+    /// summed over the columns.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {
@@ -209,7 +209,7 @@ impl Changes {
         best.unwrap_or(length)
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let size = WINDOW * width;
         let fits = self.width == width

@@ -34,8 +34,8 @@ pub(super) struct Channel {
     level: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows
-    /// exceed it.
+    /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows exceed this
+    /// limit.
     pub fixed_limit: f64,
     /// Limit of the recent score.
     limits: Recent,
@@ -56,8 +56,8 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// Ratio of a score to its limit: the smaller of both ratios, or that to the fixed limit if the monitor does not
-    /// adapt. The row is an alarm if the ratio exceeds 1.
+    /// Ratio that decides on an alarm, which is raised above 1: the smaller ratio of a score to its limit, or the ratio
+    /// of the reference score to the fixed limit if the monitor does not adapt.
     pub ratio: f64,
     /// Score relative to the level of the last rows.
     recent: f64,

@@ -32,7 +32,7 @@ const CAP: f64 = 4.0;
 const RAISE: f64 = 0.3;
 /// Maximum number of raises in effect.
 const RAISES: f64 = 5.0;
-/// Share of its peak at which a drift ends if columns wander.
+/// Share of the peak level at which a drift ends if columns wander.
 const RETURNED: f64 = 0.52;
 /// Multiple of the autocorrelation time of a column. The column wanders if the warm-up is shorter.
 const WANDER: f64 = 8.0;
@@ -62,9 +62,10 @@ pub(super) struct Drift {
     /// Requested number of rows between false reports.
     time: f64,
     wanders: bool,
-    /// Largest level since the running mean exceeded its lower limit.
+    /// Largest level since the running mean exceeded the limit at which a drift ends.
     peak: f64,
-    /// Number and position of the row at which the running mean exceeded its lower limit.
+    /// Number and position of the row at which the running mean exceeded the limit at which a drift ends; `None` while
+    /// it is below.
     left: Option<(u64, u64)>,
     open: Option<DriftReport>,
     causes: Causes,
@@ -114,12 +115,12 @@ impl Drift {
         self.open.as_ref()
     }
 
-    /// Returns the position of the first row of the ongoing drift.
+    /// Returns the position of the first row of the ongoing drift; `None` if there is none.
     pub fn start(&self) -> Option<u64> {
         self.left.filter(|_| self.open.is_some()).map(|(_, position)| position)
     }
 
-    /// Ends a drift and lowers the running mean to the level at which a drift ends, if it is higher.
+    /// Ends the ongoing drift. Lowers the running mean to the limit at which a drift ends, if the mean is higher.
     pub fn clear(&mut self) {
         (self.peak, self.left, self.open) = (0.0, None, None);
         self.mean = self.mean.min(self.end_limit);
@@ -152,7 +153,7 @@ impl Drift {
         Some(DriftChange::Began(report))
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         for limit in [self.mean, self.report_limit, self.end_limit, self.raise, self.raised, self.peak] {
             within("a level of drift", limit, 0.0..=LARGEST)?;

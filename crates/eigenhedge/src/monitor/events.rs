@@ -46,7 +46,7 @@ pub(super) struct Events {
     open: Option<Event>,
     /// Position of the last alarm among all rows.
     last: u64,
-    /// Largest ratio of score to limit so far.
+    /// Largest ratio of score to limit in the ongoing event.
     peak: f64,
     causes: Causes,
 }
@@ -58,7 +58,7 @@ pub(super) struct Alarm {
     /// Position among all rows.
     pub position: u64,
     pub score: f64,
-    /// Ratio of the score to its limit.
+    /// Ratio of the score to the limit.
     pub ratio: f64,
     pub is_stuck: bool,
     pub is_moved: bool,
@@ -88,7 +88,7 @@ impl Events {
         self.open.as_ref()
     }
 
-    /// Adds an alarm.
+    /// Adds an alarm to the ongoing event, or starts a new event.
     pub fn enter(&mut self, alarm: Alarm, causes: &Causes) {
         let Alarm { row, position, score, ratio, is_stuck, is_moved } = alarm;
         self.last = position;
@@ -112,7 +112,7 @@ impl Events {
         event.causes = self.causes.named();
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         self.causes.check_state(width)?;
         let Some(event) = self.open else { return Ok(()) };

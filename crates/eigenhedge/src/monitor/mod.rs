@@ -66,7 +66,7 @@ use last_rows::LastRows;
 use repeats::Repeats;
 use serde::{Deserialize, Serialize};
 
-/// Maximum absolute value of a cell in standard units. Sums of its fourth power are finite.
+/// Maximum absolute value of a cell in standard units. Sums of fourth powers of cells then remain finite.
 const LARGEST_CELL: f64 = 1e70;
 
 /// Streaming monitor for sensor data: computes scores, limits, alarms, drift and change points.
@@ -91,7 +91,7 @@ pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
     width: usize,
-    /// Rows of the warm-up, until it ends.
+    /// Rows received for the warm-up; empty once it has ended.
     waiting: Vec<Vec<f64>>,
     /// True if the reference is borrowed from another monitor.
     is_borrowed: bool,
@@ -108,7 +108,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, which scores the differences between rows.
+    /// Second channel, which scores the differences between rows; `None` if differences are not scored.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -207,7 +207,7 @@ impl Monitor {
         self
     }
 
-    /// Returns the options.
+    /// Returns the options of the monitor.
     pub fn options(&self) -> &MonitorOptions {
         &self.options
     }

@@ -52,9 +52,9 @@ impl fmt::Display for Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of the last scores. This share of later rows should exceed it.
+    /// Quantile of the last scores. This share of later rows should exceed the limit.
     Auto(f64),
-    /// Conformal rank. At most this share of later rows exceed it, if rows are exchangeable.
+    /// Conformal rank. At most this share of later rows exceed the limit, if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for Limit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never automatically; only by [`Monitor::accept`](super::Monitor::accept).
+    /// Never automatically, but only by [`Monitor::accept`](super::Monitor::accept).
     #[default]
     Never,
     /// After a drift of this many rows.

@@ -44,7 +44,7 @@ pub enum Kept {
 pub(super) struct Sample<'a> {
     pub rows: &'a Matrix,
     pub weights: &'a [f64],
-    /// Number of values per row that vary; the others are zero in every row.
+    /// Number of values per row that vary. The others are zero in every row.
     pub active: usize,
 }
 

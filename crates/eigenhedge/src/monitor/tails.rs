@@ -67,7 +67,7 @@ impl Tails {
         })
     }
 
-    /// Checks a deserialized state.
+    /// Returns an error if a deserialized state is impossible.
     pub fn check_state(&self) -> Result<(), Error> {
         self.statistics.iter().try_for_each(|tail| {
             within("the center of a statistic", tail.center, f64::MIN_POSITIVE..=LARGEST)?;
@@ -84,7 +84,7 @@ pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// Returns `log Φ(-z)`.
+/// Returns `log Φ(-z)`, where Φ is the normal distribution function.
 pub(super) fn ln_upper_tail(z: f64) -> f64 {
     let x = z * std::f64::consts::FRAC_1_SQRT_2;
     if z < 0.0 {

@@ -106,8 +106,8 @@ impl Monitor {
         self.begin_table();
     }
 
-    /// Returns the mean of each column over the warm-up rows received so far, without missing cells; 0 for a column
-    /// that has no cells.
+    /// Returns the mean of each column over the warm-up rows received so far, without missing cells. The mean of a
+    /// column without cells is 0.
     fn waiting_means(&self) -> Vec<f64> {
         let of_column = |j: usize| {
             let seen = || self.waiting.iter().map(|row| row[j]).filter(|x| !x.is_nan());
@@ -116,7 +116,7 @@ impl Monitor {
         (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
     }
 
-    /// Returns the deviation of the last warm-up row from the mean of the earlier ones; `None` before the second row.
+    /// Returns the deviation of the last warm-up row from the mean of the earlier rows; `None` before the second row.
     /// The deviation is scaled to have the variance of a row around its true mean.
     pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
         let (last, before) = self.waiting.split_last()?;

@@ -37,7 +37,7 @@ pub(super) struct Filling {
     rows: Matrix,
     /// Leave-one-out errors of each member, one column per member.
     errors: Matrix,
-    /// Products of errors including the current row, if it was filled in.
+    /// Products of the errors including those of the current row, if that row was filled in.
     products: Matrix,
     /// Matrix of the normal equations for the weights.
     normal: Matrix,
@@ -64,7 +64,7 @@ impl FillErrors {
         }
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for this number of members.
     pub fn check(&self, members: usize) -> Result<(), Error> {
         let size = self.0.columns();
         let fits = size == 0 || size == members && self.0.rows() == members;

@@ -29,12 +29,12 @@ impl AdaHedge {
         Self { totals: vec![0.0; members], gaps: 0.0 }
     }
 
-    /// Returns the rate; infinite before the first gap.
+    /// Returns the rate η, which is infinite before the first mixability gap.
     fn rate(&self) -> f64 {
         if self.gaps == 0.0 { f64::INFINITY } else { HASTE * (self.totals.len() as f64).ln() / self.gaps }
     }
 
-    /// Writes the weights without normalizing them. Returns their sum.
+    /// Writes the weights without normalizing them. Returns the sum of the weights.
     fn raw_weights(&self, weights: &mut Vec<f64>) -> f64 {
         let rate = self.rate();
         weights.clear();
@@ -46,7 +46,7 @@ impl AdaHedge {
         weights.iter().sum()
     }
 
-    /// Writes the weights.
+    /// Writes the weights of the members, which sum to 1.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         let sum = self.raw_weights(weights);
         weights.iter_mut().for_each(|weight| *weight /= sum);
@@ -100,7 +100,7 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights. Members with the least recent loss have equal weights; the others have zero.
+    /// Writes the weights. Members with the least recent loss have equal weights, and the others have zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));

@@ -99,7 +99,7 @@ impl Trust {
         }
     }
 
-    /// Rescales the learned totals to the unit set by the largest loss so far, including this one.
+    /// Rescales the learned totals to the unit set by the largest loss so far, including `largest`.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);

@@ -13,7 +13,7 @@ use crate::simplex::{Multiplicity, Select};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {
-    /// Hedge with capped weights over sets. With one dropped expert, it is ordinary Hedge.
+    /// Hedge over sets of experts, with capped weights. It is ordinary Hedge if one expert is dropped.
     CappedHedge,
     /// Follow the leader: drops the experts with the least total loss.
     Leader,
@@ -51,9 +51,9 @@ pub struct ExpertSpec {
     pub kept: usize,
     /// Learning rate. It has no effect with the leader.
     pub eta: f64,
-    /// Mixing rule; for capped Hedge only.
+    /// Mixing rule, for capped Hedge only.
     pub mixing: Mixing,
-    /// Method for drawing a set; for capped Hedge only.
+    /// Method for drawing a set, for capped Hedge only.
     pub select: Select,
 }
 
@@ -97,7 +97,7 @@ macro_rules! delegate {
 }
 
 impl AnyExperts {
-    /// Builds the learner.
+    /// Builds the learner with these parameters.
     pub fn new(spec: ExpertSpec) -> Result<Self, Error> {
         let ExpertSpec { kind, experts, kept, eta, mixing, select } = spec;
         if kind != ExpertKind::CappedHedge && (mixing != Mixing::None || select != Select::default()) {

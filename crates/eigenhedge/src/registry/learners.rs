@@ -169,7 +169,7 @@ pub const REGISTRY: &[Entry] = &[
 ];
 
 impl Kind {
-    /// Returns the registry entry.
+    /// Returns the registry entry of the learner.
     pub fn entry(self) -> &'static Entry {
         REGISTRY.iter().find(|entry| entry.kind == self).unwrap_or(&REGISTRY[0])
     }

@@ -105,7 +105,8 @@ pub struct Spec {
     pub dimension: Option<Multiplicity>,
     /// True to cap only the directions seen so far (anchored only; ICML Algorithm 6 as printed).
     pub as_printed: bool,
-    /// Maximum number r of explicit directions, which limits memory to O(n r); `None` for no limit.
+    /// Maximum number r of explicit directions, i.e. those stored individually. It limits memory to O(n r). `None` for
+    /// no limit.
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner; `None` for no limit.
     pub budget: Option<usize>,
@@ -121,7 +122,7 @@ pub struct Spec {
     pub beta: f64,
     /// Number of rows after which apex starts its next vector. `None` if every row updates all vectors.
     pub stage: Option<u64>,
-    /// Number of rows until the step of a Hebbian learner has halved; it then continues to decrease. `None`
+    /// Number of rows until the step of a Hebbian learner has halved. The step continues to decrease afterwards. `None`
     /// for a constant step.
     pub step_half_life: Option<f64>,
 }

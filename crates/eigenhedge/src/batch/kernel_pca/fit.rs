@@ -120,7 +120,7 @@ impl<D> KernelPca<D> {
     }
 }
 
-/// Sets eigenvalues that are rounding errors to zero, and their eigenvectors too.
+/// Sets eigenvalues that are rounding errors to zero, together with their eigenvectors.
 fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
     let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
     for (j, value) in values.iter_mut().enumerate() {

@@ -78,7 +78,7 @@ crate::error::by_name!(Coordinates, "coordinates");
 /// Resolved settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// Parameters of the learner; the kernel is set once the number of columns is known.
+    /// Parameters of the learner. The kernel is set once the number of columns is known.
     pub spec: Spec,
     /// Maximum number of segments of the best partitions to compare with; 0 for none.
     pub segments: usize,

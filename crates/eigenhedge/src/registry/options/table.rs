@@ -76,7 +76,7 @@ impl OptionEntry {
         }
     }
 
-    /// Returns an error if a number violates its rule.
+    /// Returns an error if the number in the value violates its rule.
     pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
         match (self.values, value) {
             (Type::Number(check, _), Value::Number(number)) => {
