@@ -37,8 +37,8 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates a comparator without rows. A sketch is sized for `kept` directions: the width of its interval
-    /// is at most a seventh of their best loss.
+    /// Creates a comparator without rows. A sketch is sized for subspaces of `kept` directions: the width of the
+    /// interval is then at most a seventh of the best loss.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),

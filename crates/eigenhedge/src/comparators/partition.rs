@@ -90,7 +90,7 @@ pub(super) struct Block {
     rows: usize,
     /// Running mean if the comparator is centered, otherwise zero.
     mean: Vec<f64>,
-    /// Scatter matrix, lower triangle.
+    /// Lower triangle of the scatter matrix.
     scatter: Matrix,
 }
 

@@ -51,7 +51,7 @@ pub struct Sketch {
     /// Running mean, if the comparator is centered.
     pub(super) mean: Option<Mean>,
     rows: u64,
-    /// Energy of each column of the rows.
+    /// Energy (the sum of squares after centering) of each column of the rows.
     energies: Vec<f64>,
     shrinkage: f64,
     /// Matrix B with at most 2ℓ columns.
@@ -238,7 +238,7 @@ pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> B
     Best::between((high - lost.min(most)).max(0.0), high)
 }
 
-/// Adds the square of each entry.
+/// Adds the square of each entry of `column` to `energies`.
 fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }

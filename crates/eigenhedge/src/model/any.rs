@@ -190,7 +190,7 @@ impl AnyLearner {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the last row after centering, by the center of the chosen member for a portfolio.
+    /// Returns the squared norm of the last row after centering. A portfolio uses the center of the chosen member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }

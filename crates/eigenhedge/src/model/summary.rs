@@ -34,7 +34,7 @@ pub struct Summary {
     /// Number of learned rows whose loss does not count: a first row that only sets the center (one per
     /// merged run), and rows that were not predicted ([`Moments`](crate::Moments)).
     pub uncharged_rows: u64,
-    /// Expected loss of the first row if that row only set the center. It is not part of any other number.
+    /// Expected loss of the first row if that row only set the center. No other number includes this loss.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,

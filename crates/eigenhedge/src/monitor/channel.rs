@@ -142,7 +142,7 @@ impl Channel {
         &self.level
     }
 
-    /// Returns the limit of the reference score for an alarm. It does not depend on the last rows.
+    /// Returns the limit of the reference score for an alarm. This limit does not depend on the last rows.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }

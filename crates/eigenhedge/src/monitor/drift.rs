@@ -34,7 +34,7 @@ const RAISE: f64 = 0.3;
 const RAISES: f64 = 5.0;
 /// Share of the peak level at which a drift ends if columns wander.
 const RETURNED: f64 = 0.52;
-/// Multiple of the autocorrelation time of a column. The column wanders if the warm-up is shorter.
+/// Length of the warm-up, in autocorrelation times of a column, below which the column counts as wandering.
 const WANDER: f64 = 8.0;
 
 /// Report of a drift.

@@ -20,7 +20,7 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with the capacity of these rows, or less if rows are long, and stores the last of the rows.
+    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the last rows.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);

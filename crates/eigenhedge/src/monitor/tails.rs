@@ -33,7 +33,7 @@ pub(super) struct Tails {
 struct Tail {
     center: f64,
     spread: f64,
-    /// False if the statistic is a rounding error in most rows. It is then ignored.
+    /// False if the statistic is a rounding error in most rows. The score then ignores the statistic.
     is_used: bool,
 }
 

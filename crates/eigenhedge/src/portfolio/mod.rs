@@ -67,12 +67,12 @@ struct Working {
 
 /// Returns the members of `auto`, each with its center.
 ///
-/// Members around the mean are: forgetting leaders with several memories, the leader (incremental PCA with a
-/// few more directions), and anchored with a self-confident rate, whose bound on any rows the portfolio
-/// inherits. Members around forgetting centers, for drifting levels, are leaders with a long memory. If the
-/// center of the template is not the mean, all members use it. Features of kernels rarely have drifting
-/// levels, so the mean is their only center, and there are more memories. Without a center and with a given
-/// norm bound, tracking with fixed share is also a member; the portfolio then inherits its bound for drift.
+/// Around the mean, the members are forgetting leaders with several memories, the leader (incremental PCA with a few
+/// more directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits.
+/// For drifting levels, leaders with a long memory are centered on forgetting means. If the center of the template is
+/// not the mean, all members use the center of the template. Features of kernels rarely have drifting levels, so the
+/// mean is their only center, and there are more memories. Without a center and with a given norm bound, tracking with
+/// fixed share is also a member. The portfolio then inherits its bound for drift.
 ///
 /// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
 /// limit. Its cost is therefore O(nk) per row on any stream.

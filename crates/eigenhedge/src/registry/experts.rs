@@ -43,7 +43,7 @@ crate::error::by_name!(ExpertKind, "learner");
 /// Parameters of an expert learner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpertSpec {
-    /// Algorithm.
+    /// Algorithm of the learner.
     pub kind: ExpertKind,
     /// Number of experts.
     pub experts: usize,

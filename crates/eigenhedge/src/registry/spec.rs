@@ -87,7 +87,7 @@ pub struct Spec {
     pub self_confident: bool,
     /// Mixing of the weights after each row.
     pub mixing: Mixing,
-    /// Forgetting factor per row.
+    /// Factor by which the weight of earlier rows decays per row, for the forgetting leader.
     pub forget: f64,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,

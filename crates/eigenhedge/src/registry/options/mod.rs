@@ -43,8 +43,8 @@ pub struct Options {
 #[error("{0}")]
 pub struct Misuse(pub String);
 
-/// Function that spells the name of an option as the program does. For example, `max-rank` may become
-/// `--max-rank` or `max_rank`. It is also called with `k`.
+/// Function that spells the name of an option as the program does. For example, `max-rank` may become `--max-rank` or
+/// `max_rank`. The function is also called with `k`.
 pub type Spelling = fn(&str) -> String;
 
 /// Basis in which the coordinates of a row are reported.
