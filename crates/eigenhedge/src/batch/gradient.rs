@@ -1,4 +1,4 @@
-//! Kernels on vectors with a gradient.
+//! Gradients of kernels on vectors.
 
 use crate::error::Error;
 use crate::kernel::VectorKernel;

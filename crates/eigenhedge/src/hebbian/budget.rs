@@ -1,4 +1,4 @@
-//! A fixed number of atoms.
+//! Limit on the number of atoms, kept by merging atoms.
 //!
 //! When there is one atom too many, one atom m is merged into its nearest neighbour n: φ(x_m) is replaced by its projection `g
 //! φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. In the norm of the feature space, this moves the vectors by

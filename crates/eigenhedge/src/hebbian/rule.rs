@@ -1,4 +1,4 @@
-//! The three learning rules.
+//! The three learning rules of Hebbian learners.
 
 use super::rate::Rate;
 use super::step::Step;

@@ -44,7 +44,7 @@ macro_rules! delegate {
     };
 }
 
-/// Maximum number of directions kept. It prevents overflow in sums and products of sizes.
+/// Maximum number of directions kept. The limit prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
 /// Error of learners that cannot fill in missing cells.
 const FILLS: Error = Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");

@@ -1,4 +1,4 @@
-//! Trials with symmetric matrices.
+//! Trials of a model with symmetric matrices.
 
 use super::Model;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! Rows with missing cells.
+//! Trials of a model with rows that have missing cells.
 //!
 //! Setting: NaN cells were not observed.
 //!

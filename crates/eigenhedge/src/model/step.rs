@@ -1,4 +1,4 @@
-//! Trials of rows.
+//! Trials of a model with rows, one by one or in blocks.
 
 use super::missing::name_option;
 use super::{AnyLearner, Model, Working};

@@ -9,8 +9,8 @@ use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the input. The fields have the names of the JSON
-/// summary. Values that do not exist are null.
+/// Summary of a model. Losses are in squared units of the input. The fields have the names of the JSON summary. Values
+/// that do not exist are null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {

@@ -1,4 +1,4 @@
-//! Running totals of a model.
+//! Running totals of a model: counts of rows and sums of losses.
 
 use crate::error::Error;
 use crate::learner::Loss;

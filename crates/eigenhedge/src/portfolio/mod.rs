@@ -69,10 +69,10 @@ struct Working {
 ///
 /// Around the mean, the members are forgetting leaders with several memories, the leader (incremental PCA with a few
 /// more directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits.
-/// For drifting levels, leaders with a long memory are centered on forgetting means. If the center of the template is
-/// not the mean, all members use the center of the template. Features of kernels rarely have drifting levels, so the
-/// mean is their only center, and there are more memories. Without a center and with a given norm bound, tracking with
-/// fixed share is also a member. The portfolio then inherits its bound for drift.
+/// For drifting levels, leaders with a long memory use forgetting centers. If the center of the template is not the
+/// mean, all members use the center of the template. Features of kernels rarely have drifting levels, so the mean is
+/// their only center, and there are more memories. Without a center and with a given norm bound, tracking with fixed
+/// share is also a member. The portfolio then inherits its bound for drift.
 ///
 /// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
 /// limit. Its cost is therefore O(nk) per row on any stream.
@@ -204,8 +204,8 @@ impl<S: Span> Portfolio<S> {
         self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Transfers the basis of the aligned coordinates to the heaviest member, which aligns it with its
-    /// directions.
+    /// Transfers the basis of the aligned coordinates to the heaviest member and aligns the basis with the directions
+    /// of that member.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)

@@ -1,4 +1,4 @@
-//! Pre-image among given candidates: for strings, sets, rankings, graphs.
+//! Pre-images among given candidates, for strings, sets, rankings or graphs.
 //!
 //! Cost: one kernel row per candidate.
 
