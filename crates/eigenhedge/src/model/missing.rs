@@ -111,7 +111,7 @@ impl Model {
     }
 }
 
-/// Adds a hint about the option for missing cells to the error.
+/// Returns the error, with a hint about the option for missing cells if it is about a NaN cell.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

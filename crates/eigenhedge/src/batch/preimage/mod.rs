@@ -34,7 +34,7 @@ use super::Expansion;
 pub struct Preimage {
     /// Point z.
     pub point: Vec<f64>,
-    /// `|φ(z) - f|²`.
+    /// Squared distance `|φ(z) - f|²` in the feature space.
     pub squared_distance: f64,
     /// Number of steps of the iteration that found the point.
     pub steps: usize,
