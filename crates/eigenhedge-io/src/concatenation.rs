@@ -140,7 +140,7 @@ impl Reader for Concatenation {
     }
 }
 
-/// Table without rows.
+/// Reader of a table without rows.
 struct Nothing;
 
 impl Reader for Nothing {

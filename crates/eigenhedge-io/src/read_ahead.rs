@@ -1,8 +1,8 @@
-//! Rows read ahead by a second thread.
+//! Reader that reads rows ahead on a second thread.
 //!
 //! The thread opens the table again, moves to the position of the first reader, and sends rows in batches. Each row
 //! comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are exactly
-//! those of the reader. This is used only for regular files. Rows of a pipe are read on demand.
+//! those of the first reader. Only regular files are read ahead. Rows of a pipe are read on demand.
 //!
 //! Memory: [`BATCHES`] batches of about [`NUMBERS`] numbers, or of one row if a row is longer.
 
@@ -16,11 +16,11 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Number of values at which a batch ends.
+/// Number of values that completes a batch.
 const NUMBERS: usize = 1 << 14;
-/// Number of rows at which a batch ends.
+/// Number of rows that completes a batch.
 const ROWS: usize = 256;
-/// Maximum number of waiting batches.
+/// Maximum number of batches that wait to be received.
 const BATCHES: usize = 3;
 
 /// Batch of rows, in order.
@@ -42,7 +42,7 @@ struct ReadRow {
     position: ReadPosition,
 }
 
-/// Reader whose rows are read by another thread.
+/// Reader whose rows are read by a second thread.
 pub(crate) struct ReadAhead {
     input: InputSource,
     source: Source,
@@ -53,7 +53,7 @@ pub(crate) struct ReadAhead {
     given: usize,
     /// True once the end has been reported.
     has_ended: bool,
-    /// Position before the first row.
+    /// Position and place before the first row of the batch.
     start: ReadPosition,
     start_place: RowPlace,
     has_header: bool,
@@ -61,8 +61,8 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Creates a reader that continues at the position of another reader of the same table. The layout must
-    /// be complete ([`Layout::found`]).
+    /// Creates a reader that continues at the position of another reader of the same table. The layout must contain the
+    /// detected properties ([`Layout::found`]).
     pub fn behind(reader: &dyn Reader, input: &InputSource, source: &Source, layout: &Layout) -> io::Result<Self> {
         let start = reader.position();
         Ok(Self {
@@ -158,7 +158,7 @@ impl Reader for ReadAhead {
     }
 }
 
-/// Starts the reader thread.
+/// Starts the reader thread. Returns the channel of its batches.
 fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Receiver<Result<Batch, Error>>> {
     let (sender, batches) = sync_channel(BATCHES);
     let work = move || {
@@ -171,8 +171,7 @@ fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Rece
     Ok(batches)
 }
 
-/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be
-/// reached.
+/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be reached.
 fn read_all(
     source: &Source,
     layout: &Layout,

@@ -7,14 +7,14 @@
 
 use std::io::{self, Read};
 
-/// Sizes of a page.
+/// Sizes stated in the header of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
     /// Size of the page in the file, in bytes.
     pub packed: u64,
     /// Uncompressed size of the page in bytes.
     pub unpacked: u64,
-    /// Number of dictionary values; zero for other pages.
+    /// Number of dictionary values; zero if the page is not a dictionary.
     pub dictionary_values: u64,
     /// Size of the header itself in bytes.
     pub size: u64,
@@ -115,12 +115,12 @@ impl<R: Read> Thrift<R> {
         if found == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Skips a value.
+    /// Skips a value of this type. Returns an error if values are nested too deeply.
     fn skip(&mut self, kind: u8, depth: u32) -> io::Result<()> {
         const DEEPEST: u32 = 16;
         match kind {
             _ if depth > DEEPEST => Err(senseless()),
-            // Booleans are part of the type.
+            // The value of a Boolean field is part of its type.
             1 | 2 => Ok(()),
             3 => self.pass(1),
             4..=6 => self.unsigned().map(drop),

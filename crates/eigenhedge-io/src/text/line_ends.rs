@@ -28,7 +28,7 @@ const LONG: u64 = 1 << 20;
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
-    /// Creates a reader of lines.
+    /// Creates a reader that converts the line ends of `inner`.
     pub fn new(inner: R) -> Self {
         Self {
             inner,
@@ -54,12 +54,12 @@ impl<R: Read> Lines<R> {
         self.exact
     }
 
-    /// Returns true if this position is the end of the source and the byte before it is not a quote.
+    /// Returns true if this position is the end of the source and the last byte that is not a line end is not a quote.
     pub fn ends_openly(&self, position: u64) -> bool {
         self.is_over && position == self.given && self.last_inside != b'"'
     }
 
-    /// Allows this many more bytes. Reading more is an error of kind `FileTooLarge`.
+    /// Allows reading this many more bytes. Reading more is an error of kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
         (self.left, self.since_allowed) = (bytes, 0);
     }
