@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 176.0;
-/// Left, top, right and bottom edge of the plotting area.
+/// Left, top, right and bottom edge of the plotting area in pixels.
 const AREA: [f64; 4] = [6.0, 54.0, 234.0, 154.0];
 const NAME_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
