@@ -21,7 +21,7 @@ pub enum Inside<'a> {
     Open(&'a BTreeSet<String>),
 }
 
-/// Journal, with facts about its table and the list of events, including the ongoing ones.
+/// Journal, facts about its table, and the list of events, including the ongoing ones.
 struct Story<'a> {
     journal: &'a Journal,
     facts: &'a Facts,
@@ -117,7 +117,7 @@ impl Story<'_> {
             keys: charts.collect(),
         }
     }
-    /// Explains how rows are numbered.
+    /// Returns a sentence that explains how rows are numbered.
     fn rows(&self) -> String {
         let header = match self.facts.first_line {
             Some(line) => format!(": row 0 is line {line} of the file"),
@@ -125,7 +125,7 @@ impl Story<'_> {
         };
         format!("Rows are counted from 0{header}.")
     }
-    /// Returns the key numbers in large type.
+    /// Returns the key numbers at the top of the page.
     fn tiles(&self) -> Vec<Tile> {
         let totals = &self.journal.totals;
         let tile = |value: u64, label: &str, tone: &str| Tile {
@@ -147,7 +147,7 @@ impl Story<'_> {
     }
 }
 
-/// Returns the state of a monitor after its last row.
+/// Returns the state of a monitor after its last row, as a word or phrase.
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",
