@@ -5,7 +5,7 @@ use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 use std::collections::HashMap;
 
-/// Columns of a table.
+/// Columns of a table, with those that are selected, copied or left out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     /// Names of the columns in the table, if it has names.
@@ -33,8 +33,8 @@ pub(crate) struct TextColumn {
     pub position: usize,
     /// Index in `kept`.
     pub place: usize,
-    /// Number of leading columns in `kept` that are copied to the output. They include the text column only if it was
-    /// named.
+    /// Number of leading columns in `kept` that are copied to the output. They include the text column only if
+    /// [`Layout::keep`] names it.
     pub kept: usize,
 }
 
@@ -191,6 +191,7 @@ impl Columns {
     }
 
     /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each.
+    /// `time` is a column that may contain times.
     pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool, time: Option<usize>) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];

@@ -113,13 +113,13 @@ impl Error {
         self
     }
 
-    /// Returns true if the reader of the output pipe has closed it.
+    /// Returns true if output failed because the reader of the pipe has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-/// Kind of an error.
+/// Kind of error, with the values for its message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     // Errors of one row.
@@ -127,7 +127,7 @@ pub(crate) enum Fault {
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
     #[error("must be a finite number, got {0}")]
     Cell(String),
-    /// Cell of a text table. The option `--na-values` has an effect there.
+    /// Cell of a text table that is not a number. The option `--na-values` can mark such cells as missing.
     #[error("must be a finite number, got {0}")]
     TextCell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]

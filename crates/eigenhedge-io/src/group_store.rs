@@ -35,19 +35,21 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
 /// Store of fleet members that are not in memory.
 #[derive(Debug)]
 pub struct GroupStore {
-    /// Folder of the scratch file, and the file once it has been created.
+    /// Folder of the scratch file.
     folder: PathBuf,
+    /// Scratch file; `None` until a member is evicted.
     scratch: Option<File>,
-    /// End of the last block in bytes.
+    /// Size of the used part of the scratch file in bytes.
     end: u64,
-    /// Positions of free blocks, listed by the logarithm of their size.
+    /// Offsets of the free blocks, listed by the logarithm of their size.
     free: Vec<Vec<u64>>,
-    /// File of a saved fleet, and the offsets and lengths of its parts in bytes.
+    /// File of a saved fleet, if the store was opened from one.
     saved: Option<File>,
+    /// Offset and length in bytes of each part of the saved fleet.
     parts: Vec<(u64, u64)>,
 }
 
-/// Place of the first part of a saved fleet. Smaller places are offsets in the scratch file.
+/// Place number of the first part of a saved fleet. Smaller place numbers are offsets in the scratch file.
 const SAVED: u64 = 1 << 62;
 /// Size of the header of a block in bytes. The header contains the logarithm of the block size and the length of the
 /// content.
@@ -62,13 +64,13 @@ impl GroupStore {
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// Creates a store for the parts of a saved fleet, given by offset and length. [`Self::part`] returns the place of
-    /// each part.
+    /// Creates a store for the parts of a saved fleet, given by offset and length. [`Self::part`] returns the place
+    /// number of each part.
     pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(saved), parts, ..Self::new(folder) }
     }
 
-    /// Returns the place of a part of the saved fleet, for [`Store::get`].
+    /// Returns the place number of a part of the saved fleet, for [`Store::get`].
     pub fn part(position: usize) -> u64 {
         SAVED + position as u64
     }

@@ -16,9 +16,9 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Number of values that completes a batch.
+/// Number of values after which a batch is complete.
 const NUMBERS: usize = 1 << 14;
-/// Number of rows that completes a batch.
+/// Number of rows after which a batch is complete.
 const ROWS: usize = 256;
 /// Maximum number of batches that wait to be received.
 const BATCHES: usize = 3;
@@ -53,8 +53,9 @@ pub(crate) struct ReadAhead {
     given: usize,
     /// True once the end has been reported.
     has_ended: bool,
-    /// Position and place before the first row of the batch.
+    /// Position before the first row of the batch.
     start: ReadPosition,
+    /// Place of the row before the batch, for messages.
     start_place: RowPlace,
     has_header: bool,
     reading: Reading,

@@ -18,9 +18,9 @@ pub struct ReadPosition {
     pub lines: u64,
     /// Number of bytes before the position; `None` if reading cannot start there.
     pub bytes: Option<u64>,
-    /// Index of the current file, counted from 0, and number of rows in the previous files. Lines and bytes refer to
-    /// the current file.
+    /// Index of the current file, counted from 0. Lines and bytes refer to this file.
     pub file: u64,
+    /// Number of rows in the files before the current one.
     #[serde(deserialize_with = "count")]
     pub rows_before: u64,
 }

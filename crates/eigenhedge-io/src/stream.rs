@@ -42,8 +42,9 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// Detected properties of the table, and the order of the times so far.
+    /// Detected properties of the table.
     reading: Option<Reading>,
+    /// Statistics about the order of times so far.
     #[serde(default)]
     times: TimeOrder,
 }
@@ -98,13 +99,15 @@ pub struct Stream {
     uncounted: bool,
     /// Rows that were buffered for the first statistics and have not been returned yet.
     waiting: VecDeque<Waiting>,
-    /// Position after the last returned row, and number of unreadable rows before it.
+    /// Position after the last returned row.
     position: ReadPosition,
+    /// Number of unreadable rows before the last returned row.
     unread: u64,
     place: Option<RowPlace>,
     delivered: u64,
-    /// Number of unreadable rows so far, including those that were read ahead, and number of rejected rows.
+    /// Number of unreadable rows so far, including those that were read ahead.
     bad: u64,
+    /// Number of rows that the caller rejected or that cannot be standardized.
     refused: u64,
     /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
@@ -347,7 +350,7 @@ impl Stream {
         self.messages.iter().map(|(_, message)| message.as_str())
     }
 
-    /// Returns the progress of the stream.
+    /// Returns the number of rows or bytes read, and the total if it is known.
     pub fn progress(&self) -> Progress {
         self.reader.progress()
     }
@@ -419,7 +422,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads a good row. Returns false at the end.
+    /// Reads the next good row into `raw`. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             self.raw.clear();

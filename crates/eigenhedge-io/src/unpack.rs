@@ -104,8 +104,9 @@ pub(crate) struct Utf8<R> {
     /// Bytes that have been read but not returned: the start of the text, or bytes that did not fit into a buffer.
     ready: Vec<u8>,
     given: usize,
-    /// First unit of a surrogate pair, and first byte of a unit, if the rest has not arrived yet.
+    /// First unit of a surrogate pair, if the second unit has not arrived yet.
     unit: Option<u16>,
+    /// First byte of a unit, if the second byte has not arrived yet.
     byte: Option<u8>,
 }
 

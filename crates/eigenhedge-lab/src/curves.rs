@@ -14,7 +14,7 @@ pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
     fn columns(&self) -> usize;
     /// Returns the expected squared length of the part of a unit vector that is kept.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
-    /// Returns the directions that are most likely to be kept.
+    /// Returns the `kept` directions that are most likely to be kept, as columns.
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
@@ -58,11 +58,11 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
 /// Cumulative losses after each row.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    /// Expected loss.
+    /// Expected loss up to each row.
     pub expected: Vec<f64>,
-    /// Mean of the losses over all draws.
+    /// Mean of the losses over all draws, up to each row.
     pub mean: Vec<f64>,
-    /// Standard deviation of the losses over all draws.
+    /// Standard deviation of the losses over all draws, up to each row.
     pub deviation: Vec<f64>,
 }
 

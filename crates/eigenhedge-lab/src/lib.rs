@@ -41,7 +41,7 @@ pub type Progress<'a> = dyn Fn(f64) + 'a;
 pub struct Reproduction {
     /// Name of the reproduction on the command line, and of its folder and files.
     pub name: &'static str,
-    /// One-line description.
+    /// One-line description of the result.
     pub title: &'static str,
     /// Paper and figure that are reproduced.
     pub source: &'static str,

@@ -8,7 +8,7 @@ use eigenhedge_report::number::significant;
 pub struct Outcome {
     /// Tables of measurements.
     pub tables: Vec<Table>,
-    /// Plots.
+    /// Plots of the measurements.
     pub charts: Vec<Chart>,
     /// Explanatory paragraphs.
     pub text: Vec<String>,

@@ -14,7 +14,7 @@ pub const SMALLEST: f64 = 1e-300;
 /// Margin at each end of an axis, as a share of the range.
 const MARGIN: f64 = 0.015;
 
-/// Range of the drawable values of an axis.
+/// Range of the values of an axis that can be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
     log: bool,
@@ -23,7 +23,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Creates an empty range.
+    /// Creates an empty range, for a linear or a logarithmic axis.
     pub fn empty(log: bool) -> Self {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }

@@ -58,13 +58,13 @@ pub struct OtherAxis {
 /// Curve or set of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Name in the legend.
+    /// Name of the series in the legend.
     pub name: String,
     /// Points, in drawing order.
     pub points: Vec<Point>,
-    /// Kind of drawing.
+    /// Kind of drawing of the series.
     pub kind: Kind,
-    /// Color.
+    /// Color of the series.
     pub tint: Tint,
 }
 

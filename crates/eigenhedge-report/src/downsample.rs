@@ -33,16 +33,19 @@ pub struct Downsampler {
     capacity: usize,
     width: usize,
     shift: u32,
-    /// One row for each nonempty bucket, in order.
+    /// Number of the kept row of each nonempty bucket, in order.
     rows: Vec<u64>,
+    /// Values of the kept rows, concatenated.
     values: Vec<f64>,
-    /// Numbers of the first and last row; `None` before the first row.
+    /// Numbers of the first and last row; `None` before the first row is recorded.
     ends: Option<(u64, u64)>,
+    /// Values of the first row.
     first: Vec<f64>,
+    /// Values of the last row.
     last: Vec<f64>,
 }
 
-/// Minimum number of points of a curve.
+/// Minimum capacity of a recorder.
 const LEAST: usize = 4;
 /// Maximum capacity and width of a recorder.
 const MOST: usize = 1 << 20;

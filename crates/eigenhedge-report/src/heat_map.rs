@@ -10,14 +10,15 @@ use crate::text_layout;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Width of the picture in pixels: on a screen or on paper, and on a phone.
+/// Width of the picture on a screen or on paper, in pixels.
 const WIDE: f64 = 720.0;
+/// Width of the picture on a phone, in pixels.
 const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
 /// Height of a line of cells in pixels.
 const LINE: f64 = 16.0;
-/// Maximum width of the line names, as a share of the width.
+/// Maximum width of the line names, as a share of the width of the picture.
 const NAMES: f64 = 0.36;
 /// Number of shades, without the blank one.
 const SHADES: usize = 8;
@@ -79,7 +80,7 @@ impl HeatMap {
         names.min(NAMES * page_width)
     }
 
-    /// Draws the picture with this width.
+    /// Draws the picture with this width in pixels. If `titled` is true, the title is above it.
     pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
         let names = self.room_for_names(page_width);
         let mut body = String::new();

@@ -17,9 +17,9 @@ pub struct Watched {
     pub name: String,
     /// Sentence below the chart.
     pub caption: String,
-    /// Values of the statistic.
+    /// Value of the statistic at each row.
     pub values: Vec<f64>,
-    /// Limits of the statistic.
+    /// Limit of the statistic at each row.
     pub limits: Vec<f64>,
     /// Named points: values at some rows, and NaN elsewhere. If the list is empty, the values above the limit are
     /// marked.
@@ -29,7 +29,7 @@ pub struct Watched {
 /// Event, drift or change that is marked in the charts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moment {
-    /// Number of the row.
+    /// Number of the marked row.
     pub row: f64,
     /// Time in seconds since 1970, if known.
     pub time: Option<f64>,

@@ -62,11 +62,11 @@ const COMPARED: &[u8] = &[6, 4];
 /// Appearance of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Color.
+    /// Color of the series.
     pub colour: Colour,
     /// Name of the color in style sheets.
     pub class: &'static str,
-    /// Dash pattern.
+    /// Dash pattern of the line, in pixels.
     pub dash: &'static [u8],
     /// Index of the shape of the points.
     pub shape: usize,

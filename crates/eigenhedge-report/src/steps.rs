@@ -14,7 +14,7 @@ const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;
 /// Number of the most recent points that are shown at a time.
 const SEEN: usize = 40;
-/// Pixels per unit.
+/// Pixels per unit of the coordinates.
 const UNIT: f64 = 100.0;
 
 /// Animation of points in the plane, one per row, with an adaptive line and a fixed line.

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Size in numbers at which a batch is sent.
+/// Number of values at which a batch is sent to the thread.
 const NUMBERS: usize = 1 << 12;
 /// Maximum number of batches that wait to be written.
 const LOTS: usize = 4;

@@ -71,7 +71,7 @@ pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Ve
 /// Extent of the output that is safely on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {
-    /// Number of answers.
+    /// Number of answers written.
     pub rows: u64,
     /// Size of the staging file in bytes; zero if there is no staging file.
     pub bytes: u64,

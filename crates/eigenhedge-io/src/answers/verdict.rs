@@ -3,7 +3,7 @@
 use super::{Cell, CellKind};
 use eigenhedge::Verdict;
 
-/// Number of causes per verdict. A cause is an input column with its share of the score.
+/// Number of causes per verdict. A cause is an input column with its share of the squared deviations.
 pub const CAUSES: usize = 3;
 
 /// Returns the columns for the causes: the name of each cause and its share.

@@ -49,8 +49,9 @@ pub struct Npy {
     data_start: u64,
     columns: Columns,
     block: Vec<u8>,
-    /// Index of the first row of the block, and number of rows in it.
+    /// Index of the first row of the block.
     block_first: u64,
+    /// Number of rows in the block.
     block_rows: u64,
     most_block_rows: u64,
     next: u64,

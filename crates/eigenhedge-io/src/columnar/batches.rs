@@ -34,8 +34,9 @@ pub struct Table {
     /// Position in a batch of each copied column.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// Some rows of the batch in row-major order, and the index of the first of them.
+    /// Some rows of the batch, in row-major order.
     block: Vec<f64>,
+    /// Index in the batch of the first row of the block.
     block_first: usize,
     /// Index of the next row in the batch.
     at: usize,
@@ -205,7 +206,7 @@ impl Reader for Table {
             return Ok(false);
         }
         let width = self.order.len();
-        // True if the block is empty or exhausted. This includes rows that were skipped.
+        // The block is refilled if it does not contain the next row, which may come after skipped rows.
         if (self.at - self.block_first + 1) * width > self.block.len() {
             self.transpose()?;
         }

@@ -1,4 +1,4 @@
-//! Parquet and Arrow files: batches of columns, converted to rows.
+//! Readers of Parquet and Arrow files. Columns are read in batches and converted to rows.
 //!
 //! Only the selected columns are decoded. One batch is in memory at a time. For Parquet, a batch has at most about
 //! [`BATCH_CELLS`] cells (plus the pages being decoded). For Arrow, batches are used as they were written.

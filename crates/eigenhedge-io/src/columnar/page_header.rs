@@ -20,15 +20,20 @@ pub struct PageHeader {
     pub size: u64,
 }
 
-/// Field numbers in the Thrift definition.
+/// Number of the field with the uncompressed size, in the Thrift definition of a page header.
 const UNPACKED: i16 = 2;
+/// Number of the field with the size in the file.
 const PACKED: i16 = 3;
+/// Number of the field with the header of a dictionary page.
 const DICTIONARY: i16 = 7;
+/// Number of the field with the number of values, in the header of a dictionary page.
 const DICTIONARY_VALUES: i16 = 1;
 
-/// Field types of the compact protocol.
+/// Field type that ends a structure, in Thrift's compact protocol.
 const STOP: u8 = 0;
+/// Field type of a nested structure.
 const STRUCT: u8 = 12;
+/// Field types of 16, 32 and 64-bit integers.
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 
 impl PageHeader {

@@ -49,13 +49,14 @@ pub struct Csv {
     /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
     delimiter_hint: String,
     rows: u64,
-    /// Number of lines and bytes before the start of `records`.
+    /// Number of lines before the start of `records`.
     lines_before: u64,
+    /// Number of bytes before the start of `records`.
     bytes_before: u64,
 }
 
 impl Csv {
-    /// Opens the source and reads its first line.
+    /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let source = Peeked::new(input)?;
         let look = Look::new(source.lines(), layout);

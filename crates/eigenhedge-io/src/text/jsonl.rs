@@ -81,7 +81,7 @@ fn is_part_of_one(line: &[u8]) -> bool {
 }
 
 impl Jsonl {
-    /// Opens the source and reads its first line.
+    /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {

@@ -14,7 +14,7 @@ use crate::reader::Opened;
 /// Parser of LIBSVM lines.
 pub struct Libsvm {
     columns: Columns,
-    /// All cells of a row.
+    /// All cells of the last row, including zeros.
     dense: Vec<f64>,
     /// Indices of the cells that the last row set.
     set: Vec<usize>,

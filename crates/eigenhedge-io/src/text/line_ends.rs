@@ -13,8 +13,9 @@ pub struct Lines<R> {
     exact: bool,
     /// Last byte returned that is not a line end.
     last_inside: u8,
-    /// Number of bytes returned, and true if the source has ended.
+    /// Number of bytes returned.
     given: u64,
+    /// True if the source has ended.
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
@@ -23,8 +24,9 @@ pub struct Lines<R> {
     since_allowed: u64,
 }
 
-/// Length of a long line in bytes, and additional bytes per cell of such a line.
+/// Length in bytes above which a line is long.
 const LONG: u64 = 1 << 20;
+/// Additional bytes counted for each cell of a long line.
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {

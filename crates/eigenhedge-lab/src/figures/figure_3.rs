@@ -7,7 +7,7 @@ use eigenhedge::internals::dot;
 use eigenhedge::streams;
 use eigenhedge_report::{Chart, Series};
 
-/// Number of rows of a segment.
+/// Number of rows per segment.
 pub const SEGMENT: usize = 500;
 /// Number of columns shown in the table.
 const SHOWN: usize = 3;

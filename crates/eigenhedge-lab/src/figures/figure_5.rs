@@ -17,9 +17,9 @@ const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
 /// Observations of one learner around the change.
 struct Transition {
-    /// Share of the new subspace that is kept, from the change on.
+    /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     new: Vec<f64>,
-    /// Share of the old subspace that is kept.
+    /// Share of the old subspace that is kept, at the same rows.
     old: Vec<f64>,
     /// Most probable subspaces at [`MOMENTS`].
     planes: Vec<Matrix>,

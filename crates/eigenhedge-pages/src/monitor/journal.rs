@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before it is
 /// detected.
 const REMEMBERED: usize = 128;
-/// Maximum number of rows over all keys whose times are kept, and minimum number per key.
+/// Maximum number of rows over all keys whose times are kept.
 const REMEMBERED_IN_ALL: usize = 1 << 17;
+/// Minimum number of recent rows per key whose times are kept, however many keys there are.
 const LEAST_REMEMBERED: usize = 8;
 /// Maximum number of events and changes kept for the summary.
 const LISTED: usize = 1000;
@@ -41,7 +42,7 @@ pub struct RowAt<'a> {
     pub cells: &'a [f64],
     /// Time as written in the table; empty if unknown.
     pub time: &'a str,
-    /// Time in seconds since 1970.
+    /// Time in seconds since 1970; `None` if unknown.
     pub seconds: Option<f64>,
 }
 
@@ -50,7 +51,7 @@ pub struct RowAt<'a> {
 pub struct Seen {
     /// Verdict of the monitor.
     pub verdict: Verdict,
-    /// True for the first alarm of an event.
+    /// True if the row is the first alarm of an event.
     pub begins_event: bool,
     /// Events, drifts and changes that this row revealed.
     pub found: Vec<Occurrence>,
@@ -99,7 +100,7 @@ impl Journal {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
 
-    /// Returns true if a row had a time.
+    /// Returns true if any recent row had a time.
     pub fn knows_times(&self) -> bool {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }

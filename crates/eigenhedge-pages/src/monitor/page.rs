@@ -17,7 +17,7 @@ const LINES: usize = 300;
 pub enum Inside<'a> {
     /// All keys that have a record.
     All,
-    /// Only the keys that are open in a browser. The first 300 keys are listed.
+    /// Only the keys whose sections are open in a browser, given by their anchors. At most 300 keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
@@ -28,7 +28,7 @@ struct Story<'a> {
     listed: Vec<Occurrence>,
 }
 
-/// Returns the page for a journal with charts.
+/// Returns the page of one monitor or of a fleet, from a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let story = Story { journal, facts, listed: journal.listed_now(&facts.columns) };
     let empty = Records::new(facts.columns.len(), facts.by.is_some());

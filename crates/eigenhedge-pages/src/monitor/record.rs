@@ -12,24 +12,28 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of points of a curve.
 const POINTS: usize = 750;
-/// Number of rows in the heat map of contributions.
+/// Maximum number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Maximum number of events, drifts and changes that are marked in charts, and maximum number in the table.
+/// Maximum number of events, drifts and changes that are marked in charts.
 const MARKED: usize = 12;
+/// Maximum number of events, drifts and changes in the table.
 const LISTED: usize = 25;
 /// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift and
 /// time.
 const NUMBERS: usize = 9;
+/// Index of the alarm flag among the recorded values.
 const ALARM: usize = 6;
+/// Index of the drift flag among the recorded values.
 const DRIFT: usize = 7;
 
 /// Downsampled results of one monitor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
+    /// Values listed at [`NUMBERS`].
     rows: Downsampler,
     /// Score, and contribution of each column relative to the limit of Q.
     cells: Downsampler,
-    /// Values of the columns.
+    /// Values of the columns at evenly spaced rows.
     signals: Downsampler,
     /// False if the times are not in order. The axis then shows row numbers.
     is_in_order: bool,
@@ -47,12 +51,14 @@ fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Maximum number of keys with charts of their own, and the numbers of points and heat-map rows for each.
+/// Maximum number of keys with charts of their own.
 const KEYS: usize = 200;
+/// Maximum number of points of a curve of one key.
 const KEY_POINTS: usize = 200;
+/// Maximum number of heat-map rows of one key.
 const KEY_CELLS: usize = 60;
 
-/// Records of the first monitors, one per key.
+/// Records of one monitor, or of the first keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Records {
     width: usize,
@@ -126,7 +132,7 @@ impl Record {
         }
     }
 
-    /// Returns the score of each interval, and for each whether it is an alarm.
+    /// Returns the score of each interval, and a flag that is true for an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
     }

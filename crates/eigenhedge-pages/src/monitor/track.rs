@@ -40,7 +40,7 @@ pub struct Track {
     pub(super) carried: Option<(u64, u64)>,
     /// Times of the start and of the report of the last drift.
     pub(super) drift: Times,
-    /// Number and time of the last rows. The time is a string and seconds since 1970.
+    /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     /// Times of the ongoing event.
     pub(super) event: Times,
@@ -52,7 +52,7 @@ impl Track {
         Self { key: key.to_owned(), ..Self::default() }
     }
 
-    /// Creates the state of a monitor that is not used with a table. All its rows count.
+    /// Creates the state of a monitor without a table. All rows of the monitor count.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
         let mut track = Self { has_begun: monitor.totals().rows > 0, in_table: monitor.totals(), ..Self::new(key) };
         track.update(monitor);

@@ -40,13 +40,19 @@ const NUMBERS: usize = 2048;
 /// Recorder of the data for the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
+    /// Total expected loss and total energy.
     totals: Downsampler,
+    /// Loss of each row.
     losses: Downsampler,
+    /// First two coordinates of rows.
     plane: Downsampler,
+    /// Probabilities of being kept, highest first.
     kept: Downsampler,
     /// Weights of the members of a portfolio; `None` for a single learner.
     weights: Option<Downsampler>,
+    /// Rows with the largest losses.
     largest: TopK,
+    /// Best loss and bound at some rows.
     checkpoints: Vec<Checkpoint>,
     /// Directions most likely to be kept, at some rows.
     looks: Vec<Look>,
@@ -56,7 +62,7 @@ pub struct Recorder {
     stride: Option<u64>,
     /// Leading directions, from which the best subspace in hindsight is computed during the run.
     leading: LeadingDirections,
-    /// Time of each row, in seconds since 1970.
+    /// Time of each row, in seconds since 1970; `None` without a time column.
     times: Option<Downsampler>,
     /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
@@ -71,19 +77,24 @@ struct Checkpoint {
     row: u64,
     /// Number of rows whose loss counts so far.
     rows: u64,
+    /// Total expected loss of the learner.
     expected_loss: f64,
+    /// Lower bound on the loss of the best subspace in hindsight.
     low: f64,
+    /// Upper bound on the loss of the best subspace in hindsight.
     high: f64,
+    /// Upper bound on the loss of the learner, if there is one.
     bound: Option<f64>,
 }
 
-/// Directions that were most likely to be kept after a given row, concatenated.
+/// Directions that were most likely to be kept after a given row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
     /// Number of the row in its table.
     row: u64,
     /// Number of rows whose loss counts so far.
     rows: u64,
+    /// Entries of the directions, concatenated.
     numbers: Vec<f32>,
 }
 

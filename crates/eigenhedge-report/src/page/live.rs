@@ -34,9 +34,9 @@ pub struct Part {
 pub struct Asset {
     /// File name, relative to the folder of assets.
     pub name: &'static str,
-    /// Media type.
+    /// Media type of the content.
     pub media_type: &'static str,
-    /// Content.
+    /// Content of the file.
     pub text: String,
 }
 

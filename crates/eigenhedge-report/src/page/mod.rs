@@ -48,15 +48,15 @@ pub struct Page {
 /// Part of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// A chart.
+    /// Interactive chart.
     Chart(Chart),
-    /// A table.
+    /// Table of strings.
     Table(Table),
-    /// A heat map.
+    /// Heat map of many columns.
     HeatMap(HeatMap),
-    /// Small multiples.
+    /// Small multiples, one plot per curve.
     Multiples(Multiples),
-    /// An animation in steps.
+    /// Animation of points in the plane.
     Steps(Steps),
     /// Key numbers in large type.
     Tiles(Vec<Tile>),

@@ -4,8 +4,9 @@ use super::heading;
 use crate::escape::markup;
 use std::fmt::Write;
 
-/// Width and height of a sparkline in pixels.
+/// Width of a sparkline in pixels.
 const WIDTH: f64 = 144.0;
+/// Height of a sparkline in pixels.
 const HEIGHT: f64 = 24.0;
 
 /// Table with one line and a sparkline per item.
@@ -30,13 +31,13 @@ pub struct OverviewLine {
     pub place: String,
     /// State of the item; `normal`, `alarm` and `drift` have colors.
     pub state: String,
-    /// Number of rows.
+    /// Number of rows of the item.
     pub rows: String,
-    /// Number of alarms.
+    /// Number of alarms of the item.
     pub alarms: String,
-    /// Number of drifts.
+    /// Number of drifts of the item.
     pub drifts: String,
-    /// Causes of the last event.
+    /// Columns that caused the last event.
     pub causes: String,
     /// Values of the sparkline.
     pub values: Vec<f64>,

@@ -21,7 +21,7 @@ use crate::top_k::Entry;
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// Row numbers.
+    /// Number of each row.
     pub rows: Vec<f64>,
     /// Value at each row.
     pub values: Vec<f64>,
@@ -38,11 +38,11 @@ pub enum Best {
     Bracket {
         /// Name in the legend.
         name: String,
-        /// Row numbers.
+        /// Number of each row.
         rows: Vec<f64>,
-        /// Lower bounds.
+        /// Lower bound of the loss at each row.
         low: Vec<f64>,
-        /// Upper bounds.
+        /// Upper bound of the loss at each row.
         high: Vec<f64>,
     },
 }
@@ -58,7 +58,7 @@ pub struct Placed {
     pub y: f64,
 }
 
-/// Line of the summary.
+/// Line of the complete summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fact {
     /// Name of the value.
@@ -78,7 +78,7 @@ pub struct RunReport {
     pub title: String,
     /// Line below the heading; may be empty.
     pub subtitle: String,
-    /// Important notes, in sentences.
+    /// Sentences about facts that need attention.
     pub notes: Vec<String>,
     /// Key numbers at the top.
     pub tiles: Vec<Tile>,
@@ -98,7 +98,7 @@ pub struct RunReport {
     pub bound: Option<Curve>,
     /// Regret per row: one curve, or the two bounds of an interval.
     pub regret_per_row: Vec<Curve>,
-    /// Kept directions.
+    /// Kept directions at the end and during the run.
     pub directions: Option<Directions>,
     /// Probability over the rows that each direction is kept.
     pub kept: Vec<Curve>,
@@ -108,7 +108,7 @@ pub struct RunReport {
     pub losses: Option<Curve>,
     /// Rows with the largest losses, in descending order.
     pub largest: Vec<Entry>,
-    /// Rows in the first two coordinates.
+    /// Positions of some rows in the plane of the first two coordinates.
     pub rows: Vec<Placed>,
     /// Marks at the rows where segments start.
     pub marks: Vec<Mark>,

@@ -47,7 +47,7 @@ fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
 }
 
 impl Marks<'_> {
-    /// Draws the lines and labels.
+    /// Draws the lines of the marks and their labels.
     pub fn draw(&self, frame: &Frame) -> String {
         let mut lines = String::new();
         let mut labels = String::new();
