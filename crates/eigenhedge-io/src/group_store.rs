@@ -51,8 +51,7 @@ pub struct GroupStore {
 
 /// Place number of the first part of a saved fleet. Smaller place numbers are offsets in the scratch file.
 const SAVED: u64 = 1 << 62;
-/// Size of the header of a block in bytes. The header contains the logarithm of the block size and the length of the
-/// content.
+/// Size in bytes of a block header, which contains the logarithm of the block size and the length of the content.
 const HEAD: u64 = 16;
 /// Logarithm to base 2 of the minimum block size in bytes.
 const SMALLEST: u32 = 10;
@@ -128,8 +127,8 @@ impl GroupStore {
         }
     }
 
-    /// Reads the header of a block: the logarithm of its size, and the length of its content. The next bytes of the
-    /// file are the content.
+    /// Reads a block header: the logarithm of the block size, and the length of the content. The next bytes of the file
+    /// are the content.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;

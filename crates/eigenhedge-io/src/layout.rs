@@ -25,8 +25,8 @@ pub struct Layout {
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model. If the table has names, only the selected columns with these names are used, in this
-    /// order.
+    /// Column names of a model; `None` without a model. If the table has names, only the selected columns with these
+    /// names are used, in this order.
     pub model_columns: Option<Vec<String>>,
     /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
     pub only_numeric: bool,
@@ -34,7 +34,7 @@ pub struct Layout {
     pub leave_out_text: bool,
     /// Columns whose cells are copied to the output. The model uses them only if `columns` names them.
     pub keep: Vec<Selector>,
-    /// Time column. It is the first of the copied columns.
+    /// Time column, which is the first of the copied columns; `None` if no time column is given.
     pub time: Option<Selector>,
     /// Format of the time column; `None` to detect it.
     pub time_format: Option<TimeFormat>,
@@ -43,7 +43,7 @@ pub struct Layout {
     pub find_time: bool,
     /// True if the first column of `keep` is a key. Times are then compared only within each key.
     pub has_key: bool,
-    /// Properties detected by an earlier inspection of the first lines. They replace a new inspection.
+    /// Properties detected by an earlier inspection of the first lines; `None` to inspect them.
     pub found: Option<Reading>,
     /// Kind of items, if rows are texts or sets. The only selected column then contains a text or a JSON array, and a
     /// row consists of one number per item.
@@ -61,7 +61,7 @@ pub struct Layout {
     pub standardize: Standardize,
     /// Memory limit for reading the table.
     pub max_memory: MaxMemory,
-    /// Signal that interrupts the wait for rows of a pipe.
+    /// Signal that interrupts the wait for rows of a pipe; `None` to wait without interruption.
     pub stop: Option<Stop>,
 }
 

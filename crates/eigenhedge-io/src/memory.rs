@@ -55,7 +55,7 @@ impl MaxMemory {
         self.bytes
     }
 
-    /// Returns the maximum length in bytes of a line of text, or of a record of a text table.
+    /// Returns the maximum length of a line or a CSV record, in bytes.
     pub(crate) fn line(self) -> u64 {
         self.line
     }

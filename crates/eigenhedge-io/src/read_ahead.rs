@@ -28,7 +28,7 @@ struct Batch {
     numbers: Vec<f64>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position of the reader at the end of the table. Only the last batch has it.
+    /// Position and place of the reader at the end of the table; `None` except in the last batch.
     end: Option<(ReadPosition, RowPlace)>,
 }
 

@@ -42,7 +42,7 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// Detected properties of the table.
+    /// Detected properties of the table; `None` if they are unknown.
     reading: Option<Reading>,
     /// Statistics about the order of times so far.
     #[serde(default)]

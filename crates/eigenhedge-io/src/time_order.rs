@@ -20,7 +20,7 @@ pub(crate) struct TimeOrder {
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// Longest step forward in seconds, and the row after it.
+    /// Longest step forward in seconds, and the row after it; `None` before the first step.
     longest: Option<(f64, u64)>,
     /// First steps forward in seconds.
     steps: Vec<f64>,

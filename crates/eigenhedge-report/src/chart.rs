@@ -30,7 +30,8 @@ pub struct Chart {
     pub focus_y: Option<(f64, f64)>,
     /// Vertical range of a logarithmic chart after it is switched to a linear axis; `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Alternative horizontal axis to which a page can switch. All series must then have the same number of points.
+    /// Alternative horizontal axis to which a page can switch; `None` for no switch. With an alternative axis, all
+    /// series must have the same number of points.
     pub other_x: Option<OtherAxis>,
     /// Series, in the order of the legend.
     pub series: Vec<Series>,

@@ -189,7 +189,7 @@ impl Form {
     }
 }
 
-/// Value that stands for a missing integer in a record.
+/// Value that encodes a missing integer in a record.
 pub(super) const NO_NUMBER: u64 = u64::MAX;
 
 /// Writes a string as a record: its length in bytes as 32 bits, then its bytes.

@@ -33,7 +33,7 @@ const DICTIONARY_VALUES: i16 = 1;
 const STOP: u8 = 0;
 /// Field type of a nested structure.
 const STRUCT: u8 = 12;
-/// Field types of 16, 32 and 64-bit integers.
+/// Field types of 16-, 32- and 64-bit integers.
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 
 impl PageHeader {

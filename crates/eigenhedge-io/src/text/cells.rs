@@ -28,7 +28,7 @@ impl CellStyle {
         self.number_of_text(std::str::from_utf8(cell).ok()?)
     }
 
-    /// Parses a cell that is valid UTF-8, as [`Self::number`] does.
+    /// Parses a cell that is valid UTF-8, as [`Self::number`] does; `None` for text.
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell)?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })

@@ -19,7 +19,8 @@ pub struct Lines<R> {
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
-    /// Delimiter of cells. In a line longer than [`LONG`], each cell counts as [`CELL`] more bytes.
+    /// Delimiter of cells, if they are counted. In a line longer than [`LONG`], each cell counts as [`CELL`] more
+    /// bytes.
     delimiter: Option<u8>,
     since_allowed: u64,
 }

@@ -1,7 +1,7 @@
 //! Inspection of the first lines of a source before they are read.
 //!
-//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are inspected, once there is a
-//! line of data, so that rows of a live stream never wait for later ones.
+//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are inspected, once
+//! there is a line of data, so that rows of a live stream never wait for later rows.
 
 use super::cells::CellStyle;
 use crate::error::Error;

@@ -21,7 +21,7 @@ pub enum Inside<'a> {
     Open(&'a BTreeSet<String>),
 }
 
-/// Journal, facts about its table, and the list of events, including the ongoing ones.
+/// Journal, facts about its table, and the list of events, including ongoing events.
 struct Story<'a> {
     journal: &'a Journal,
     facts: &'a Facts,

@@ -36,7 +36,8 @@ pub struct Track {
     pub drift_since: Option<u64>,
     /// Ongoing event; `None` if there is no event.
     pub open: Option<Event>,
-    /// Row of the previous table at which the ongoing drift began, and the first row of this table.
+    /// Row of the previous table at which the ongoing drift began, and the first row of this table; `None` if the drift
+    /// began in this table or there is none.
     pub(super) carried: Option<(u64, u64)>,
     /// Times of the start and of the report of the last drift.
     pub(super) drift: Times,

@@ -182,7 +182,7 @@ fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     Curve { name: name.into(), rows: curve.rows[1.min(curve.rows.len())..].to_vec(), values: pairs.map(gain).collect() }
 }
 
-/// Returns curves of the loss per row in segments of rows: of the learner, of the best fixed directions, and of random
+/// Returns curves of the loss per row in segments of rows, for the learner, the best fixed directions and random
 /// directions.
 fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let rows = |from: f64, to: f64| to - from;

@@ -37,7 +37,7 @@ pub struct OverviewLine {
     pub alarms: String,
     /// Number of drifts of the item.
     pub drifts: String,
-    /// Columns that caused the last event.
+    /// Names of the columns that caused the last event.
     pub causes: String,
     /// Values of the sparkline.
     pub values: Vec<f64>,

@@ -127,7 +127,8 @@ impl Directions {
         }
     }
 
-    /// Plots the overlap of the directions during the run with those at the end and with the previous ones.
+    /// Plots the overlap of the directions during the run with the final directions and with the previously recorded
+    /// directions.
     pub(super) fn turns(&self, x_label: &str) -> Chart {
         let mut chart = Chart::new("How much they turned", x_label, "in common");
         chart.caption =
