@@ -280,7 +280,7 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
     }
 
-    /// Creates the error for a cell of a text table.
+    /// Creates the error for a cell of a text table that is missing or not a finite number.
     pub fn text_cell(found: String, is_missing: bool) -> Self {
         if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }

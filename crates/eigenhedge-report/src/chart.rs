@@ -201,7 +201,7 @@ impl Series {
     }
 }
 
-/// Returns the vertical values of a point that are drawn.
+/// Returns the vertical values of a point that are drawn: its position, except in a band, and the ends of its spread.
 fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
     [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
 }

@@ -33,7 +33,7 @@ pub struct Moment {
     pub row: f64,
     /// Time in seconds since 1970, if known.
     pub time: Option<f64>,
-    /// Text at the top of the mark.
+    /// Text at the top of the vertical line.
     pub label: String,
 }
 

@@ -21,9 +21,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Size of a block in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
-/// Location of an array.
+/// Location of the bytes of an array.
 pub enum Origin {
-    /// The whole source.
+    /// Whole source.
     File,
     /// Member of an archive.
     Member(Member),

@@ -19,7 +19,7 @@ const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 struct Transition {
     /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     new: Vec<f64>,
-    /// Share of the old subspace that is kept, at the same rows.
+    /// Share of the old subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     old: Vec<f64>,
     /// Most probable subspaces at [`MOMENTS`].
     planes: Vec<Matrix>,

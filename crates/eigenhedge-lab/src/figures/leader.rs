@@ -16,7 +16,7 @@ const KEPT: usize = 6;
 /// Share of the ratio `n/(n-k)` that the leader's loss must reach, relative to the best loss.
 const ENOUGH: f64 = 0.95;
 
-/// Cumulative losses after each row, with the total loss of the best and a bound.
+/// Cumulative losses of the leader and of a learner, with the total loss of the best choice.
 struct Totals {
     leader: Vec<f64>,
     learner: Vec<f64>,

@@ -13,7 +13,7 @@ pub struct Heading<'a> {
     pub source: &'a str,
     /// Names of the columns.
     pub columns: &'a [String],
-    /// True if columns are standardized. Losses are then in standard units.
+    /// True if columns are standardized. Losses are then in squared standard deviations.
     pub standardized: bool,
     /// Summary in sentences.
     pub account: Vec<String>,

@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 
-/// Formats the summary as a few lines. If the rows are standardized, the losses are in standard units.
+/// Formats the summary as a few lines. If the rows are standardized, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {

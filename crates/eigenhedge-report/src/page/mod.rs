@@ -86,7 +86,7 @@ pub struct Section {
 pub struct Tile {
     /// Rounded number.
     pub value: String,
-    /// Short description.
+    /// Short description of the number.
     pub label: String,
     /// Number with all digits, shown on hover; may be empty.
     pub exact: String,

@@ -20,7 +20,7 @@ pub struct Marks<'a> {
     placed: Vec<(&'a Mark, Option<(usize, String)>)>,
 }
 
-/// Assigns each label to the first line that has room for it.
+/// Assigns the label of each mark to the first line that has room for it.
 pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
     let mut placed = Vec::new();
