@@ -1,22 +1,23 @@
-//! Column names and selection.
+//! Columns of a table: their names and their selection.
 
 use crate::error::{Error, Fault, hint, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 use std::collections::HashMap;
 
-/// Columns of a table.
+/// Columns of a table, with those that are selected, copied or left out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
     /// Names of the columns in the table, if it has names.
     pub names: Option<Vec<String>>,
     /// Number of columns.
     pub count: usize,
-    /// Positions of the selected columns, in the order of the row.
+    /// Positions of the selected columns, in the order in which a row has them.
     pub selected: Vec<usize>,
     /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
     pub kept: Vec<usize>,
-    /// Index in `kept` of the first column named by [`Layout::keep`]. It may be the time column.
+    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column; `None` if it names
+    /// none.
     pub first_kept: Option<usize>,
     /// True if the first column of `kept` is the time column.
     pub has_time: bool,
@@ -26,19 +27,19 @@ pub(crate) struct Columns {
     pub text: Option<TextColumn>,
 }
 
-/// Column whose texts are the rows. It is also in `kept`, so that readers return its texts.
+/// Column whose texts are the rows. It is also in `kept`, because readers return the texts of those columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
     /// Position in the table.
     pub position: usize,
     /// Index in `kept`.
     pub place: usize,
-    /// Number of columns in `kept` that are copied to the output. The text column itself may not be one of
-    /// them.
+    /// Number of leading columns in `kept` that are copied to the output. They include the text column only if
+    /// [`Layout::keep`] names it.
     pub kept: usize,
 }
 
-/// Maximum memory per column in bytes before a row is read: its name, position, cell, and copies of these.
+/// Upper estimate of the memory per column in bytes: its name, position, cell, and copies of these.
 const COLUMN: u128 = 256;
 
 /// Returns an error if this many columns exceed the memory limit.
@@ -47,7 +48,7 @@ pub(crate) fn allow_columns(input: &InputSource, count: u128) -> Result<(), Erro
 }
 
 impl Columns {
-    /// Selects columns from a table with these names, or with this number of columns.
+    /// Selects columns from a table with these names, or with `count` unnamed columns.
     pub fn choose(
         input: &InputSource,
         layout: &Layout,
@@ -62,8 +63,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names becomes the
-    /// time column if `is_time` returns true for it.
+    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names becomes the time
+    /// column if `is_time` returns true for it.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -79,8 +80,8 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Restricts the selection to the columns of a model, in the order of the model. Without column names it
-    /// is unchanged.
+    /// Restricts the selection to the columns of a model, in the order of the model. A table without column names keeps
+    /// its selection.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -102,7 +103,7 @@ impl Columns {
         Ok(Self { selected, ..self })
     }
 
-    /// Makes the only selected column the text column if rows are texts.
+    /// Makes the only selected column the text column if rows are texts. Several selected columns are an error.
     fn of_texts(mut self, layout: &Layout) -> Result<Self, Fault> {
         if layout.items.is_none() {
             return Ok(self);
@@ -122,7 +123,7 @@ impl Columns {
         self.text.map_or_else(|| self.selected.clone(), |text| vec![text.position])
     }
 
-    /// Returns the positions of the copied columns.
+    /// Returns the positions of the columns that are copied to the output.
     fn beside(&self) -> &[usize] {
         &self.kept[..self.text.map_or(self.kept.len(), |text| text.kept)]
     }
@@ -144,8 +145,8 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of a later table that correspond to those of this one. `names` are its column
-    /// names; this table must have names too.
+    /// Returns the columns of a later table that correspond to those of this one. `names` are the column names of the
+    /// later table. This table must have names too.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());
@@ -156,7 +157,7 @@ impl Columns {
         Ok(later)
     }
 
-    /// Returns an error if a later table has columns that the first one does not have.
+    /// Returns an error if a later table has another number of columns, or a name that the first one does not have.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;
@@ -172,7 +173,7 @@ impl Columns {
         self.beside().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Returns the name of a column, for messages.
+    /// Returns the label of a column in messages: its position, and its name if it has one.
     pub fn label(&self, position: usize) -> String {
         match &self.names {
             Some(names) => format!("column {position} ({})", quoted(&names[position])),
@@ -180,7 +181,7 @@ impl Columns {
         }
     }
 
-    /// Returns a column as users type it.
+    /// Returns the name of a column, or its position if there are no names.
     pub fn typed(&self, position: usize) -> String {
         self.names.as_ref().map_or_else(|| position.to_string(), |names| names[position].clone())
     }
@@ -190,7 +191,8 @@ impl Columns {
         self.features().iter().map(|position| self.typed(*position)).collect()
     }
 
-    /// Creates the error for columns that are not numeric. The message shows a cell of each.
+    /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each.
+    /// `time` is a column that may contain times.
     pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool, time: Option<usize>) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];
@@ -222,9 +224,8 @@ impl Columns {
     }
 }
 
-/// Selects columns from a table with these names, or with this number of columns. `list` describes in
-/// messages where the names come from. If non-numeric columns are left out, `holds_text` is called for each
-/// column.
+/// Selects columns from a table with these names, or with `count` unnamed columns. `list` describes in messages where
+/// the names come from. If non-numeric columns are left out, `holds_text` is called for each column.
 pub(crate) fn select(
     names: Option<Vec<String>>,
     count: usize,
@@ -256,7 +257,7 @@ pub(crate) fn select(
             unwanted[position] &= is_pattern;
             match std::mem::replace(&mut taken[position], true) {
                 false => selected.push(position),
-                // A pattern may match a column that was named.
+                // A pattern may match a column that is already selected.
                 true if is_pattern => {}
                 true => return Err(Fault::Twice(position)),
             }
@@ -276,7 +277,7 @@ pub(crate) fn select(
     if layout.leaves_out() {
         let is_wanted = |position: &usize| wanted(layout, &names, *position);
         (left_out, selected) = selected.into_iter().partition(|i| holds_text(*i) && !is_wanted(i));
-        // A table without any numbers is rejected by its cells.
+        // If no column is numeric, all stay selected, and the first bad cell is reported.
         if selected.is_empty() {
             std::mem::swap(&mut left_out, &mut selected);
         }
@@ -294,8 +295,8 @@ fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool
     }
 }
 
-/// Returns the first column that no option names. It is the time column if its cells are dates and no time
-/// column is given.
+/// Returns the first column that no option names. It becomes the time column if its cells are dates. `None` if no such
+/// column is searched for.
 pub(crate) fn first_free(
     names: Option<&[String]>,
     count: usize,
@@ -330,7 +331,7 @@ fn find(selector: &Selector, names: &[String], count: usize, list: &'static str)
                 Err(Fault::Ambiguous { name: name.clone(), list })
             }
         },
-        // A column may really have this name.
+        // The pattern may be the literal name of a column.
         Selector::Pattern(pattern) => match all(&|candidate| candidate == pattern) {
             literal if literal.len() == 1 => Ok(literal),
             _ => match all(&|candidate| matches(pattern.as_bytes(), candidate.as_bytes())) {
@@ -353,11 +354,11 @@ fn hint_or_list(name: &str, names: &[String]) -> String {
     format!("; the columns are {}{more}", listed.join(", "))
 }
 
-/// Returns true if the text matches the pattern. The time is at most proportional to the product of the
-/// lengths.
+/// Returns true if the text matches the pattern with the wildcards `*` and `?`. The time is at most proportional to the
+/// product of the lengths.
 fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Position to resume from when the last star matches one more character.
+    // Position to resume from when the last star must match one more byte.
     let mut retry: Option<(usize, usize)> = None;
     while t < text.len() {
         match pattern.get(p) {

@@ -1,8 +1,8 @@
-//! Several tables read as one: their rows are concatenated.
+//! Reader of several tables as one table, by concatenating their rows.
 //!
-//! Later tables have the columns of the first, matched by name in any order if there are names. A later table without a header,
-//! such as a piece of a split file, has the columns of the first in its order. Rows are numbered consecutively. Positions in
-//! messages refer to the current table.
+//! Later tables must have the columns of the first. If there are names, columns are matched by name in any order. A
+//! later table without a header, such as a piece of a split file, must have the columns in the order of the first. Rows
+//! are numbered consecutively. Positions in messages refer to the current table.
 
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
@@ -40,8 +40,9 @@ pub(crate) struct Concatenation {
     /// Columns of the first table.
     columns: Columns,
     reader: Box<dyn Reader>,
-    /// Index of the current table, and the number of rows before it.
+    /// Index of the current table.
     file: usize,
+    /// Number of rows in the tables before the current one.
     rows_before: u64,
     /// Size of each table in bytes.
     sizes: Vec<u64>,
@@ -140,7 +141,7 @@ impl Reader for Concatenation {
     }
 }
 
-/// Table without rows.
+/// Reader of a table without rows.
 struct Nothing;
 
 impl Reader for Nothing {

@@ -1,4 +1,4 @@
-//! Errors in a table or a file, with their location. Each is one sentence.
+//! Errors in a table or a file, with their location. Each message is one sentence.
 //!
 //! The underlying system error is the [source](std::error::Error::source) and not part of the sentence. `{:#}` prints both.
 
@@ -9,7 +9,7 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// Error with its location.
+/// Error in a table or a file, with its location.
 #[derive(Debug)]
 pub struct Error {
     place: String,
@@ -36,8 +36,8 @@ impl std::error::Error for Error {
     }
 }
 
-/// Place of a row: the source, and a line (counted from 1) or a row (counted from 0). It is formatted only
-/// for messages.
+/// Place of a row: the source, and a line (counted from 1) or a row (counted from 0). It is formatted only when a
+/// message needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
@@ -85,7 +85,7 @@ impl Error {
         self.fault.is_row()
     }
 
-    /// Returns true if the message contains advice about the row.
+    /// Returns true if the message contains advice about the option for missing cells.
     pub fn is_advised(&self) -> bool {
         matches!(self.fault, Fault::Missing { advised: true, .. })
     }
@@ -95,12 +95,12 @@ impl Error {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }
 
-    /// Returns true if the table has no rows.
+    /// Returns true for the error of a table without rows.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
 
-    /// Returns true if a cell is missing.
+    /// Returns true for the error of a missing cell.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }
@@ -113,13 +113,13 @@ impl Error {
         self
     }
 
-    /// Returns true if the reader of the output pipe has closed it.
+    /// Returns true if output failed because the reader of the pipe has closed it.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(&self.fault, Fault::Unwritable(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-/// Kind of an error.
+/// Kind of error, with the values for its message.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     // Errors of one row.
@@ -127,7 +127,7 @@ pub(crate) enum Fault {
     Ragged { expected: usize, found: usize, like: &'static str, hint: String },
     #[error("must be a finite number, got {0}")]
     Cell(String),
-    /// Cell of a text table. The option `--na-values` has an effect there.
+    /// Cell of a text table that is not a number. The option `--na-values` can mark such cells as missing.
     #[error("must be a finite number, got {0}")]
     TextCell(String),
     #[error("must be a finite number, got {found}{}", if *.advised { ADVICE } else { "" })]
@@ -280,7 +280,7 @@ impl Fault {
         if is_missing { Self::Missing { found, advised: false } } else { Self::Cell(found) }
     }
 
-    /// Creates the error for a cell of a text table.
+    /// Creates the error for a cell of a text table that is missing or not a finite number.
     pub fn text_cell(found: String, is_missing: bool) -> Self {
         if is_missing { Self::Missing { found, advised: false } } else { Self::TextCell(found) }
     }
@@ -332,7 +332,7 @@ pub fn printable(text: &str) -> String {
     shown
 }
 
-/// Returns a path in printable form.
+/// Returns a path as text, with special characters escaped as by [`printable`].
 pub fn printable_path(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
 }
@@ -354,7 +354,7 @@ pub(crate) fn quoted(name: &str) -> String {
     }
 }
 
-/// Returns a word as it is typed in a shell.
+/// Returns a word as it is typed in a shell, in quotes if it contains a space.
 fn typed(word: &str) -> String {
     if word.contains(' ') { format!("\"{word}\"") } else { word.to_owned() }
 }
@@ -362,7 +362,7 @@ fn typed(word: &str) -> String {
 /// Maximum number of characters of a bad cell in a message.
 const LONGEST_SHOWN: usize = 40;
 
-/// Returns a cell in quotes, truncated if it is long.
+/// Returns a cell in quotes, truncated if it is long, or "an empty cell".
 pub(crate) fn shown(cell: &[u8]) -> String {
     let cell = text_of(cell.trim_ascii());
     match cell.char_indices().nth(LONGEST_SHOWN) {

@@ -1,4 +1,4 @@
-//! Export of a linear model for other programs, as JSON, CSV or NPZ by the extension of the file name.
+//! Export of a linear model for other programs. The extension of the file name selects JSON, CSV or NPZ.
 //!
 //! | format | contents |
 //! |---|---|
@@ -15,7 +15,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// Writes a linear model to a file. An existing file is replaced atomically.
+/// Writes a linear model to a file. An existing file is replaced atomically. An unknown extension is an error.
 pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
     let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let bytes = match end.as_deref() {
@@ -66,7 +66,7 @@ fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {
         arrays.push(("columns", npy(&format!("<U{width}"), &format!("({n},)"), &letters)));
     }
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
-    // Without a time stamp, so that the same model gives the same bytes.
+    // No time stamp is set, so that equal models give equal bytes.
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::STORE);
     for (name, array) in arrays {
         archive.start_file(format!("{name}.npy"), options)?;

@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// All values, in order.
+    /// All formats.
     pub const ALL: [Self; 10] = [
         Self::Csv,
         Self::Tsv,
@@ -44,7 +44,7 @@ impl Format {
         Self::Lines,
     ];
 
-    /// Returns the name that users type.
+    /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -60,13 +60,13 @@ impl Format {
         }
     }
 
-    /// Returns the format with this name.
+    /// Returns the format with this name; `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format for the extension of a file name; `.gz` and `.zst` are ignored. An unknown
-    /// extension means CSV.
+    /// Returns the format for the extension of a file name; `.gz` and `.zst` are ignored. An unknown extension means
+    /// CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -90,13 +90,13 @@ impl Format {
         matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Libsvm | Self::Lines)
     }
 
-    /// Returns true if columns can have names.
+    /// Returns true if columns of this format can have names.
     pub fn has_names(self) -> bool {
         !matches!(self, Self::Npy | Self::Npz | Self::Libsvm)
     }
 }
 
-/// Recognizes the kind of a file from its first bytes. `None` if that is uncertain.
+/// Describes the binary format of a file from its first bytes; `None` if they are not recognized.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 7] = [
         (b"PAR1", "parquet"),

@@ -1,8 +1,9 @@
-//! Files of fleets: saved fleets, and a scratch file for members that are not in memory.
+//! Files of fleets, which have one learner per key: saved fleets, and a scratch file for members that are not in
+//! memory.
 //!
-//! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. The sizes of
-//! its blocks are powers of two, and freed blocks are reused, so that the file is at most about twice as large as its contents.
-//! The store can be layered on a saved fleet, whose parts are read in place and never written.
+//! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. The
+//! sizes of its blocks are powers of two, and freed blocks are reused, so that the file is at most about twice as large
+//! as its contents. If the fleet was opened from a saved file, its parts are read in place and never overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
@@ -19,8 +20,8 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
     file.finish()
 }
 
-/// Opens a saved fleet. Also returns the resume state of the calling program. A member is loaded when its key
-/// first occurs, and at most `most` members are in memory.
+/// Opens a saved fleet. Also returns the resume state of the calling program. A member is loaded when its key first
+/// occurs, and at most `most` members are in memory.
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
@@ -31,27 +32,28 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
     index.open(most, Box::new(store), GroupStore::part).map_err(|error| refused(error.to_string()))
 }
 
-/// Store of members that are not in memory.
+/// Store of fleet members that are not in memory.
 #[derive(Debug)]
 pub struct GroupStore {
-    /// Folder of the scratch file, and the file once it has been created.
+    /// Folder of the scratch file.
     folder: PathBuf,
+    /// Scratch file; `None` until a member is evicted.
     scratch: Option<File>,
-    /// End of the last block.
+    /// Size of the used part of the scratch file in bytes.
     end: u64,
-    /// Positions of free blocks, listed by the logarithm of their size.
+    /// Offsets of the free blocks, listed by the logarithm of their size.
     free: Vec<Vec<u64>>,
-    /// File of a saved fleet, and the positions and lengths of its parts.
+    /// File of a saved fleet, if the store was opened from one.
     saved: Option<File>,
+    /// Offset and length in bytes of each part of the saved fleet.
     parts: Vec<(u64, u64)>,
 }
 
-/// Number of the first part of a saved fleet. Blocks of the scratch file have smaller numbers.
+/// Place number of the first part of a saved fleet. Smaller place numbers are offsets in the scratch file.
 const SAVED: u64 = 1 << 62;
-/// Size of the header of a block in bytes. The header contains the logarithm of the block size and the length
-/// of the content.
+/// Size in bytes of a block header, which contains the logarithm of the block size and the length of the content.
 const HEAD: u64 = 16;
-/// Logarithm of the minimum block size.
+/// Logarithm to base 2 of the minimum block size in bytes.
 const SMALLEST: u32 = 10;
 
 impl GroupStore {
@@ -61,13 +63,13 @@ impl GroupStore {
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// Creates a store for the parts of a saved fleet, given by position and length. [`Self::part`] returns
-    /// the number of part i.
+    /// Creates a store for the parts of a saved fleet, given by offset and length. [`Self::part`] returns the place
+    /// number of each part.
     pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(saved), parts, ..Self::new(folder) }
     }
 
-    /// Returns the number of a part of the saved fleet.
+    /// Returns the place number of a part of the saved fleet, for [`Store::get`].
     pub fn part(position: usize) -> u64 {
         SAVED + position as u64
     }
@@ -125,8 +127,8 @@ impl GroupStore {
         }
     }
 
-    /// Reads the header of a block: the logarithm of its size, and the length of its content. The content is
-    /// next in the file.
+    /// Reads a block header: the logarithm of the block size, and the length of the content. The next bytes of the file
+    /// are the content.
     fn head(&mut self, place: u64) -> io::Result<(u64, u64)> {
         let scratch = self.scratch()?;
         scratch.seek(SeekFrom::Start(place))?;
@@ -143,7 +145,7 @@ fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
-/// Creates a scratch file. Unlinks it at once where the system allows that.
+/// Creates a scratch file and unlinks it at once, so that it disappears when the program ends.
 pub fn scratch_file(folder: &Path) -> io::Result<File> {
     const MOST_TRIES: u32 = 1000;
     let mut number = 0;
@@ -151,7 +153,7 @@ pub fn scratch_file(folder: &Path) -> io::Result<File> {
         let path = folder.join(format!(".eigenhedge-groups-{}-{number}", std::process::id()));
         let mut options = File::options();
         options.read(true).write(true).create_new(true);
-        // The learned state is private.
+        // Only the owner may read the learned state.
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         match options.open(&path) {

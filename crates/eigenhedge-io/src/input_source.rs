@@ -1,4 +1,4 @@
-//! Bytes of a table: a file, standard input or memory, opened from the start or at an offset.
+//! Bytes of a table in a file, in memory or from standard input. A file can be opened at the start or at an offset.
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
@@ -64,7 +64,7 @@ pub(crate) struct InputSource {
     source: Source,
     /// Name in messages.
     name: Arc<str>,
-    /// Size of a regular file in bytes. Other files cannot be opened twice.
+    /// Size in bytes of a regular file or of bytes in memory; `None` for a source that can be read only once.
     file_size: Option<u64>,
     packing: Packing,
     /// True if the bytes may have to be converted to UTF-8.
@@ -77,7 +77,7 @@ pub(crate) struct InputSource {
 }
 
 impl InputSource {
-    /// Inspects the source. Returns an error if a file clearly has a different format.
+    /// Inspects the source. Returns an error if a file is missing or clearly has another format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -118,42 +118,42 @@ impl InputSource {
         Ok(input)
     }
 
-    /// Returns the name for messages.
+    /// Returns the name of the source for messages.
     pub fn name(&self) -> String {
         self.name.to_string()
     }
 
-    /// Returns the place of a line, counted from 1.
+    /// Returns the place of a line for messages. Lines are counted from 1.
     pub fn line(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "line", number }
     }
 
-    /// Returns the place of a row, counted from 0.
+    /// Returns the place of a row for messages. Rows are counted from 0.
     pub fn row(&self, number: u64) -> RowPlace {
         RowPlace { source: Arc::clone(&self.name), unit: "row", number }
     }
 
-    /// Returns an error if `what` exceeds the memory limit.
+    /// Returns an error if the `wanted` bytes for `what` exceed the memory limit.
     pub fn allow(&self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Error> {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Returns the size in bytes of a regular file that is read without conversion.
+    /// Returns the size in bytes of a regular file that is read without conversion; `None` for other sources.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Returns the size in bytes of a regular file.
+    /// Returns the size in bytes of a regular file; `None` for a pipe.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
 
-    /// Returns true if rows may arrive late, so that rows must not be read ahead.
+    /// Returns true for a pipe. Its rows may arrive late and must not be read ahead.
     pub fn is_pipe(&self) -> bool {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or in a few milliseconds.
+    /// Returns true if standard input has bytes available now or within a few milliseconds. False for other sources.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -177,7 +177,7 @@ impl InputSource {
         Ok(if self.recoded { Box::new(Utf8::new(raw)) } else { raw })
     }
 
-    /// Opens the raw bytes at their start.
+    /// Opens the decompressed bytes at their start, before conversion to UTF-8.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
@@ -200,7 +200,7 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Opens the source at an offset in bytes. `None` if that is impossible.
+    /// Opens the source at an offset in bytes; `None` for a pipe or a converted file.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
@@ -215,7 +215,7 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// Opens a file for random access.
+    /// Opens a file for random access. Pipes and compressed files are an error.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),
@@ -243,7 +243,7 @@ fn archive_advice(path: &Path) -> &'static str {
     }
 }
 
-/// Returns a hint with the most similar file name in the folder of the path; empty if none is similar.
+/// Returns a hint for a missing file: the most similar name in its folder, or that the folder does not exist.
 fn near_file(path: &Path) -> String {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (Some(wanted), Ok(entries)) = (path.file_name().and_then(|name| name.to_str()), std::fs::read_dir(folder))

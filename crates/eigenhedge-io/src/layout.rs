@@ -19,55 +19,54 @@ pub struct Layout {
     pub delimiter: Option<u8>,
     /// Decimal separator of a text table, `b'.'` or `b','`; `None` to detect it.
     pub decimal: Option<u8>,
-    /// Cells of a text table that count as missing, in addition to empty cells and NaN; `None` for the
-    /// default list.
+    /// Cells of a text table that count as missing, in addition to empty cells and NaN; `None` for the default list.
     pub na_values: Option<Vec<String>>,
     /// Columns to use, in this order; empty for all columns.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model. If the table has names, only the selected columns with these names are used,
-    /// in this order.
+    /// Column names of a model; `None` without a model. If the table has names, only the selected columns with these
+    /// names are used, in this order.
     pub model_columns: Option<Vec<String>>,
-    /// True to leave out columns whose first rows contain no numbers, also in later files that have more
-    /// columns.
+    /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
     pub only_numeric: bool,
     /// True to leave out columns whose first rows contain no numbers, provided that `columns` is empty.
     pub leave_out_text: bool,
     /// Columns whose cells are copied to the output. The model uses them only if `columns` names them.
     pub keep: Vec<Selector>,
-    /// Time column. It is the first of the copied columns.
+    /// Time column, which is the first of the copied columns; `None` if no time column is given.
     pub time: Option<Selector>,
     /// Format of the time column; `None` to detect it.
     pub time_format: Option<TimeFormat>,
-    /// True to use the first column as the time column if its cells are dates and `time` is `None`.
+    /// True to use the first column that no option names as the time column, if its cells are dates and `time` is
+    /// `None`.
     pub find_time: bool,
     /// True if the first column of `keep` is a key. Times are then compared only within each key.
     pub has_key: bool,
-    /// Detected properties from an earlier inspection of the first lines, used instead of a new inspection.
+    /// Properties detected by an earlier inspection of the first lines; `None` to inspect them.
     pub found: Option<Reading>,
-    /// Kind of items, if rows are texts or sets. The only selected column then contains a text or a JSON
-    /// array, and a row consists of the numbers of its items.
+    /// Kind of items, if rows are texts or sets. The only selected column then contains a text or a JSON array, and a
+    /// row consists of one number per item.
     pub items: Option<TextItems>,
-    /// Name of the array in an archive.
+    /// Name of the array in an NPZ archive; `None` for the only array.
     pub array: Option<String>,
-    /// Number of columns of a LIBSVM table.
+    /// Number of columns of a LIBSVM table; `None` to use the largest index.
     pub dim: Option<usize>,
     /// Handling of bad rows.
     pub on_bad_row: OnBadRow,
-    /// Handling of missing cells. `None` if the program has no such option, which means [`Missing::Fail`].
-    /// With [`Missing::Fill`], missing cells are returned as NaN.
+    /// Handling of missing cells; `None` if the program has no such option, which means [`Missing::Fail`]. With
+    /// [`Missing::Fill`], missing cells are returned as NaN.
     pub missing: Option<Missing>,
     /// Method of scaling the columns.
     pub standardize: Standardize,
-    /// Memory limit.
+    /// Memory limit for reading the table.
     pub max_memory: MaxMemory,
-    /// Signal that ends waiting for rows of a pipe.
+    /// Signal that interrupts the wait for rows of a pipe; `None` to wait without interruption.
     pub stop: Option<Stop>,
 }
 
 impl Layout {
-    /// Returns true if a column is selected by name.
+    /// Returns true if a column is selected by name or pattern.
     pub(crate) fn names_columns(&self) -> bool {
         let mut selectors = self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time);
         selectors.any(|selector| !matches!(selector, Selector::Position(_)))
@@ -124,7 +123,7 @@ pub enum OnBadRow {
     Skip,
 }
 
-/// Selects a column, or all columns that match a pattern.
+/// Selector of a column, or of all columns that match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
     /// Position, counted from 0.
@@ -135,7 +134,7 @@ pub enum Selector {
     Pattern(String),
 }
 
-/// Formats the selector as users type it.
+/// Formats the selector as on the command line.
 impl std::fmt::Display for Selector {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -146,8 +145,7 @@ impl std::fmt::Display for Selector {
 }
 
 impl Selector {
-    /// Parses a selector. An integer is a position, a string with `*` or `?` is a pattern, and anything else
-    /// is a name.
+    /// Parses a selector. An integer is a position, a string with `*` or `?` is a pattern, and anything else is a name.
     pub fn from_text(text: &str) -> Self {
         let text = text.trim();
         match text.parse() {

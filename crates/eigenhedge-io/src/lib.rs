@@ -1,4 +1,4 @@
-//! Input of rows and output of answers.
+//! Input of rows from tables, and output of one answer per row.
 //!
 //! [`Stream`] reads a table of numbers one row at a time, in any supported format. [`Answers`] writes one line per row. Both
 //! can be stopped at any row and resumed, and the result is byte for byte that of an uninterrupted run: [`Stream::state`] and
@@ -21,8 +21,9 @@
 //! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
 //! | write a file that is either complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
 //!
-//! **Cost.** Memory does not depend on the number of rows, with two exceptions: an array in Fortran order from a pipe or an
-//! archive, and the rows of a warm-up. A CSV cell costs some tens of nanoseconds.
+//! **Cost.** Memory does not depend on the number of rows, with two exceptions: an array in Fortran order from a pipe
+//! or an archive, and the first rows that are buffered to standardize columns. A CSV cell costs some tens of
+//! nanoseconds.
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!

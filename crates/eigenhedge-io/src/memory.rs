@@ -14,7 +14,7 @@ pub struct MaxMemory {
     line: u64,
 }
 
-/// Unit letters, and the power of two that each means.
+/// Unit letters, and the power of two for each.
 const UNITS: [(char, u32); 4] = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
 
 /// Maximum memory in bytes per byte of a line, for cells, names and positions.
@@ -29,15 +29,15 @@ impl MaxMemory {
         Self { bytes, line: (bytes / LINE_FACTOR).max(1) }
     }
 
-    /// Returns half of the memory of the machine, or of the process limit if that is less. Returns 4 GiB if
-    /// both are unknown.
+    /// Returns half of the memory of the machine, or of the process limit if that is less. Returns 4 GiB if both are
+    /// unknown.
     pub fn of_machine() -> Self {
         const UNKNOWN: u64 = 8 << 30;
         let all = Self::of_bytes(system_memory().unwrap_or(UNKNOWN) / 2);
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`.
+    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`; `None` if the text is invalid.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -50,17 +50,17 @@ impl MaxMemory {
         (bytes >= 1.0 && bytes < u64::MAX as f64 && power > 0).then_some(Self::of_bytes(bytes as u64))
     }
 
-    /// Returns the number of bytes.
+    /// Returns the limit in bytes.
     pub fn bytes(self) -> u64 {
         self.bytes
     }
 
-    /// Returns the maximum length of a line of text, or of a record of a text table.
+    /// Returns the maximum length of a line or a CSV record, in bytes.
     pub(crate) fn line(self) -> u64 {
         self.line
     }
 
-    /// Returns a sentence about the maximum line length, for messages.
+    /// Returns the part of a message that explains the maximum line length.
     pub(crate) fn line_rule(self) -> String {
         match self == Self::of_bytes(self.bytes) {
             true => format!(", a sixteenth of --max-memory, {self}"),
@@ -68,7 +68,7 @@ impl MaxMemory {
         }
     }
 
-    /// Returns an error if `what` needs more memory than the limit or than the system can allocate.
+    /// Returns an error if the `wanted` bytes for `what` exceed the limit, or if the system cannot allocate them.
     pub(crate) fn allow(self, what: impl std::fmt::Display, wanted: u128) -> Result<(), Fault> {
         if wanted > u128::from(self.bytes) {
             return Err(Fault::Memory {
@@ -77,7 +77,7 @@ impl MaxMemory {
                 limit: shown(self.bytes.into()),
             });
         }
-        // Reserving and releasing at once costs nothing, and shows whether the system would allow it.
+        // Reserving and releasing memory at once costs nothing and shows whether the system would allow it.
         const WORTH_ASKING: u128 = 1 << 20;
         let probe = |bytes: usize| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
         if wanted < WORTH_ASKING || usize::try_from(wanted).is_ok_and(probe) {
@@ -109,7 +109,7 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Returns the memory of the machine or of the process limit in bytes, whichever is less.
+/// Returns the memory of the machine or of the process limit in bytes, whichever is less; `None` if unknown.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};

@@ -1,8 +1,8 @@
-//! Rows read ahead by a second thread.
+//! Reader that reads rows ahead on a second thread.
 //!
 //! The thread opens the table again, moves to the position of the first reader, and sends rows in batches. Each row
 //! comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are exactly
-//! those of the reader. This is used only for regular files. Rows of a pipe are read on demand.
+//! those of the first reader. Only regular files are read ahead. Rows of a pipe are read on demand.
 //!
 //! Memory: [`BATCHES`] batches of about [`NUMBERS`] numbers, or of one row if a row is longer.
 
@@ -16,11 +16,11 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// Number of values at which a batch ends.
+/// Number of values after which a batch is complete.
 const NUMBERS: usize = 1 << 14;
-/// Number of rows at which a batch ends.
+/// Number of rows after which a batch is complete.
 const ROWS: usize = 256;
-/// Maximum number of waiting batches.
+/// Maximum number of batches that wait to be received.
 const BATCHES: usize = 3;
 
 /// Batch of rows, in order.
@@ -28,7 +28,7 @@ struct Batch {
     numbers: Vec<f64>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position of the reader at the end of the table. Only the last batch has it.
+    /// Position and place of the reader at the end of the table; `None` except in the last batch.
     end: Option<(ReadPosition, RowPlace)>,
 }
 
@@ -42,7 +42,7 @@ struct ReadRow {
     position: ReadPosition,
 }
 
-/// Reader whose rows are read by another thread.
+/// Reader whose rows are read by a second thread.
 pub(crate) struct ReadAhead {
     input: InputSource,
     source: Source,
@@ -53,16 +53,17 @@ pub(crate) struct ReadAhead {
     given: usize,
     /// True once the end has been reported.
     has_ended: bool,
-    /// Position before the first row.
+    /// Position before the first row of the batch.
     start: ReadPosition,
+    /// Place of the row before the batch, for messages.
     start_place: RowPlace,
     has_header: bool,
     reading: Reading,
 }
 
 impl ReadAhead {
-    /// Creates a reader that continues at the position of another reader of the same table. The layout must
-    /// be complete ([`Layout::found`]).
+    /// Creates a reader that continues at the position of another reader of the same table. The layout must contain the
+    /// detected properties ([`Layout::found`]).
     pub fn behind(reader: &dyn Reader, input: &InputSource, source: &Source, layout: &Layout) -> io::Result<Self> {
         let start = reader.position();
         Ok(Self {
@@ -158,7 +159,7 @@ impl Reader for ReadAhead {
     }
 }
 
-/// Starts the reader thread.
+/// Starts the reader thread. Returns the channel of its batches.
 fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Receiver<Result<Batch, Error>>> {
     let (sender, batches) = sync_channel(BATCHES);
     let work = move || {
@@ -171,8 +172,7 @@ fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Rece
     Ok(batches)
 }
 
-/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be
-/// reached.
+/// Sends all rows after a position. Returns an error if the table cannot be opened or the position cannot be reached.
 fn read_all(
     source: &Source,
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! Interface of the format readers.
+//! Interface that the reader of each format implements.
 
 use crate::columns::Columns;
 use crate::error::{Error, RowPlace};
@@ -18,17 +18,17 @@ pub struct ReadPosition {
     pub lines: u64,
     /// Number of bytes before the position; `None` if reading cannot start there.
     pub bytes: Option<u64>,
-    /// Index of the current file, counted from 0, and number of rows in the previous files. Lines and bytes
-    /// refer to the current file.
+    /// Index of the current file, counted from 0. Lines and bytes refer to this file.
     pub file: u64,
+    /// Number of rows in the files before the current one.
     #[serde(deserialize_with = "count")]
     pub rows_before: u64,
 }
 
 /// Reader of the rows of a table.
 pub(crate) trait Reader {
-    /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end.
-    /// After an error about a single row, the next call reads the following row.
+    /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end. After an
+    /// error about a single row, the next call reads the following row.
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
     /// Appends the cells of the copied columns of the last row.
     fn kept(&self, _texts: &mut Vec<String>) {}
@@ -36,15 +36,15 @@ pub(crate) trait Reader {
     fn place(&self) -> RowPlace;
     /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;
-    /// Moves to a position, counted from the start. Returns the number of rows that are actually before it.
+    /// Moves to a position. Returns the number of rows before it, which is less than stated if the table is too short.
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
-    /// Returns the progress.
+    /// Returns the number of rows or bytes read, and the total if it is known.
     fn progress(&self) -> Progress;
     /// Returns true if the table has a header line.
     fn has_header(&self) -> bool {
         false
     }
-    /// Returns the detected properties of a text table.
+    /// Returns the detected properties of a text table, or default values for other formats.
     fn reading(&self) -> Reading {
         Reading::default()
     }

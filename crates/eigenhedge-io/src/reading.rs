@@ -1,10 +1,10 @@
-//! Detected properties of a table, which the layout does not specify.
+//! Detected properties of a table that the layout does not specify.
 
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
-/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in
-/// the same way.
+/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in the same
+/// way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     /// Delimiter of a text table.
@@ -15,7 +15,7 @@ pub struct Reading {
     pub(crate) has_header: bool,
     /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
-    /// Position of the time column.
+    /// Position of the time column; `None` if there is none.
     pub(crate) time: Option<usize>,
     /// Format of the time column, if known.
     pub(crate) time_format: Option<TimeFormat>,
@@ -38,7 +38,7 @@ impl Default for Reading {
 }
 
 impl Reading {
-    /// Returns the time format as users type it.
+    /// Returns the format of the time column, if it is known.
     pub fn time_format(&self) -> Option<&TimeFormat> {
         self.time_format.as_ref()
     }

@@ -11,7 +11,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 fn windows_1252(byte: u8) -> char {
-    /// Characters for the bytes 0x80 to 0x9F. Unassigned bytes become the character of the same code, as in browsers.
+    /// Characters for the bytes 0x80 to 0x9F. Unassigned bytes become the character with their code, as in browsers.
     const UPPER: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
         '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

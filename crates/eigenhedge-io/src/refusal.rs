@@ -1,4 +1,4 @@
-//! The library's error messages about rows, with column names and short numbers.
+//! Messages about rows that a learner rejects, with column names and short numbers.
 
 use eigenhedge::Error;
 use eigenhedge::options::exact;

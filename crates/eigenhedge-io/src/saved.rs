@@ -1,4 +1,4 @@
-//! Deserialization of checked numbers.
+//! Deserialization of counts with a range check.
 
 use serde::Deserialize;
 

@@ -1,12 +1,12 @@
 //! Atomic file output: files are either complete or absent, even after a power failure.
 //!
-//! All output for users is written in the same way: to a staging file in the folder of the target, whose bytes are synced. Then
-//! the staging file is renamed to the target, and the folder is synced. The previous file remains until then, and the new one
-//! gets its permissions.
+//! All output files are written in the same way: to a staging file in the folder of the target, whose bytes are synced.
+//! Then the staging file is renamed to the target, and the folder is synced. The previous file remains until then, and
+//! the new file gets its permissions.
 //!
-//! **Names.** `.NAME.eigenhedge-part` is for files written row by row, `.NAME.eigenhedge-next` for files written at once,
-//! `.NAME.eigenhedge-last` for files converted from a part. The names are fixed, so that a killed run leaves at most one file,
-//! which the next run resumes or removes.
+//! **Names.** `.NAME.eigenhedge-part` is for files written row by row, `.NAME.eigenhedge-next` for files written at
+//! once, `.NAME.eigenhedge-last` for files converted from a part, and `.NAME.eigenhedge-lock` for a [`Reservation`].
+//! The names are fixed, so that the next run can resume or remove the file that a killed run left.
 //!
 //! **Concurrency.** A staging file is locked during writing. If two programs write the same target, the second is refused, or
 //! waits if the first will finish soon. A staging file is created, never opened, unless a run is resumed. Links are not
@@ -52,8 +52,8 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file. It is hidden, and a resumed run finds it
-    /// again.
+    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file. The name is hidden and fixed, so that a resumed run
+    /// finds it.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -67,7 +67,7 @@ impl Place {
         self.sync_folder()
     }
 
-    /// Syncs the folder. Where a folder cannot be opened or synced, the system does that later.
+    /// Syncs the folder. Does nothing on systems that cannot open or sync a folder.
     fn sync_folder(&self) -> io::Result<()> {
         let Ok(folder) = File::open(folder_of(&self.target)) else { return Ok(()) };
         match folder.sync_all() {
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Creates and locks a staging file.
+    /// Creates and locks a staging file. If another run has locked it, waits or returns an error, depending on `wait`.
     fn create(&self, what: &str, wait: bool) -> Result<(PathBuf, File), Error> {
         let path = self.beside(what);
         create_locked(&path, &self.target, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
@@ -90,23 +90,23 @@ impl Place {
     }
 }
 
-/// Output that replaces its target only when it is complete.
+/// Staging file that replaces its target when it is complete.
 pub(crate) struct Staging {
     out: BufWriter<File>,
     place: Place,
     part: PathBuf,
-    /// True once `sync` has returned an offset; the file must then survive a failed run.
+    /// True once `sync` has returned a size. The file must then survive a failed run.
     synced: bool,
 }
 
 impl Staging {
-    /// Starts a new file.
+    /// Creates the staging file of a new run.
     pub fn create(place: Place) -> Result<Self, Error> {
         let (part, file) = place.create("part", false)?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
     }
 
-    /// Opens the staging file of an earlier run and continues after `wanted` bytes.
+    /// Opens the staging file of an earlier run and continues after `wanted` bytes. A shorter file is an error.
     pub fn resume(place: Place, wanted: u64) -> Result<Self, Error> {
         let part = place.beside("part");
         let shrunk = |found| Error::at(printable_path(&part), Fault::PartShrunk { wanted, found });
@@ -127,7 +127,7 @@ impl Staging {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Syncs the file and its folder. Returns the size of the file. From then on the file is kept even if the
+    /// Syncs the file and its folder. Returns the size of the file in bytes. From then on the file is kept even if the
     /// run fails.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
@@ -144,7 +144,7 @@ impl Staging {
         Ok(bytes)
     }
 
-    /// Renames the staging file to its target.
+    /// Syncs the staging file and renames it to its target.
     pub fn finish(mut self) -> Result<(), Error> {
         let mut finish = || {
             self.out.flush()?;
@@ -157,13 +157,13 @@ impl Staging {
         finish().map_err(|error| self.place.refuse(error))
     }
 
-    /// Replaces the target by a file that is converted from this one.
+    /// Replaces the target by the result of `convert`, which reads the staging file and writes a new file.
     pub fn finish_through(
         mut self,
         convert: impl FnOnce(BufReader<&File>, File) -> io::Result<File>,
     ) -> Result<(), Error> {
         self.sync()?;
-        // No other program creates it while this file is locked.
+        // No other program creates this file while the staging file is locked.
         let (last, file) = self.place.create("last", false)?;
         let make = || {
             self.out.get_mut().rewind()?;
@@ -172,7 +172,7 @@ impl Staging {
             self.place.replace(&last)
         };
         make().map_err(|error| self.place.refuse(error)).inspect_err(|_| drop(fs::remove_file(&last)))?;
-        // The file is removed on drop.
+        // The staging file is removed on drop.
         self.synced = false;
         Ok(())
     }
@@ -186,14 +186,14 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first bytes of a complete target, if these consist of exactly `lines`
-/// whole lines.
+/// Recreates the staging file from the first `bytes` of a complete target, if they consist of exactly `lines` whole
+/// lines.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
         return Ok(());
     }
-    // Under another name first, so that an existing staging file is always complete.
+    // The copy has another name first, so that an existing staging file is always complete.
     let (last, file) = place.create("last", false)?;
     let cut = || {
         let mut from = BufReader::new(File::open(&place.target)?.take(bytes));
@@ -219,7 +219,7 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     cut().map_err(|error| place.refuse(error))
 }
 
-/// File that is written in pieces and becomes visible when it is complete. A device is written in place.
+/// File that is written in pieces and replaces its target when it is complete. A device is written in place.
 pub struct WholeFile(Sink);
 
 enum Sink {
@@ -228,7 +228,7 @@ enum Sink {
 }
 
 impl WholeFile {
-    /// Checks that the file is writable. Nothing is visible yet.
+    /// Creates the staging file, or opens a device. The target is unchanged until [`Self::finish`].
     pub fn create(path: &Path) -> Result<Self, Error> {
         Ok(Self(match Place::look(path)? {
             Kind::File(place) => Sink::Staged(Staging::create(place)?),
@@ -236,7 +236,7 @@ impl WholeFile {
         }))
     }
 
-    /// Writes a piece.
+    /// Appends bytes to the file.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         match &mut self.0 {
             Sink::Staged(staging) => staging.hand_over(|out| out.write_all(bytes)),
@@ -244,7 +244,7 @@ impl WholeFile {
         }
     }
 
-    /// Completes the file and makes it visible.
+    /// Completes the file and renames it to its target.
     pub fn finish(self) -> Result<(), Error> {
         match self.0 {
             Sink::Staged(staging) => staging.finish(),
@@ -262,8 +262,8 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file atomically: even after a power failure, it is either complete or unchanged. A device or
-/// other special file is written in place.
+/// Writes a file atomically: even after a power failure, it is either complete or unchanged. A device or other special
+/// file is written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let place = match Place::look(path)? {
         Kind::File(place) => place,
@@ -278,7 +278,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write().inspect_err(|_| drop(fs::remove_file(&next))).map_err(|error| place.refuse(error))
 }
 
-/// Lock that prevents other runs from writing a file until it is dropped.
+/// Lock that prevents other runs from writing a file. Dropping the lock releases it.
 pub struct Reservation {
     lock: PathBuf,
     /// Lock file, locked until it is closed.
@@ -286,8 +286,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves a file that will be written more than once. Returns an error if another run has reserved it.
-    /// Returns `None` for a device.
+    /// Reserves a file that will be written more than once. Returns an error if another run has reserved it, and `None`
+    /// for a device.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -306,7 +306,7 @@ impl Drop for Reservation {
     }
 }
 
-/// Returns the error for a file that cannot be written.
+/// Creates the error for a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::at(printable_path(path), Fault::Unwritable(error))
 }
@@ -318,11 +318,11 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates a new file with the permissions of the target, and locks it. A file left by an earlier run is
-/// removed, unless another run is still writing it.
+/// Creates a new file with the permissions of the target, and locks it. A file left by an earlier run is removed,
+/// unless another run is still writing it.
 fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLockError> {
     loop {
-        // Locked until the new file exists, so that two runs do not remove each other's file.
+        // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
         let left = match fs::symlink_metadata(path) {
             Ok(there) if there.is_file() => match open_existing(path) {
                 Ok(file) => {
@@ -358,8 +358,8 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file left by an earlier run, or creates one. If another run renames or removes it in the
-/// meantime, tries the name again.
+/// Opens and locks a file left by an earlier run, or creates one if `create` is true. If another run renames or removes
+/// it in the meantime, tries the name again.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -401,7 +401,7 @@ fn open_existing(path: &Path) -> io::Result<File> {
 
 #[cfg(unix)]
 fn has_one_name(there: &fs::Metadata) -> bool {
-    // Zero if it was removed in the meantime.
+    // The number of links is zero if the file was removed in the meantime.
     std::os::unix::fs::MetadataExt::nlink(there) <= 1
 }
 
@@ -428,7 +428,7 @@ fn keep_rights(file: &File, target: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let Ok(there) = fs::metadata(target) else { return Ok(()) };
     let wanted = there.permissions().mode() & 0o777;
-    // Some file systems have no permissions and refuse to change them.
+    // Some file systems do not store permissions and refuse to change them.
     if file.metadata()?.permissions().mode() & 0o777 == wanted {
         return Ok(());
     }

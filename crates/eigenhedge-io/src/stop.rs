@@ -1,8 +1,9 @@
-//! A wait for rows that can be interrupted.
+//! Interruptible wait for rows.
 //!
-//! A reader of a pipe may block forever in a system call that a signal handler does not interrupt. A source with a [`Stop`]
-//! waits for its own bytes and for the stop at the same time. After a stop it returns an error, not an end, because the current
-//! row may be incomplete. [`crate::Stream::state`] is then still that after the last complete row.
+//! A reader of a pipe may block forever in a system call that a signal handler does not interrupt. A source with a
+//! [`Stop`] waits for its own bytes and for the stop at the same time. After a stop it returns an error, not an end,
+//! because the current row may be incomplete. [`crate::Stream::state`] then still returns the state after the last
+//! complete row.
 //!
 //! On systems other than Unix, a stop takes effect with the next row.
 
@@ -19,17 +20,17 @@ mod on_unix {
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::Arc;
 
-    /// Signal that ends waiting for rows. It is given when a file descriptor becomes readable.
+    /// Signal that interrupts the wait for rows. It occurs when a file descriptor becomes readable.
     #[derive(Debug, Clone)]
     pub struct Stop(Arc<OwnedFd>);
 
     impl Stop {
-        /// Creates a signal that is given when `signal` (a pipe or a socket) becomes readable.
+        /// Creates a stop that occurs when `signal` (a pipe or a socket) becomes readable.
         pub fn when_readable(signal: OwnedFd) -> Self {
             Self(Arc::new(signal))
         }
 
-        /// Wraps the source so that the signal ends waiting for it.
+        /// Wraps the source so that the stop interrupts a blocked read with an error.
         pub(crate) fn guard(&self, source: impl AsFd) -> io::Result<Box<dyn Read>> {
             let source = File::from(source.as_fd().try_clone_to_owned()?);
             Ok(Box::new(Guarded { source, stop: self.clone() }))
@@ -68,7 +69,7 @@ mod on_unix {
     }
 }
 
-/// Signal that ends waiting for rows. This system does not support it.
+/// Signal that interrupts the wait for rows. On this system no value of it can be created.
 #[cfg(not(unix))]
 #[derive(Debug, Clone)]
 pub struct Stop(std::convert::Infallible);

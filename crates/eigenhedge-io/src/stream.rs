@@ -1,9 +1,9 @@
 //! Stream of rows in any supported format.
 //!
-//! [`Stream::next_row`] returns the next good row. A bad row (a missing cell, infinity, too few cells) is an error with its
-//! location, or it is counted and skipped, and the first few messages are stored. The caller can reject further rows with
-//! [`Stream::refuse`]. Missing cells have their own rule ([`Layout::missing`]): they can be delivered as NaN, except in rows
-//! without any value, which are skipped.
+//! [`Stream::next_row`] returns the next good row. A bad row (a missing cell, infinity, too few cells) either ends the
+//! stream with an error that has its location, or is counted and skipped. The messages of the first few skipped rows
+//! are stored. The caller can reject further rows with [`Stream::refuse`]. Missing cells have their own rule
+//! ([`Layout::missing`]): they can be delivered as NaN, except in rows without any value, which are skipped.
 //!
 //! **Stop and resume.** [`Stream::state`] returns, between two rows, everything that [`Stream::resume`] needs to deliver
 //! exactly the remaining rows. NPY and Parquet files, and text files without carriage returns, are resumed in place. Others are
@@ -42,20 +42,21 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// Detected properties of the table, and the order of the times so far.
+    /// Detected properties of the table; `None` if they are unknown.
     reading: Option<Reading>,
+    /// Statistics about the order of times so far.
     #[serde(default)]
     times: TimeOrder,
 }
 
 impl StreamState {
-    /// Returns the detected properties of the table.
+    /// Returns the detected properties of the table, if the state contains them.
     pub fn reading(&self) -> Option<&Reading> {
         self.reading.as_ref()
     }
 }
 
-/// Row that the stream has returned.
+/// Number, copied cells and time of a row that the stream has returned.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Delivered {
@@ -63,7 +64,7 @@ pub struct Delivered {
     pub number: u64,
     /// Cells of the copied columns.
     pub kept: Vec<String>,
-    /// Time in seconds since 1970.
+    /// Time in seconds since 1970; `None` without a time column.
     pub time: Option<f64>,
     place: RowPlace,
 }
@@ -94,19 +95,21 @@ pub struct Stream {
     standardizer: Standardizer,
     raw: Vec<f64>,
     row: Vec<f64>,
-    /// True if the last returned row is not yet included in the statistics.
+    /// True if the last returned row is not yet included in the statistics for standardization.
     uncounted: bool,
-    /// Rows of the warm-up that have not been returned yet.
+    /// Rows that were buffered for the first statistics and have not been returned yet.
     waiting: VecDeque<Waiting>,
-    /// Position after the last returned row, and number of unreadable rows before it.
+    /// Position after the last returned row.
     position: ReadPosition,
+    /// Number of unreadable rows before the last returned row.
     unread: u64,
     place: Option<RowPlace>,
     delivered: u64,
-    /// Number of unreadable rows so far, including those that were read ahead, and number of rejected rows.
+    /// Number of unreadable rows so far, including those that were read ahead.
     bad: u64,
+    /// Number of rows that the caller rejected or that cannot be standardized.
     refused: u64,
-    /// First few messages, with their row numbers.
+    /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
 }
 
@@ -176,8 +179,7 @@ impl Stream {
         })
     }
 
-    /// Opens a table at the state of an earlier stream. `names` are the column names that the table then had,
-    /// if any.
+    /// Opens a table at the state of an earlier stream. `names` are the column names that the table had then, if any.
     pub fn resume(
         source: &Source,
         layout: &Layout,
@@ -208,8 +210,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Starts a second thread that reads the following rows ahead. This does not change the rows. Returns false
-    /// if it is impossible, for example for a pipe. Source and layout must be those with which the stream was
+    /// Starts a second thread that reads the following rows ahead. The returned rows do not change. Returns false if
+    /// reading ahead is impossible, for example for a pipe. Source and layout must be those with which the stream was
     /// opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
         if !source.is_regular() || self.reader.position() != self.position {
@@ -230,7 +232,7 @@ impl Stream {
     pub fn state(&mut self) -> StreamState {
         self.count_in();
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
-        // Buffered rows will be read again, and a finished warm-up needs no rows.
+        // Buffered rows will be read again. Complete statistics need no buffered rows.
         StreamState {
             columns: self.selection.features(),
             position: self.position,
@@ -242,7 +244,7 @@ impl Stream {
         }
     }
 
-    /// Returns the name of the source.
+    /// Returns the name of the source, and the number of further files if there are any.
     pub fn source(&self) -> String {
         match self.more {
             0 => self.input.name(),
@@ -256,7 +258,8 @@ impl Stream {
         self.selection.kept_names()
     }
 
-    /// Returns the index of the first column named by [`Layout::keep`] among the copied columns.
+    /// Returns the index among the copied columns of the first column named by [`Layout::keep`]; `None` if it names
+    /// none.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
@@ -286,8 +289,7 @@ impl Stream {
         self.read_as.as_deref()
     }
 
-    /// Returns a line about irregular times, such as steps back, duplicates or a gap. `None` if there are
-    /// none.
+    /// Returns a line about irregular times, such as steps back, duplicates or a gap; `None` if all times are regular.
     pub fn times(&self) -> Option<String> {
         self.times.sentence()
     }
@@ -297,7 +299,7 @@ impl Stream {
         self.selection.left_out.iter().map(|position| self.selection.typed(*position)).collect()
     }
 
-    /// Returns an error if `what` exceeds the memory limit of the table. For programs that store rows.
+    /// Returns an error if `bytes` for `what` exceed the memory limit of the table. Programs that store rows call this.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
         self.input.allow(what, bytes)
     }
@@ -307,12 +309,12 @@ impl Stream {
         self.selection.names.as_deref()
     }
 
-    /// Returns the names of the selected columns, or their positions.
+    /// Returns the names of the selected columns, or their positions if there are no names.
     pub fn columns(&self) -> &[String] {
         &self.names
     }
 
-    /// Returns the line number of the first row of a text table; `None` in other formats.
+    /// Returns the line number of the first row of a CSV or TSV table; `None` for other formats.
     pub fn first_line(&self) -> Option<u64> {
         let is_text = matches!(self.format, Format::Csv | Format::Tsv);
         is_text.then(|| 1 + u64::from(self.selection.names.is_some()))
@@ -348,13 +350,12 @@ impl Stream {
         self.messages.iter().map(|(_, message)| message.as_str())
     }
 
-    /// Returns the progress of the stream.
+    /// Returns the number of rows or bytes read, and the total if it is known.
     pub fn progress(&self) -> Progress {
         self.reader.progress()
     }
 
-    /// Returns the place of the last returned row: the source, and a line (counted from 1) or a row (counted
-    /// from 0).
+    /// Returns the place of the last returned row: the source, and a line (counted from 1) or a row (counted from 0).
     pub fn place(&self) -> String {
         self.row_place().to_string()
     }
@@ -399,7 +400,7 @@ impl Stream {
         Ok(Some(&self.row))
     }
 
-    /// Returns the last returned row, for callers that read ahead.
+    /// Returns the number, copied cells and time of the last returned row, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
         Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
     }
@@ -410,7 +411,8 @@ impl Stream {
         (row.number, row.time, row.place) = (self.row_number(), self.time, self.row_place());
     }
 
-    /// Rejects the last returned row for this reason. Returns an error, or counts the row as skipped.
+    /// Rejects the last returned row for this reason. Depending on the layout, this is an error or the row counts as
+    /// skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.refuse_row(&self.delivered(), reason)
     }
@@ -426,7 +428,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Reads a good row. Returns false at the end.
+    /// Reads the next good row into `raw`. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             self.raw.clear();
@@ -470,7 +472,7 @@ impl Stream {
         outcome.map_err(|fault| Error::at(place(), fault))
     }
 
-    /// Parses the time of a row. If the format is unknown, the first row determines it.
+    /// Parses the time of a row. If the format is unknown, it is detected from this row.
     fn take_time(&mut self) -> Result<(), Fault> {
         let text = self.kept.first().map_or("", String::as_str);
         if self.time_format.is_none() {
@@ -488,7 +490,7 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Buffers the first rows until the statistics are known.
+    /// Buffers the first rows until the statistics for standardization are complete.
     fn warm_up(&mut self) -> Result<(), Error> {
         while self.standardizer.is_warming_up() && self.pull()? {
             if let Some(column) = self.standardizer.spoiled(&self.raw) {
@@ -511,7 +513,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Returns a column as users type it. The column need not exist.
+    /// Returns the name of a column, or its position if it has no name. The column need not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));
         name.cloned().unwrap_or_else(|| position.to_string())
@@ -554,8 +556,8 @@ impl Stream {
     }
 }
 
-/// Appends the numbers of the items of a text. If the text is a JSON array, its entries are the items; an
-/// invalid entry is returned as an error.
+/// Appends one number per item of a text. If the text is a JSON array, its entries are the items. An invalid entry is
+/// returned as an error.
 fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), String> {
     let array = text.trim_start().starts_with('[').then(|| serde_json::from_str::<Vec<Value>>(text).ok()).flatten();
     let Some(array) = array else {

@@ -1,9 +1,9 @@
 //! Format of the time column: given by the user, or detected from some of its cells.
 //!
-//! **Detection.** ISO 8601; numbers since 1970, whose unit follows from their size; day, month and year separated by points,
-//! slashes or dashes, optionally followed by a time of day. With slashes and dashes the first number can be the day or the
-//! month. A number above 12 decides, or steps that are regular in only one of the two readings. Otherwise nothing is guessed,
-//! and [`Found::Ambiguous`] has both readings.
+//! **Detection.** These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, and
+//! dates with day, month and year separated by points, slashes or dashes, optionally followed by a time of day. With
+//! slashes and dashes, the first number can be the day or the month. A number above 12 decides, or steps that are
+//! regular in only one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
 
 use crate::dates;
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
@@ -21,12 +21,12 @@ enum Kind {
     Iso,
     /// Time since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
-    /// Pattern of `strftime`.
+    /// `strftime` pattern, as text and parsed.
     Pattern(String, Vec<Item<'static>>),
 }
 
-/// Units of times since 1970: the name, the number of units per second, and the number from which the next
-/// smaller unit is assumed. In the larger unit, such a number would be after the year 5000.
+/// Units of times since 1970: the name, the number of units per second, and the number from which the next smaller unit
+/// is assumed. In the larger unit, such a number would be after the year 5000.
 const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
@@ -64,7 +64,8 @@ enum Steps {
 }
 
 impl TimeFormat {
-    /// Parses a format: `iso`; `s`, `ms`, `us` or `ns` since 1970; or a `strftime` pattern such as `%d.%m.%Y %H:%M`.
+    /// Parses a format: `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), or a `strftime` pattern such as `%d.%m.%Y
+    /// %H:%M`. `None` if the text is none of these.
     pub fn from_text(text: &str) -> Option<Self> {
         if text == "iso" {
             return Some(Self(Kind::Iso));
@@ -77,7 +78,7 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC. A time without a zone counts as UTC.
+    /// Parses a time to seconds since 1970-01-01 UTC; `None` if it does not match. A time without a zone counts as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let text = text.trim();
         match &self.0 {
@@ -147,8 +148,8 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format for times since 1970, with the unit that fits the largest of them. `None` if the
-    /// cells are not numbers.
+    /// Returns the format for times since 1970, with the unit that fits the largest of them; `None` if the cells are
+    /// not numbers.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()));
         let largest = numbers.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -169,7 +170,7 @@ impl TimeFormat {
         "a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since 1970".to_owned()
     }
 
-    /// Describes the format in words: `dd.mm.yyyy hh:mm`.
+    /// Describes the format in words, such as `dd.mm.yyyy hh:mm`.
     pub(crate) fn words(&self) -> String {
         match &self.0 {
             Kind::Iso => "ISO 8601".to_owned(),
@@ -192,18 +193,18 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true for ISO 8601 and for seconds. These formats are not mentioned to users.
+    /// Returns true for ISO 8601 and for seconds since 1970. These formats are not mentioned to users.
     pub(crate) fn is_usual(&self) -> bool {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }
 
-    /// Returns true if cells are numbers.
+    /// Returns true if times are numbers since 1970.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self.0, Kind::Epoch(..))
     }
 }
 
-/// Formats the value as users type it.
+/// Formats the time format as on the command line.
 impl fmt::Display for TimeFormat {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match &self.0 {
@@ -227,14 +228,14 @@ impl<'de> Deserialize<'de> for TimeFormat {
     }
 }
 
-/// Returns true if the year has four digits. The number 24 is therefore not read as the year 24.
+/// Returns true if the year has four digits. This prevents reading the number 24 as the year 24.
 fn is_usual(seconds: f64) -> bool {
     const YEAR: f64 = 365.2425 * 86400.0;
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
-/// Parses a time with these items. Returns seconds since 1970. The time of day, or its minutes, may be
-/// missing.
+/// Parses a time with these items. Returns seconds since 1970; `None` if the text does not match. The time of day, or
+/// its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;

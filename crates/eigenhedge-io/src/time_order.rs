@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 
 /// Maximum number of keys whose last times are stored. Times of additional keys are not compared.
 const MOST_KEYS: usize = 10_000;
-/// Number of steps from which the usual one is determined.
+/// Number of steps from which the usual step, their median, is determined.
 const STEPS: usize = 101;
 /// Multiple of the usual step above which a step is a long gap.
 const LONG: f64 = 10.0;
 
-/// Statistics about the order of times within each key. Memory is bounded.
+/// Statistics about the order of times within each key. Their memory is bounded.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TimeOrder {
     /// Last time of each key. For a single stream, the key is empty.
@@ -20,9 +20,9 @@ pub(crate) struct TimeOrder {
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// Longest step forward in seconds, and the row after it.
+    /// Longest step forward in seconds, and the row after it; `None` before the first step.
     longest: Option<(f64, u64)>,
-    /// First steps forward.
+    /// First steps forward in seconds.
     steps: Vec<f64>,
 }
 
@@ -50,8 +50,8 @@ impl TimeOrder {
         }
     }
 
-    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row
-    /// 501`. `None` if there are none.
+    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`; `None`
+    /// if all times are regular.
     pub fn sentence(&self) -> Option<String> {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);

@@ -33,7 +33,7 @@ impl Packing {
         }
     }
 
-    /// Decompresses the file, including all its members or frames.
+    /// Returns a reader of the decompressed bytes, including all members or frames of the file.
     pub fn unpack(self, packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
         let inner: Box<dyn Read> = match self {
             Self::Plain => return Ok(packed),
@@ -60,7 +60,7 @@ fn zstd(_: Box<dyn Read>, _: MaxMemory) -> Result<Box<dyn Read>, Fault> {
     Err(Fault::NotBuilt("zstd"))
 }
 
-/// Reader that reports every error as damaged data, unless it concerns the file itself.
+/// Reader that reports every error as damaged data, except errors of the file system.
 struct Unpacked {
     inner: Box<dyn Read>,
     packing: Packing,
@@ -101,12 +101,12 @@ pub(crate) fn is_utf16(start: &[u8]) -> bool {
 pub(crate) struct Utf8<R> {
     inner: R,
     coding: Coding,
-    /// Bytes that have been read but not returned: the start of the text, or bytes that did not fit into a
-    /// buffer.
+    /// Bytes that have been read but not returned: the start of the text, or bytes that did not fit into a buffer.
     ready: Vec<u8>,
     given: usize,
-    /// First unit of a surrogate pair, and first byte of a unit.
+    /// First unit of a surrogate pair, if the second unit has not arrived yet.
     unit: Option<u16>,
+    /// First byte of a unit, if the second byte has not arrived yet.
     byte: Option<u8>,
 }
 
@@ -123,7 +123,7 @@ impl<R: Read> Utf8<R> {
         Self { inner, coding: Coding::Unknown, ready: Vec::new(), given: 0, unit: None, byte: None }
     }
 
-    /// Reads the first two bytes.
+    /// Reads the first two bytes and determines the encoding.
     fn look(&mut self) -> io::Result<()> {
         self.inner.by_ref().take(2).read_to_end(&mut self.ready)?;
         self.coding = match self.ready[..] {

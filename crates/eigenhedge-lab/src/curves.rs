@@ -1,4 +1,4 @@
-//! Cumulative losses of a learner over a stream: expected, and over many draws.
+//! Cumulative losses of a learner over a stream: the expected loss, and the losses of many random draws.
 
 use crate::textbook::Textbook;
 use crate::{LabError, Progress};
@@ -9,12 +9,12 @@ use std::borrow::Borrow;
 
 /// Learner over plain rows whose state can be inspected.
 pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
-    /// Returns the number of explicit columns. Computing the loss of a row may add a column that was unknown
-    /// when the choice was made.
+    /// Returns the number of explicit columns. Computing the loss of a row may add a column that was unknown when the
+    /// choice was made.
     fn columns(&self) -> usize;
     /// Returns the expected squared length of the part of a unit vector that is kept.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
-    /// Returns the directions that are most likely to be kept.
+    /// Returns the `kept` directions that are most likely to be kept, as columns.
     fn most_surely_kept(&mut self, kept: usize) -> Matrix;
 }
 
@@ -58,11 +58,11 @@ pub fn learner(spec: &Spec, length: usize) -> Result<AnyLearner, LabError> {
 /// Cumulative losses after each row.
 #[derive(Debug, Clone, Default)]
 pub struct Totals {
-    /// Expected loss.
+    /// Expected loss up to each row.
     pub expected: Vec<f64>,
-    /// Mean of the losses over all draws.
+    /// Mean of the losses over all draws, up to each row.
     pub mean: Vec<f64>,
-    /// Standard deviation over the draws.
+    /// Standard deviation of the losses over all draws, up to each row.
     pub deviation: Vec<f64>,
 }
 
@@ -77,16 +77,14 @@ impl Totals {
         (last(&self.mean), last(&self.deviation))
     }
 
-    /// Returns the difference between the mean over the draws and the expected loss, as a multiple of the
-    /// standard error.
+    /// Returns the absolute difference between the mean over the draws and the expected loss, in standard errors.
     pub fn surprise(&self, draws: usize) -> f64 {
         let (mean, deviation) = self.drawn();
         (mean - self.expected_total()).abs() / (deviation / (draws as f64).sqrt() + 1e-9 * (1.0 + mean))
     }
 
-    /// Returns a line through the mean over the draws at every tenth row. Every hundredth row, shifted by
-    /// `shift` rows, has an error bar of one standard deviation. Different shifts keep the bars of several
-    /// lines from overlapping.
+    /// Returns a line through the mean over the draws at every tenth row. Every hundredth row, shifted by `shift` rows,
+    /// has an error bar of one standard deviation. Different shifts keep the bars of several lines from overlapping.
     pub fn series(&self, name: &str, shift: usize) -> Series {
         let rows: Vec<usize> = std::iter::once(0).chain((9..self.mean.len()).step_by(10)).collect();
         let x: Vec<f64> = rows.iter().map(|row| *row as f64 + 1.0).collect();
@@ -101,7 +99,7 @@ impl Totals {
     }
 }
 
-/// Runs a learner once, with this many draws. The learned state does not depend on the draws, so they can
+/// Runs a learner once, with `draws` random draws per row. The learned state does not depend on the draws, so they can
 /// share one learner.
 pub fn totals(
     mut learner: impl Observed,
@@ -165,7 +163,7 @@ pub fn spread(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
-/// Returns cumulative sums.
+/// Returns the cumulative sums of the values.
 pub fn cumulated(values: &[f64]) -> Vec<f64> {
     values
         .iter()
@@ -176,7 +174,7 @@ pub fn cumulated(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Returns `|z|² - |Bᵀ z|²` for orthonormal columns B.
+/// Returns the loss `|z|² - |Bᵀ z|²` of a row z for orthonormal columns B.
 pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
     let mut coordinates = Vec::new();
     columns.transpose_times(row, &mut coordinates);

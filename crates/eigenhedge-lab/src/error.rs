@@ -1,4 +1,4 @@
-//! Errors of reproductions.
+//! Errors of the reproductions in this crate.
 
 use std::io;
 use std::path::PathBuf;

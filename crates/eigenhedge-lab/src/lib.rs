@@ -1,8 +1,8 @@
 //! Reproductions of the figures and claims of the papers.
 //!
-//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an [`Outcome`]: tables,
-//! charts, sentences, and [`Claim`]s, which are inequalities between measured numbers. A claim that does not hold is a regular
-//! outcome; only a measurement that fails is an error.
+//! A [`Reproduction`] generates the data of a figure, runs the methods of the paper, and returns an [`Outcome`]:
+//! tables, charts, sentences, and [`Claim`]s, which are inequalities between measured numbers. A claim that does not
+//! hold is a regular outcome. Only a measurement that fails is an error.
 //!
 //! [`run_all`] writes each outcome into its own folder and prints PASS or FAIL for each claim.
 #![forbid(unsafe_code)]
@@ -39,18 +39,18 @@ pub type Progress<'a> = dyn Fn(f64) + 'a;
 /// Reproduction of a figure, or of a few related figures.
 #[derive(Debug, Clone, Copy)]
 pub struct Reproduction {
-    /// Name that users type. The folder and the files have the same name.
+    /// Name of the reproduction on the command line, and of its folder and files.
     pub name: &'static str,
-    /// One-line description.
+    /// One-line description of the result.
     pub title: &'static str,
-    /// Paper and figure.
+    /// Paper and figure that are reproduced.
     pub source: &'static str,
     /// Function that runs the reproduction.
     pub run: fn(&Setting, &Progress) -> Result<Outcome, LabError>,
 }
 
 impl Reproduction {
-    /// Returns the reproduction with this name.
+    /// Returns the reproduction with this name; `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         REPRODUCTIONS.iter().find(|reproduction| reproduction.name == name)
     }

@@ -1,4 +1,4 @@
-//! Outcome of a reproduction.
+//! Outcome of a reproduction: tables, charts, sentences and claims.
 
 use eigenhedge_report::Chart;
 use eigenhedge_report::number::significant;
@@ -8,11 +8,11 @@ use eigenhedge_report::number::significant;
 pub struct Outcome {
     /// Tables of measurements.
     pub tables: Vec<Table>,
-    /// Plots.
+    /// Plots of the measurements.
     pub charts: Vec<Chart>,
     /// Explanatory paragraphs.
     pub text: Vec<String>,
-    /// Claims that must hold.
+    /// Claims about the measurements, with their verdicts.
     pub claims: Vec<Claim>,
 }
 
@@ -28,7 +28,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// Creates an empty table.
+    /// Creates a table without rows.
     pub fn new<S: Into<String>>(suffix: &'static str, columns: impl IntoIterator<Item = S>) -> Self {
         Self { suffix, columns: columns.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
@@ -52,7 +52,7 @@ impl Table {
     }
 }
 
-/// Claim that one measured number is less than another.
+/// Claim that an inequality between two measured numbers holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim {
     /// Inequality in words, with both numbers.

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// Number of claims that hold, and number that fail.
+/// Number of claims that hold, and number of claims that fail.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Number of claims that hold.
@@ -16,9 +16,8 @@ pub struct Tally {
     pub failed: usize,
 }
 
-/// Runs each reproduction and writes it to a folder of its own in `folder`. Prints a line for each claim to
-/// `lines` as soon as it is known. `progress` is called with the name of the current reproduction and its
-/// completed share.
+/// Runs each reproduction and writes it to a folder of its own in `folder`. Prints a line for each claim to `lines` as
+/// soon as it is known. `progress` is called with the name of the current reproduction and its completed share.
 pub fn run_all(
     reproductions: &[&Reproduction],
     setting: &Setting,
@@ -90,7 +89,7 @@ fn page(reproduction: &Reproduction, outcome: &Outcome) -> Page {
     }
 }
 
-/// Capitalizes the title.
+/// Capitalizes the first letter of the title.
 fn sentence(title: &str) -> String {
     let mut letters = title.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! JMLR Algorithms 5 and 6 as printed: a density matrix in double precision.
+//! Learners of JMLR Algorithms 5 and 6 as printed, with a density matrix in double precision.
 //!
 //! Update: tracking `W ← cap(exp(log W - η z zᵀ))`, anchored `W ← cap(exp(-η C))`, where C is the scatter of all rows. Log and
 //! exp use eigendecompositions. `exp(…)` is multiplied out and decomposed again for the capping, and so is W.
@@ -13,19 +13,19 @@ use eigenhedge::internals::{DrawScratch, dot, draw, symmetric_eigen};
 use eigenhedge::simplex::Select;
 use eigenhedge::{Error, Instance, Learner, Loss, Matrix, Random};
 
-/// Smallest eigenvalue. It is positive, so that logarithms exist.
+/// Smallest eigenvalue of W. It is positive, so that logarithms exist.
 const FLOOR: f64 = 1e-17;
 
-/// Exponent of an update.
+/// Exponent of an update, before the new row is subtracted.
 #[derive(Debug, Clone)]
 enum Exponent {
-    /// Logarithm of W, minus the new row.
+    /// Logarithm of W.
     Logarithm,
-    /// Negative scatter matrix of all rows, `-η C`.
+    /// Negative scatter matrix of all earlier rows, `-η C`.
     Scatter(Matrix),
 }
 
-/// Tracking or anchored with a dense density matrix.
+/// Tracking or anchored learner with a dense density matrix W.
 #[derive(Debug, Clone)]
 pub struct Textbook {
     exponent: Exponent,
@@ -68,7 +68,7 @@ impl Textbook {
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
     }
 
-    /// Returns the eigenvectors that are most likely to be kept.
+    /// Returns the eigenvectors that are most likely to be kept, as columns.
     pub fn most_surely_kept(&self) -> Matrix {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));
@@ -118,7 +118,7 @@ impl<'a> Learner<Instance<'a, [f64]>> for Textbook {
     }
 }
 
-/// Multiplies out a matrix and decomposes it again. Returns its eigenvalues and eigenvectors.
+/// Multiplies out the matrix with these eigenvectors and eigenvalues, and decomposes it again.
 fn multiplied_out(vectors: &Matrix, weights: &[f64]) -> (Vec<f64>, Matrix) {
     let fresh = symmetric_eigen(&spectral(vectors, weights));
     (fresh.values.iter().map(|weight| weight.max(FLOOR)).collect(), fresh.vectors)
@@ -137,7 +137,7 @@ fn spectral(vectors: &Matrix, values: &[f64]) -> Matrix {
     matrix
 }
 
-/// Applies JMLR Algorithm 4 to ascending weights: scales them so that they sum to 1 and none exceeds `1/d`.
+/// Applies JMLR Algorithm 4 to ascending weights: scales them so that they sum to 1 and none exceeds `1/dropped`.
 fn cap(weights: &mut [f64], dropped: usize) {
     let n = weights.len();
     let cap = 1.0 / dropped as f64;

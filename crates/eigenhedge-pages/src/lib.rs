@@ -1,8 +1,8 @@
 //! Records and pages of models and monitors. Records are made row by row, in bounded memory.
 //!
-//! [`run::Recorder`] records a model, [`monitor::Journal`] one monitor or one for each key. [`run::page`] and
-//! [`monitor::page`] turn the records into pages. The command line, the service and the Python package share this crate, so
-//! that a stream has the same page through each of them.
+//! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per key. [`run::page`]
+//! and [`monitor::page`] turn the records into pages. The command line, the service and the Python package share this
+//! crate, so that all three show the same page for a stream.
 
 #![forbid(unsafe_code)]
 

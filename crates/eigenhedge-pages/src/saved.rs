@@ -1,16 +1,16 @@
-//! Records as text. Their numbers may be infinite or NaN, which JSON cannot represent.
+//! Serialization of records as text. JSON is not used, because it cannot represent infinity and NaN.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Serializes a record as a string.
+/// Serializes a record as a base64 string.
 pub fn to_text(record: &impl Serialize) -> String {
     let bytes = postcard::to_allocvec(record).unwrap_or_default();
     BASE64_STANDARD.encode(bytes)
 }
 
-/// Reads a record written by [`to_text`].
+/// Reads a record written by [`to_text`]; `None` if the text is invalid.
 pub fn from_text<T: DeserializeOwned>(text: &str) -> Option<T> {
     postcard::from_bytes(&BASE64_STANDARD.decode(text).ok()?).ok()
 }

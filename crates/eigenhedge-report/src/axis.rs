@@ -14,7 +14,7 @@ pub const SMALLEST: f64 = 1e-300;
 /// Margin at each end of an axis, as a share of the range.
 const MARGIN: f64 = 0.015;
 
-/// Range of the drawable values of an axis.
+/// Range of the values of an axis that can be drawn.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Extent {
     log: bool,
@@ -23,12 +23,12 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Creates an empty range.
+    /// Creates an empty range, for a linear or a logarithmic axis.
     pub fn empty(log: bool) -> Self {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }
 
-    /// Returns true if a value can be drawn.
+    /// Returns true if a value can be drawn on this axis.
     pub fn admits(&self, value: f64) -> bool {
         value.abs() <= LARGEST && (!self.log || value >= SMALLEST)
     }
@@ -47,7 +47,7 @@ impl Extent {
         Self { low: or(low, self.low), high: or(high, self.high), ..self }
     }
 
-    /// Adds a small margin at both ends, so that points at the ends are fully visible.
+    /// Returns an extent with a small margin at both ends, so that points at the ends are fully visible.
     pub fn with_margin(mut self) -> Self {
         if let Some((low, high)) = self.range() {
             let (low, high) = if self.log {
@@ -77,7 +77,7 @@ pub enum Ends {
     Ticks,
 }
 
-/// Axis with its ticks.
+/// Axis with its range, ticks and labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     log: bool,
@@ -113,7 +113,7 @@ impl Axis {
         Self { log: false, low, high, ticks, labels }
     }
 
-    /// Returns both ends.
+    /// Returns the lower and the upper end.
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
@@ -123,14 +123,14 @@ impl Axis {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Returns the relative position of a value: 0 at the lower end, 1 at the upper end. `None` if the value
-    /// cannot be drawn or is outside the axis.
+    /// Returns the relative position of a value: 0 at the lower end, 1 at the upper end. `None` if the value cannot be
+    /// drawn or is outside the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
-    /// Returns the relative position of a value, even outside the axis: below 0 or above 1, by at most one
-    /// length of the axis.
+    /// Returns the relative position of a value, even outside the axis: below 0 or above 1, by at most one length of
+    /// the axis. `None` if the value cannot be drawn.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }
@@ -172,7 +172,7 @@ fn widened(extent: &Extent) -> (f64, f64) {
 fn even_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let (mantissa, power) = round_step((high - low) / (wanted - 1) as f64);
     let unit = power_of_ten(power);
-    // Multiples are counted in units of the power of ten, and divided if it is small: 3 / 10 is 0.3, but 3 * 0.1 is not.
+    // If the step is small, multiples are divided by a power of ten: 3 / 10 is 0.3, but 3 * 0.1 is not.
     let tick = |count: f64| {
         if power < 0 && power > -300 { count * mantissa / power_of_ten(-power) } else { count * mantissa * unit }
     };
@@ -196,7 +196,7 @@ fn power_of_ten(power: i32) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::NAN)
 }
 
-/// Returns the smallest number that is 1, 2 or 5 times a power of ten and not below the given step.
+/// Rounds a step up to 1, 2 or 5 times a power of ten. Returns this factor and the exponent of ten.
 fn round_step(step: f64) -> (f64, i32) {
     let power = step.log10().floor() as i32;
     let mantissa = step / 10f64.powi(power);
@@ -208,8 +208,8 @@ fn round_step(step: f64) -> (f64, i32) {
     }
 }
 
-/// Returns powers of ten that enclose the range, at most about `wanted`. If they are few, also returns 2 and
-/// 5 times each power.
+/// Returns powers of ten that enclose the range, at most about `wanted`. If they are few, also returns 2 and 5 times
+/// each power.
 fn decade_ticks(low: f64, high: f64, wanted: usize) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;

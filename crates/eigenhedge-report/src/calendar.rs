@@ -22,10 +22,10 @@ const STEPS: [f64; 16] = [
 const DAY: f64 = 86400.0;
 /// Possible steps between ticks in months.
 const MONTHS: [i64; 12] = [1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 6000, 12000];
-/// Largest absolute time that is shown as a date, in seconds. It covers about the years -6000 to 9900.
+/// Largest absolute time that is shown as a date, in seconds since 1970. Dates range from about the year -6000 to 9900.
 const LAST: f64 = 2.5e11;
 
-/// Returns at most about `wanted` ticks between two times, with their labels.
+/// Returns at most about `wanted` ticks between two times, with their labels. There are none outside the calendar.
 pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     if !(low.abs() < LAST && high.abs() < LAST) {
         return (vec![], vec![]);
@@ -55,13 +55,13 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
     ticks.map(|(tick, month)| (tick, name(month))).unzip()
 }
 
-/// Formats a time to the second.
+/// Formats a time in seconds since 1970, such as `2024-01-01 00:00:59`.
 pub fn moment(seconds: f64) -> String {
     if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { crate::number::short(seconds) }
 }
 
-/// Returns the label of a tick: its date, or its time of day if steps are shorter than a day. If there are
-/// several days, the label has both.
+/// Returns the label of a tick: its date, or its time of day if steps are shorter than a day. If the axis is longer
+/// than a day, times of day come with their date.
 fn label(seconds: f64, step: f64, span: f64) -> String {
     let (year, month, day) = date(seconds);
     let date = format!("{year:04}-{month:02}-{day:02}");
@@ -78,7 +78,7 @@ fn label(seconds: f64, step: f64, span: f64) -> String {
 
 /// Returns the year, month and day in the Gregorian calendar.
 fn date(seconds: f64) -> (i64, i64, i64) {
-    // Years that start in March, in eras of 400 years.
+    // Years are counted from March, in eras of 400 years.
     let days = (seconds / DAY).floor() as i64 + 719_468;
     let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -88,7 +88,7 @@ fn date(seconds: f64) -> (i64, i64, i64) {
     (year + 400 * era + i64::from(month <= 2), month, of_year - (153 * shifted + 2) / 5 + 1)
 }
 
-/// Returns the start of a month in seconds. Months are counted from January of the year 0.
+/// Returns the start of a month in seconds since 1970. Months are counted from January of the year 0.
 fn beginning(month: i64) -> f64 {
     let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
     let year = if month <= 2 { year - 1 } else { year };

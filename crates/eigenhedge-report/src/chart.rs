@@ -1,4 +1,4 @@
-//! Charts as data, independent of their drawing.
+//! Charts as data, independent of how they are drawn.
 //!
 //! Values that cannot be drawn (not finite, beyond ±10³⁰⁰, not positive on a logarithmic axis) leave a gap in a line.
 
@@ -20,19 +20,18 @@ pub struct Chart {
     pub dated_x: bool,
     /// True if the vertical axis is logarithmic.
     pub log_y: bool,
-    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a
-    /// logarithmic axis always has this switch.
+    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a logarithmic axis
+    /// always has this switch.
     pub scale_switch: bool,
     /// Initial horizontal range; `None` for the whole range. The page offers a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
     /// Initial vertical range: the possible range of a share, or the range without a few outliers
     /// ([`crate::focus`]). `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
-    /// Vertical range of a logarithmic chart after it is switched to a linear axis; `None` for the whole
-    /// range.
+    /// Vertical range of a logarithmic chart after it is switched to a linear axis; `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Alternative horizontal axis to which a page can switch. All series must then have the same number of
-    /// points.
+    /// Alternative horizontal axis to which a page can switch; `None` for no switch. With an alternative axis, all
+    /// series must have the same number of points.
     pub other_x: Option<OtherAxis>,
     /// Series, in the order of the legend.
     pub series: Vec<Series>,
@@ -51,22 +50,22 @@ pub struct OtherAxis {
     pub label: String,
     /// True if the axis shows times.
     pub is_dated: bool,
-    /// Positions of the points.
+    /// Positions of the points on this axis.
     pub places: Vec<f64>,
-    /// Positions of the marks.
+    /// Positions of the marks on this axis.
     pub marks: Vec<f64>,
 }
 
 /// Curve or set of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Name in the legend.
+    /// Name of the series in the legend.
     pub name: String,
     /// Points, in drawing order.
     pub points: Vec<Point>,
-    /// Kind of drawing.
+    /// Kind of drawing of the series.
     pub kind: Kind,
-    /// Color.
+    /// Color of the series.
     pub tint: Tint,
 }
 
@@ -83,7 +82,7 @@ pub struct Point {
     pub high: f64,
 }
 
-/// How a series is drawn. A spread is drawn as error bars, except in a band.
+/// Kind of drawing of a series. A spread is drawn as error bars, except in a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Line. Each series has its own dash pattern and color.
@@ -103,7 +102,7 @@ pub enum Tint {
     Position,
     /// Color of the series at this position, for example for a line and its band.
     Slot(usize),
-    /// Step on a scale from early to late, [`crate::palette::TIMES`].
+    /// Color at this step of the time scale [`crate::palette::TIMES`], from early to late.
     Time(usize),
     /// Color of alarms.
     Alarm,
@@ -132,7 +131,7 @@ pub struct Annotation {
 }
 
 impl Chart {
-    /// Exchanges the horizontal axis with the alternative one, if there is one.
+    /// Exchanges the horizontal axis and the alternative one, if there is one.
     pub(crate) fn flip(&mut self) {
         let Some(other) = self.other_x.take() else { return };
         let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
@@ -187,7 +186,7 @@ impl Series {
         Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
     }
 
-    /// Sets the spread of each point.
+    /// Sets the lower and upper end of the spread of each point.
     pub fn with_spread(mut self, low: &[f64], high: &[f64]) -> Self {
         for (point, (&low, &high)) in self.points.iter_mut().zip(low.iter().zip(high)) {
             (point.low, point.high) = (low, high);
@@ -202,7 +201,7 @@ impl Series {
     }
 }
 
-/// Returns the values of a point that are drawn.
+/// Returns the vertical values of a point that are drawn: its position, except in a band, and the ends of its spread.
 fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
     [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
 }
@@ -252,7 +251,7 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// Describes how many points are outside the focus; `None` if there are none.
+    /// Returns a sentence about the points outside the focus; `None` if there are no such points.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =

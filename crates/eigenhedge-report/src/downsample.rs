@@ -4,9 +4,9 @@
 //! first or its largest. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
 //! and the last row are also kept.
 //!
-//! Guarantee: at most `capacity` rows are returned, in increasing order, including the first and the last row; with
-//! [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved and restored
-//! recorder continues identically.
+//! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and the last row, and
+//! with [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved
+//! and restored recorder continues identically.
 //!
 //! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
@@ -33,18 +33,21 @@ pub struct Downsampler {
     capacity: usize,
     width: usize,
     shift: u32,
-    /// One row for each nonempty bucket, in order.
+    /// Number of the kept row of each nonempty bucket, in order.
     rows: Vec<u64>,
+    /// Values of the kept rows, concatenated.
     values: Vec<f64>,
-    /// Numbers of the first and last row; `None` before the first row.
+    /// Numbers of the first and last row; `None` before the first row is recorded.
     ends: Option<(u64, u64)>,
+    /// Values of the first row.
     first: Vec<f64>,
+    /// Values of the last row.
     last: Vec<f64>,
 }
 
-/// Minimum number of points of a curve.
+/// Minimum capacity of a recorder.
 const LEAST: usize = 4;
-/// Maximum size of a deserialized recorder.
+/// Maximum capacity and width of a recorder.
 const MOST: usize = 1 << 20;
 
 impl Downsampler {
@@ -55,7 +58,7 @@ impl Downsampler {
         Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
     }
 
-    /// Returns true if the other recorder has the same number of curves and points.
+    /// Returns true if the other recorder has the same rule, capacity and number of curves.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.keep, self.capacity, self.width) == (other.keep, other.capacity, other.width)
     }
@@ -65,8 +68,8 @@ impl Downsampler {
         self.width
     }
 
-    /// Records a row. Missing values become NaN. Values beyond the width are ignored, and so are rows whose
-    /// number does not increase.
+    /// Records a row. Missing values become NaN. Values beyond the width are ignored, and so are rows whose number does
+    /// not increase.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -141,7 +144,7 @@ impl Downsampler {
         points
     }
 
-    /// Returns one curve: row numbers and values.
+    /// Returns one curve: row numbers and values. The values of an unknown curve are NaN.
     pub fn curve(&self, index: usize) -> (Vec<f64>, Vec<f64>) {
         let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
         self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip()

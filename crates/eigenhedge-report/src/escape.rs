@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 /// Escapes text for the content of an element or a quoted attribute, in HTML and SVG.
 ///
-/// Characters that XML does not allow become U+FFFD, because a picture that contains one would be invalid as
-/// a whole. Characters that reverse the direction of text also become U+FFFD, because they would change the
-/// surrounding text.
+/// Characters that XML does not allow become U+FFFD, because a single one would make a picture invalid. Characters that
+/// reverse the direction of text also become U+FFFD, because they would change the surrounding text.
 pub fn markup(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -25,7 +24,7 @@ pub fn markup(text: &str) -> String {
     safe
 }
 
-/// Escapes JSON for a script element. No character can then end the element or the line.
+/// Escapes JSON for a script element, so that no character can end the element or the line.
 pub fn script(json: &str) -> String {
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
@@ -39,7 +38,7 @@ pub fn script(json: &str) -> String {
     safe
 }
 
-/// Names that break output if they are not escaped, for tests of this crate and its users.
+/// Names that break output unless they are escaped, for tests of this crate and its users.
 pub const HOSTILE: &[&str] = &[
     "</script><script>window.broken=1</script>",
     "\"><img src=x onerror=window.broken=1>",

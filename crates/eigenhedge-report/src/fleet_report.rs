@@ -3,7 +3,7 @@
 use crate::monitor_report::MonitorReport;
 use crate::page::{Block, Overview, Page, Section, Tile};
 
-/// Content of the page of a fleet.
+/// Content of the page of a fleet, which has one monitor per key.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FleetReport {
     /// Heading.
@@ -26,7 +26,7 @@ impl FleetReport {
         self.page().html()
     }
 
-    /// Returns the page.
+    /// Builds the page from the tiles, the overview and the charts of each key.
     pub fn page(&self) -> Page {
         let mut blocks = vec![Block::Tiles(self.tiles.clone()), Block::Overview(self.overview.clone())];
         blocks.extend(self.keys.iter().map(|(place, report)| {

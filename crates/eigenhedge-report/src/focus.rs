@@ -1,14 +1,14 @@
-//! Ranges without outliers, which would flatten the rest.
+//! Ranges of values without outliers, which would flatten the rest of a plot.
 
 /// Maximum share of outliers at each end.
 const TAIL: f64 = 0.01;
-/// Values are outliers if their distance from the others exceeds this multiple of the range of the others.
+/// Distance from the other values, as a multiple of their range, above which a value is an outlier.
 const FAR: f64 = 2.0;
 /// Minimum number of values. Among fewer values there are no outliers.
 const FEWEST: usize = 20;
 
-/// Returns the range without outliers, which are at most 1 % of the values at each end. `None` if there are
-/// no outliers.
+/// Returns the range without outliers, which are at most 1 % of the values at each end. `None` if there are no
+/// outliers.
 pub fn without_outliers(values: impl IntoIterator<Item = f64>) -> Option<(f64, f64)> {
     let mut sorted: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);

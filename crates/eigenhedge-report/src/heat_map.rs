@@ -10,18 +10,19 @@ use crate::text_layout;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Width of the picture on a screen or on paper, and on a phone.
+/// Width of the picture on a screen or on paper, in pixels.
 const WIDE: f64 = 720.0;
+/// Width of the picture on a phone, in pixels.
 const NARROW: f64 = 380.0;
 const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
-/// Height of a line of cells.
+/// Height of a line of cells in pixels.
 const LINE: f64 = 16.0;
-/// Maximum width of the line names, as a share of the width.
+/// Maximum width of the line names, as a share of the width of the picture.
 const NAMES: f64 = 0.36;
 /// Number of shades, without the blank one.
 const SHADES: usize = 8;
-/// Size of a shade in the legend.
+/// Size of a shade in the legend, in pixels.
 const KEY: f64 = 12.0;
 
 /// Heat map: lines of cells with a common horizontal axis.
@@ -33,8 +34,8 @@ pub struct HeatMap {
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Start positions of the cells, in increasing order. A cell ends where the next one starts; the last one
-    /// has no width.
+    /// Start positions of the cells, in increasing order. A cell ends where the next one starts. The last cell has no
+    /// width.
     pub places: Vec<f64>,
     /// Name and values of each line, from top to bottom.
     pub lines: Vec<(String, Vec<f64>)>,
@@ -47,7 +48,7 @@ pub struct HeatMap {
 }
 
 impl HeatMap {
-    /// Returns the picture in both widths. A page shows the one that fits the screen.
+    /// Returns the picture in both widths. The page shows the picture that fits the screen.
     pub(crate) fn html(&self) -> String {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);
@@ -55,7 +56,7 @@ impl HeatMap {
             let (left, width) = self.across(page_width);
             format!("<div class=\"{class}\" data-box=\"[{left},{MARGIN},{width},{LINE}]\">{picture}</div>")
         };
-        // For the value of the cell under the pointer.
+        // The script shows the value of the cell under the pointer.
         let rounded = |x: &f64| format!("{x:.3e}").parse::<f64>().ok().filter(|x| x.is_finite());
         let values: Vec<Vec<Option<f64>>> =
             self.lines.iter().map(|(_, values)| values.iter().map(rounded).collect()).collect();
@@ -79,7 +80,7 @@ impl HeatMap {
         names.min(NAMES * page_width)
     }
 
-    /// Draws the picture with this width.
+    /// Draws the picture with this width in pixels. If `titled` is true, the title is above it.
     pub(crate) fn panel(&self, page_width: f64, titled: bool) -> Panel {
         let names = self.room_for_names(page_width);
         let mut body = String::new();
@@ -133,7 +134,7 @@ impl HeatMap {
         (3..=8).rev().map(axis).find(fits).unwrap_or_else(|| axis(2))
     }
 
-    /// Draws the legend of shades, with the values at both ends. It is aligned to the right.
+    /// Draws the legend of shades, aligned to the right, with the values at both ends.
     fn key(&self, right: f64, y: f64) -> String {
         let (low, high) = (short(self.range.0), short(self.range.1));
         let end = right - text_layout::width(&high, TEXT_SIZE) - 6.0;
@@ -173,7 +174,7 @@ impl HeatMap {
         let (low, high) = self.range;
         let part = if self.linear { (value - low) / (high - low) } else { (value / low).ln() / (high / low).ln() };
         let depth = SHADES as f64 * part;
-        // Linear steps start in the middle of the first, so that values near zero have no shade.
+        // Linear shades start at half of the first step, so that values near zero have no shade.
         let least = if self.linear { 0.5 } else { 0.0 };
         (depth > least).then(|| (depth as usize).min(SHADES - 1))
     }

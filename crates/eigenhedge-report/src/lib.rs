@@ -5,7 +5,7 @@
 //! [`Downsampler`] and [`TopK`] record a stream of any length in bounded memory, so that the page of 10⁸ rows is as large as
 //! that of 10⁴.
 //!
-//! This crate knows no learners, reads no files and uses no clock. The same data gives the same bytes.
+//! This crate does not depend on learners, files or a clock. Equal data gives equal bytes.
 //!
 //! Names, labels and titles may contain anything, such as `</script>`: all output passes through [`escape`].
 

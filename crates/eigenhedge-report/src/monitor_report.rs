@@ -8,7 +8,7 @@ use crate::run_report::Curve;
 /// Maximum number of columns in the heat map of contributions.
 const COLUMNS: usize = 30;
 
-/// Statistic over the rows, with its limit.
+/// Statistic over the rows, with its limit, for one chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Watched {
     /// Title of the chart.
@@ -17,27 +17,27 @@ pub struct Watched {
     pub name: String,
     /// Sentence below the chart.
     pub caption: String,
-    /// Values of the statistic.
+    /// Value of the statistic at each row.
     pub values: Vec<f64>,
-    /// Limits of the statistic.
+    /// Limit of the statistic at each row.
     pub limits: Vec<f64>,
-    /// Named points: values at some rows, and NaN elsewhere. If the list is empty, the values above the limit
-    /// are marked.
+    /// Named points: values at some rows, and NaN elsewhere. If the list is empty, the values above the limit are
+    /// marked.
     pub marked: Vec<(String, Vec<f64>)>,
 }
 
 /// Event, drift or change that is marked in the charts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Moment {
-    /// Number of the row.
+    /// Number of the marked row.
     pub row: f64,
     /// Time in seconds since 1970, if known.
     pub time: Option<f64>,
-    /// Text at the top of the mark.
+    /// Text at the top of the vertical line.
     pub label: String,
 }
 
-/// A gap in time breaks a line if it exceeds this multiple of the median step.
+/// Multiple of the median step above which a gap in time breaks a line.
 const GAP: f64 = 10.0;
 
 /// Content of the page of a monitor.
@@ -61,7 +61,7 @@ pub struct MonitorReport {
     pub moments: Vec<Moment>,
     /// Numbers of the rows of the heat map.
     pub cell_rows: Vec<f64>,
-    /// Contribution of each column to Q in these rows, as a multiple of the limit of Q.
+    /// Contribution of each column to the statistic Q in these rows, as a multiple of the limit of Q.
     pub contributions: Vec<(String, Vec<f64>)>,
     /// Numbers of the rows of the signals.
     pub signal_rows: Vec<f64>,
@@ -69,8 +69,8 @@ pub struct MonitorReport {
     pub signals: Vec<(String, Vec<f64>)>,
     /// Table of the strongest events with their causes.
     pub worst: Table,
-    /// Times of some rows in seconds since 1970, in nondecreasing order. If they are known, they are the
-    /// horizontal axis.
+    /// Times of some rows in seconds since 1970, in nondecreasing order; `None` if unknown. If times are known, the
+    /// horizontal axis shows them.
     pub times: Option<Curve>,
 }
 
@@ -80,7 +80,7 @@ impl MonitorReport {
         self.page().html()
     }
 
-    /// Returns the page.
+    /// Builds the page from the heading, the findings and [`Self::blocks`].
     pub fn page(&self) -> Page {
         let (title, subtitle, summary) = (self.title.clone(), self.subtitle.clone(), self.summary.clone());
         Page { title, subtitle, summary, blocks: self.blocks() }
@@ -127,7 +127,7 @@ impl MonitorReport {
         self.dated().map_or_else(|| "row".to_owned(), |times| times.name.clone())
     }
 
-    /// Creates a chart over some of the rows. Lines are interrupted at gaps in time.
+    /// Creates a chart over these rows, with the lines that `series` returns. Lines are interrupted at gaps in time.
     fn over(
         &self,
         title: &str,
@@ -150,7 +150,7 @@ impl MonitorReport {
         if chart.dated_x {
             let places = points.iter().enumerate().map(|(i, (_, from))| match from {
                 Some(from) => rows[*from],
-                // Between the rows around the gap.
+                // The position is between the rows around the gap.
                 None => points[..i].iter().rev().find_map(|(_, from)| *from).map_or(f64::NAN, |from| rows[from] + 0.5),
             });
             let marks = self.moments.iter().map(|one| one.row).collect();

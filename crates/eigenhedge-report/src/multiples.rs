@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 176.0;
-/// Left, top, right and bottom edge of the plotting area.
+/// Left, top, right and bottom edge of the plotting area in pixels.
 const AREA: [f64; 4] = [6.0, 54.0, 234.0, 154.0];
 const NAME_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
@@ -26,7 +26,7 @@ pub struct Multiples {
     pub curves: Vec<Curve>,
     /// Line below the name of each curve.
     pub notes: Vec<String>,
-    /// Dashed reference curve in every plot.
+    /// Dashed reference curve in every plot; `None` for no reference.
     pub reference: Option<Curve>,
     /// Upper end of the vertical axis. Curves are cut off there. The lower end is zero.
     pub top: f64,

@@ -1,7 +1,6 @@
-//! Formatting of numbers for readers.
+//! Formatting of numbers for display.
 
-/// Formats a number with at most `digits` significant digits. The number has no exponent if it is short
-/// enough without.
+/// Formats a number with at most `digits` significant digits. Only numbers below 1e-4 or from 1e15 on have an exponent.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };
@@ -46,7 +45,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
         s if s >= 1e4 && step >= 1e1 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    // A step that is not round (a clipped end) needs its own digits.
+    // A step that is not round, at a clipped end, needs its own digits.
     let decimals = (0..=8).find(|&decimals| {
         let scaled = step / unit * 10f64.powi(decimals);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0) && scaled.round() >= 1.0

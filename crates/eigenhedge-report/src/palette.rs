@@ -1,7 +1,7 @@
 //! Colors and dash patterns that are distinguishable with red-green color blindness, on dark screens and on paper.
 //!
-//! There are eight colors, each with a dash pattern. From the ninth series on the colors repeat with other dashes, so that 64
-//! series have distinct combinations. Every color has a contrast of at least 3:1 with its background.
+//! There are eight colors, each with a dash pattern. From the ninth series on, the colors repeat with other dashes, so
+//! that 64 series have distinct combinations. Every color has a contrast of at least 3:1 with its background.
 
 use crate::chart::{Kind, Tint};
 
@@ -39,7 +39,7 @@ pub const SERIES: [Colour; 8] = [
     colour("#882255", "#f27fa5"),
 ];
 
-/// Color of alarms. It is the only red.
+/// Color of alarms. No other color is red.
 pub const ALARM: Colour = colour("#cf1020", "#ff6b6b");
 /// Color of drifts.
 pub const DRIFT: Colour = colour("#b35c00", "#ffb454");
@@ -62,13 +62,13 @@ const COMPARED: &[u8] = &[6, 4];
 /// Appearance of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Color.
+    /// Color of the series.
     pub colour: Colour,
     /// Name of the color in style sheets.
     pub class: &'static str,
-    /// Dash pattern.
+    /// Dash pattern of the line, in pixels.
     pub dash: &'static [u8],
-    /// Shape of the points.
+    /// Index of the shape of the points.
     pub shape: usize,
 }
 

@@ -1,4 +1,5 @@
-//! A line that follows points in the plane, row by row: an animation with a slider where scripts run, otherwise a few pictures.
+//! Animation of a line that follows points in the plane, row by row. Without scripts, a page shows a few static
+//! pictures.
 
 use crate::escape::markup;
 use crate::palette::{Colour, FAINT, INK, SERIES};
@@ -11,12 +12,12 @@ use std::fmt::Write as _;
 const FRAMES: usize = 4;
 const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;
-/// Number of points shown at a time, the most recent ones.
+/// Number of the most recent points that are shown at a time.
 const SEEN: usize = 40;
-/// Pixels per unit.
+/// Pixels per unit of the coordinates.
 const UNIT: f64 = 100.0;
 
-/// Animation of points in the plane, one per row, with two lines.
+/// Animation of points in the plane, one per row, with an adaptive line and a fixed line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Steps {
     /// Title above the picture.
@@ -27,11 +28,11 @@ pub struct Steps {
     pub caption: String,
     /// Points. Their coordinates are between -1 and 1.
     pub points: Vec<(f64, f64)>,
-    /// Angle of the adaptive line before each point.
+    /// Angle of the adaptive line before each point, in radians.
     pub angles: Vec<f64>,
-    /// Angle of the best fixed line.
+    /// Angle of the best fixed line, in radians.
     pub fixed: f64,
-    /// Cumulative losses of the adaptive line and of the best fixed line.
+    /// Cumulative losses of the adaptive line and of the best fixed line, after each point.
     pub lost: Vec<(f64, f64)>,
 }
 
@@ -48,7 +49,7 @@ impl Steps {
         )
     }
 
-    /// Draws the picture after a step.
+    /// Draws the picture after the point with index `step`.
     fn frame(&self, step: usize) -> String {
         let centre = (WIDTH / 2.0, WIDTH / 2.0);
         let place = |(x, y): (f64, f64)| (centre.0 + UNIT * x, centre.1 - UNIT * y);

@@ -1,4 +1,4 @@
-//! Approximate text widths for layout. Fonts differ, so widths are overestimated.
+//! Approximate text widths for layout. Because fonts differ, widths are overestimated.
 
 /// Returns the width of a character in units of the font size.
 fn character_width(character: char) -> f64 {
@@ -16,12 +16,12 @@ fn character_width(character: char) -> f64 {
     }
 }
 
-/// Returns the width of a text in pixels.
+/// Returns the width of a text in pixels. `size` is the font size.
 pub fn width(text: &str, size: f64) -> f64 {
     text.chars().map(character_width).sum::<f64>() * size
 }
 
-/// Truncates the text, with an ellipsis, if it does not fit.
+/// Truncates the text with an ellipsis if it is wider than `room` pixels.
 pub fn fit(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.into();
@@ -37,8 +37,8 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
-/// Shortens the text if it does not fit: keeps its first letters and as much of its end as fits, with an
-/// ellipsis between them. For names that start alike.
+/// Shortens the text if it does not fit: keeps its first letters and as much of its end as fits, with an ellipsis
+/// between them. This suits names with a common start.
 pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     const FIRST: usize = 4;
     if width(text, size) <= room {
@@ -54,8 +54,8 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// Wraps the text into at most `most` lines, between words. The last line ends with an ellipsis if some text
-/// does not fit.
+/// Wraps the text between words into at most `most` lines. The last line ends with an ellipsis if some text does not
+/// fit.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

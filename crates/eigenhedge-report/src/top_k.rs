@@ -1,6 +1,6 @@
-//! The rows with the largest values of a stream of any length.
+//! Selection of the rows with the largest values in a stream of any length.
 //!
-//! Cost: one comparison for most rows; memory for `capacity` entries. Among equal values the earlier row is kept.
+//! Cost: one comparison for most rows, and memory for `capacity` entries. Among equal values, the earlier row is kept.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ pub struct TopK {
     entries: Vec<Entry>,
 }
 
-/// Serialized form, not checked yet.
+/// Serialized form of the list, not checked yet.
 #[derive(Deserialize)]
 struct Saved {
     capacity: usize,
@@ -54,7 +54,7 @@ impl TopK {
         Self { capacity, entries: vec![] }
     }
 
-    /// Adds a row if its value is large enough. The label is created only in that case. NaN is never added.
+    /// Adds a row if its value is among the largest. The label is created only in that case. NaN is never added.
     pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
         let full = self.entries.len() >= self.capacity;
         if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {

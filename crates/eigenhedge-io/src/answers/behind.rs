@@ -1,8 +1,8 @@
-//! Answers that are written by another thread.
+//! Output of answers on a separate thread.
 //!
-//! Answers are passed on in batches, in order. The bytes and positions are those of [`Answers`]. An error is reported
-//! with a later answer, at the latest by `sync` or `finish`. Dropping an [`Output`] waits for its thread, so that an
-//! unfinished file is removed before the program ends.
+//! Answers are sent to the thread in batches, in order. The output has the bytes and positions that [`Answers`] alone
+//! would produce. A write error is returned by a later call, at the latest by `sync` or `finish`. Dropping an
+//! [`Output`] waits for its thread, so that an unfinished file is removed before the program ends.
 
 use super::{Answer, Answers, Position};
 use crate::error::{Error, Fault};
@@ -10,12 +10,12 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Number of values per batch.
+/// Number of values at which a batch is sent to the thread.
 const NUMBERS: usize = 1 << 12;
-/// Maximum number of waiting batches.
+/// Maximum number of batches that wait to be written.
 const LOTS: usize = 4;
 
-/// Output that writes answers directly or in a separate thread.
+/// Output that writes answers directly or on a separate thread.
 pub struct Output(Kind);
 
 enum Kind {
@@ -33,16 +33,16 @@ struct Behind {
 /// Batch of answers, or of rows of a table.
 #[derive(Default)]
 struct Lot {
-    /// Row, losses, and the ends of the coordinates and strings of each answer.
+    /// Row number, expected loss, loss, and the ends in `numbers` and `texts`, for each answer.
     answers: Vec<(u64, f64, f64, usize, usize)>,
-    /// End of each row in the list of numbers.
+    /// End in `numbers` of each row of a table.
     rows: Vec<usize>,
     numbers: Vec<f64>,
     texts: Vec<String>,
 }
 
 enum Message {
-    /// First message, with the destination.
+    /// First message: the destination of the answers.
     Begin(Box<Answers>),
     Lot(Lot),
     Sync(SyncSender<Position>),
@@ -55,8 +55,8 @@ impl Output {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Creates an output that writes in a separate thread. Answers that must be flushed before the next row
-    /// is read, and answers without a target, are still written immediately.
+    /// Creates an output that writes on a separate thread. Answers that must be flushed before the next row is read,
+    /// and answers without a target, are still written immediately.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);
@@ -98,7 +98,7 @@ impl Output {
         }
     }
 
-    /// Flushes the output to disk and returns its size ([`Answers::sync`]).
+    /// Flushes the output to disk and returns the number of rows and bytes written ([`Answers::sync`]).
     pub fn sync(&mut self) -> Result<Position, Error> {
         match &mut self.0 {
             Kind::Direct(answers) => answers.sync(),
@@ -111,7 +111,7 @@ impl Output {
         }
     }
 
-    /// Completes the output and makes it visible ([`Answers::finish`]).
+    /// Completes the output and renames a staging file to its target ([`Answers::finish`]).
     pub fn finish(self) -> Result<(), Error> {
         match self.0 {
             Kind::Direct(answers) => answers.finish(),
@@ -147,7 +147,7 @@ impl Behind {
         self.end().err().unwrap_or_else(ended)
     }
 
-    /// Waits until the thread has ended.
+    /// Stops the thread, waits until it has ended, and returns its result.
     fn end(&mut self) -> Result<(), Error> {
         self.messages = None;
         let ended =
@@ -158,13 +158,13 @@ impl Behind {
 
 impl Drop for Behind {
     fn drop(&mut self) {
-        // Rows before an error are still answered. Write errors are ignored here.
+        // Answers in the last batch are still written. Write errors are ignored here.
         let _ = self.send_lot();
         let _ = self.end();
     }
 }
 
-/// Writes all messages until the sender is dropped.
+/// Handles messages until `Finish` arrives, a write fails, or the sender is dropped.
 fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
     let Ok(Message::Begin(mut answers)) = messages.recv() else { return Ok(()) };
     for message in messages {

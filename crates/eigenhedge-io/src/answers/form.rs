@@ -1,4 +1,4 @@
-//! Output formats.
+//! Formats of output tables: CSV, TSV, JSON Lines and Parquet.
 
 use super::number::write_number;
 use super::{Answer, Cell, CellKind};
@@ -18,15 +18,15 @@ pub enum Form {
     Tsv,
     /// One JSON object per line.
     Jsonl,
-    /// Apache Parquet. The staging file contains plain records until the end.
+    /// Apache Parquet. Rows are stored as plain records and converted when the table is complete.
     Parquet,
 }
 
 impl Form {
-    /// All values, in order.
+    /// All formats.
     pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet];
 
-    /// Returns the name that users type.
+    /// Returns the name of the format on the command line.
     pub fn name(self) -> &'static str {
         let format = match self {
             Self::Csv => Format::Csv,
@@ -37,7 +37,7 @@ impl Form {
         format.name()
     }
 
-    /// Returns the format with this name.
+    /// Returns the format with this name; `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
@@ -55,7 +55,7 @@ impl Form {
         }
     }
 
-    /// Writes the header, if the format has one.
+    /// Writes the header of a table of answers, if the format has one. `kept` is the number of coordinates.
     pub(crate) fn header(self, names: &[String], kept: usize, out: &mut dyn Write) -> io::Result<()> {
         let Some(comma) = self.comma() else { return Ok(()) };
         write!(out, "row")?;
@@ -132,8 +132,7 @@ impl Form {
         }
     }
 
-    /// Writes a row of a table whose columns have different types. A missing number becomes an empty cell or
-    /// null.
+    /// Writes a row of a table whose columns have different types. A missing number becomes an empty cell or null.
     pub(crate) fn cells(self, columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
@@ -171,7 +170,8 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines in a file with this many answers; `None` for formats without lines.
+    /// Returns the number of lines in a file with this many answers, including a header; `None` for formats without
+    /// lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),
@@ -189,17 +189,17 @@ impl Form {
     }
 }
 
-/// Code of a missing integer in a record.
+/// Value that encodes a missing integer in a record.
 pub(super) const NO_NUMBER: u64 = u64::MAX;
 
-/// Writes a string as a record: its length, then its bytes.
+/// Writes a string as a record: its length in bytes as 32 bits, then its bytes.
 fn text_record(text: &str, out: &mut dyn Write) -> io::Result<()> {
     let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(text.as_bytes())
 }
 
-/// Returns the cell, in quotes if necessary.
+/// Returns a CSV or TSV cell, in double quotes if necessary.
 fn quoted_cell(text: &str, comma: char) -> Cow<'_, str> {
     let is_plain = !text.contains([comma, '"', '\n', '\r']) && text.trim() == text;
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }

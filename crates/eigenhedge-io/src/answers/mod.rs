@@ -1,11 +1,11 @@
-//! Output of answers to rows. Files are either complete or absent.
+//! Output tables with one answer per input row, such as its loss and coordinates. A file is either complete or absent.
 //!
-//! A file is written under a temporary name in the same folder and renamed when it is complete (see [`crate::WholeFile`]). The
-//! temporary name is derived from that of the target, so that a killed run finds its partial output: [`Answers::sync`] flushes
-//! the output to disk and returns its size, and [`Answers::resume`] truncates to that size and continues. The result is byte
-//! for byte that of a single run. After a sync, the staging file is kept when a run fails. Before that, and after a complete
-//! run, it is removed. If a complete run is resumed from an earlier state, its answers are truncated in the target. This is
-//! impossible for Parquet.
+//! A file is written under a temporary name in the target's folder and renamed when it is complete (see
+//! [`crate::WholeFile`]). The temporary name is derived from the target's name, so that a new run finds the partial
+//! output of a killed run: [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::resume`]
+//! truncates to that size and continues. The result is byte for byte that of a single run. After a sync, the staging
+//! file is kept when a run fails. Before that, and after a complete run, it is removed. If a complete run is resumed
+//! from an earlier state, its answers are truncated in the target. This is impossible for Parquet.
 //!
 //! The staging file is locked during a run: a second run with the same target is refused.
 //!
@@ -41,16 +41,16 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// Answer to a row.
+/// Answer to an input row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Answer<'a> {
     /// Number of the row in its table, counted from 0.
     pub row: u64,
-    /// Expected loss over the learner's own randomness.
+    /// Loss, averaged over the learner's random choice.
     pub expected_loss: f64,
-    /// Loss of the choice that was drawn.
+    /// Loss of the choice that the learner drew.
     pub loss: f64,
-    /// Coordinates in the kept directions.
+    /// Coordinates of the row in the kept directions.
     pub coordinates: &'a [f64],
     /// Cells copied from the row, one for each name given to [`Answers::with_texts`].
     pub texts: &'a [String],
@@ -71,9 +71,9 @@ pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Ve
 /// Extent of the output that is safely on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Position {
-    /// Number of answers.
+    /// Number of answers written.
     pub rows: u64,
-    /// Size of the staging file in bytes; zero if there is none.
+    /// Size of the staging file in bytes; zero if there is no staging file.
     pub bytes: u64,
 }
 
@@ -99,7 +99,7 @@ pub struct Answers {
 pub enum CellKind {
     /// Integers; some may be missing.
     Whole,
-    /// Numbers.
+    /// Floating-point numbers; NaN if missing.
     Number,
     /// Strings.
     Text,
@@ -128,8 +128,8 @@ enum Sink {
 }
 
 impl Answers {
-    /// Opens a table and checks that the target is writable. Nothing is visible there until the table is
-    /// complete. `kept` is the number of coordinates.
+    /// Opens a table and checks that the target is writable. A file appears at the target only when the table is
+    /// complete. `kept` is the number of coordinates. With `at_once`, each answer is flushed.
     pub fn open(target: &Target, form: Form, kept: usize, at_once: bool) -> Result<Self, Error> {
         Self::start(target, form, kept, at_once, None)
     }
@@ -169,8 +169,8 @@ impl Answers {
         })
     }
 
-    /// Opens a table of numeric rows with these column names, for [`Self::write_row`]. If a position is
-    /// given, continues after it.
+    /// Opens a table of numeric rows with these column names, for [`Self::write_row`]. If a position is given,
+    /// continues after it.
     pub fn of_rows(
         target: &Target,
         form: Form,
@@ -178,15 +178,15 @@ impl Answers {
         at_once: bool,
         position: Option<&Position>,
     ) -> Result<Self, Error> {
-        // Positions are not names: a header of numbers would be read as a row.
+        // If all names are numbers, they get a prefix. A header of numbers would be read as a row.
         let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
         let name = |name: &String| if are_positions { format!("x{name}") } else { name.clone() };
         let names = names.iter().map(name).collect();
         Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
     }
 
-    /// Opens a table with columns of these names and types, for [`Self::write_cells`]. If a position is
-    /// given, continues after it. Duplicate names are an error.
+    /// Opens a table with columns of these names and types, for [`Self::write_cells`]. If a position is given,
+    /// continues after it. Duplicate names are an error.
     pub fn of_cells(
         target: &Target,
         form: Form,
@@ -216,7 +216,7 @@ impl Answers {
         [("row".to_owned(), CellKind::Whole)].into_iter().chain(texts).chain(numbers(&losses)).collect()
     }
 
-    /// Adds text columns with these names, after the row number.
+    /// Adds text columns with these names, after the row number. Returns an error if a numeric column has such a name.
     pub fn with_texts(self, names: Vec<String>) -> Result<Self, Error> {
         let is_coordinate = |name: &str| (0..self.kept).any(|i| name == format!("z{i}"));
         let is_taken =
@@ -227,8 +227,8 @@ impl Answers {
         }
     }
 
-    /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading
-    /// apostrophe. These are cells that start with `=`, `+`, `-` or `@` and are not numbers.
+    /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading apostrophe. These
+    /// are cells that start with `=`, `+`, `-` or `@` and are not numbers.
     pub fn with_safe_cells(self, is_safe: bool) -> Self {
         let is_safe = is_safe && matches!(self.form, Form::Csv | Form::Tsv);
         Self { is_safe, ..self }
@@ -303,7 +303,7 @@ impl Answers {
         written
     }
 
-    /// Flushes the output to disk. Returns how much of it is there.
+    /// Flushes the output to disk. Returns the number of rows and bytes written.
     pub fn sync(&mut self) -> Result<Position, Error> {
         self.hand_over(|out| out.flush())?;
         let bytes = match &mut self.sink {
@@ -313,7 +313,7 @@ impl Answers {
         Ok(Position { rows: self.rows, bytes })
     }
 
-    /// Completes the output and makes it visible.
+    /// Completes the output. A staging file is renamed to its target.
     pub fn finish(mut self) -> Result<(), Error> {
         self.hand_over(|out| out.flush())?;
         let columns = self.columns();
@@ -341,7 +341,7 @@ impl Answers {
     }
 }
 
-/// Returns the cell, changed if necessary so that no spreadsheet interprets it as a formula.
+/// Returns the cell, with a leading apostrophe if a spreadsheet would interpret it as a formula.
 fn safe_cell(text: &str) -> Cow<'_, str> {
     match text.trim_start().starts_with(['=', '+', '-', '@']) && text.trim().parse::<f64>().is_err() {
         true => Cow::Owned(format!("'{text}")),

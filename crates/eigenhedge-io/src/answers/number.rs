@@ -1,10 +1,10 @@
-//! Fast formatting of numbers, in the form of `{:?}` but in a fifth of its time. Where two shortest texts are equally
-//! near to the number, the result may be the other one.
+//! Fast formatting of numbers. The result has the form of `{:?}` and takes a fifth of the time. If two shortest strings
+//! are equally close to the number, the two formatters may choose different strings.
 
 use std::io::{self, Write};
 
-/// Range of absolute values that are written without an exponent. The two formatters write exponents
-/// differently.
+/// Range of absolute values for the fast formatter. Outside this range it would write exponents differently from
+/// `{:?}`.
 const PLAIN: std::ops::Range<f64> = 1e-4..1e16;
 
 /// Writes the shortest string that reads back as the same number.

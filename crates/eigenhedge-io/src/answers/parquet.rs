@@ -14,8 +14,8 @@ pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Converts records to a table. A record contains an integer, a number, or a string with its length for each
-/// column.
+/// Converts records to a Parquet table. For each column, a record contains an integer, a floating-point number, or a
+/// string preceded by its length.
 #[cfg(feature = "parquet")]
 pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
     use super::form::NO_NUMBER;

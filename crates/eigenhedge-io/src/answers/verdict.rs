@@ -1,17 +1,17 @@
-//! The answer of a monitor to a row, as cells.
+//! Output columns and cells for the verdict of a monitor on a row.
 
 use super::{Cell, CellKind};
 use eigenhedge::Verdict;
 
-/// Number of causes in each answer.
+/// Number of causes per verdict. A cause is an input column with its share of the squared deviations.
 pub const CAUSES: usize = 3;
 
-/// Returns the columns of the causes. Each cause has a column for its name and one for its share.
+/// Returns the columns for the causes: the name of each cause and its share.
 pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
     (1..=CAUSES).flat_map(|i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)])
 }
 
-/// Returns the columns of a monitor's answers. `kept` are the names of the copied columns.
+/// Returns the output columns of a monitor. `kept` are the names of the copied columns.
 pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     let mut columns = vec![("row".to_owned(), CellKind::Whole)];
     columns.extend(kept.iter().map(|name| (name.clone(), CellKind::Text)));
@@ -23,7 +23,7 @@ pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     columns
 }
 
-/// Returns the cells for a verdict. `texts` are the copied cells of the row, and `names` the names of the
+/// Returns the cells for a verdict. `texts` are the copied cells of the row. `names` are the names of the input
 /// columns.
 pub fn verdict_cells<'a>(verdict: &Verdict, texts: &'a [String], names: &'a [String]) -> Vec<Cell<'a>> {
     let mut cells = vec![Cell::Whole(Some(verdict.row))];

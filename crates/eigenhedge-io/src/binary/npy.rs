@@ -21,15 +21,15 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Size of a block in bytes. A longer row is a block of its own.
 const BLOCK: u64 = 1 << 20;
 
-/// Place of the bytes of the array.
+/// Location of the bytes of an array.
 pub enum Origin {
-    /// The whole source.
+    /// Whole source.
     File,
     /// Member of an archive.
     Member(Member),
 }
 
-/// Access to the bytes.
+/// Source of the bytes of an array.
 enum Feed {
     /// Sequential access.
     Forward(Box<dyn Read>),
@@ -37,7 +37,7 @@ enum Feed {
     Anywhere(File),
 }
 
-/// Reader of an array.
+/// Reader of a two-dimensional array, one row at a time.
 pub struct Npy {
     input: InputSource,
     format: &'static str,
@@ -49,8 +49,9 @@ pub struct Npy {
     data_start: u64,
     columns: Columns,
     block: Vec<u8>,
-    /// Index of the first row of the block, and number of rows in it.
+    /// Index of the first row of the block.
     block_first: u64,
+    /// Number of rows in the block.
     block_rows: u64,
     most_block_rows: u64,
     next: u64,
@@ -58,7 +59,7 @@ pub struct Npy {
 }
 
 impl Npy {
-    /// Reads the header and the first block.
+    /// Reads and checks the header. A pipe or an archive must also deliver its first block.
     pub fn open(input: &InputSource, origin: Origin, layout: &Layout) -> Result<Opened, Error> {
         let format = layout.format.name();
         let in_file = matches!(origin, Origin::File) && input.size().is_some();
@@ -125,7 +126,7 @@ impl Npy {
                 data.into(),
             )?;
         }
-        // A row of a pipe must have arrived before the stated length is trusted.
+        // The first row of a pipe must have arrived before the stated length is trusted.
         if !in_file {
             array.fill()?;
         }

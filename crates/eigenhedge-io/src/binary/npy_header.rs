@@ -1,4 +1,4 @@
-//! The header of an NPY file: a Python dictionary with three entries.
+//! Header of an NPY file: a Python dictionary with three entries.
 //!
 //! The parser is handwritten: the grammar takes a dozen lines, and a general parser of Python literals would let a damaged file
 //! request any amount of memory.
@@ -8,7 +8,7 @@ use std::io::{self, Read};
 /// Type and shape of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
-    /// Type of the elements, as NumPy writes it.
+    /// Type of the elements as NumPy writes it, such as `<f8`.
     pub element: String,
     /// True for Fortran order (columns are contiguous).
     pub by_column: bool,
@@ -18,11 +18,11 @@ pub struct Header {
     pub size: u64,
 }
 
-/// Maximum length of a header in bytes. The header of a plain array has about a hundred.
+/// Maximum length of a header in bytes. A plain array has a header of about a hundred bytes.
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
-    /// Reads the header. The inner error is the reason why the header is invalid.
+    /// Reads the header. The outer error is that of reading. The inner error is the reason why the header is invalid.
     pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
         let mut start = [0; 8];
         if let Err(error) = source.read_exact(&mut start) {
@@ -69,7 +69,7 @@ fn parse(text: &str, size: u64) -> Option<Header> {
         let value = after.trim_start().strip_prefix(':')?.trim_start();
         rest = match key {
             "descr" if value.starts_with('[') => {
-                // A record type: not numbers, but the type can be named.
+                // A record type is not numeric. Its name is kept for the error message.
                 let end = value.rfind(']')? + 1;
                 element = Some(value[..end].to_owned());
                 &value[end..]
@@ -97,7 +97,7 @@ fn parse(text: &str, size: u64) -> Option<Header> {
     Some(Header { element: element?, by_column: by_column?, shape: shape?, size })
 }
 
-/// Returns a string that is in single or double quotes, and the rest of the text after it.
+/// Splits off a string in single or double quotes. Returns the string and the text after it; `None` without quotes.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
     text[1..].split_once(quote)
@@ -163,7 +163,7 @@ impl Element {
         }
     }
 
-    /// Decodes the elements at these offsets to doubles.
+    /// Decodes the elements at these byte offsets and appends them to `row`.
     pub fn decode(self, bytes: &[u8], starts: impl Iterator<Item = usize>, row: &mut Vec<f64>) {
         macro_rules! all {
             ($type:ty) => {

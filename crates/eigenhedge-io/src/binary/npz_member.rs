@@ -1,7 +1,7 @@
-//! One array of an NPZ archive, as a stream of bytes.
+//! Stream of the bytes of one array in an NPZ archive.
 //!
-//! The directory of the archive contains the location of the member. Its bytes are read from the file directly and inflated on
-//! the fly, so that memory use does not depend on their number. The checksum is verified after the last byte.
+//! The directory of the archive contains the location of the array. Its bytes are read from the file directly and
+//! inflated on the fly, so that memory use does not depend on its size. The checksum is verified after the last byte.
 
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
@@ -9,7 +9,7 @@ use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
-/// Place of an array in an archive.
+/// Location, size and checksum of an array in an archive.
 #[derive(Debug, Clone)]
 pub struct Member {
     start: u64,
@@ -57,7 +57,7 @@ pub fn find(input: &InputSource, array: Option<&str>) -> Result<Member, Error> {
         other => return Err(unsound(format!("the array {name:?} is compressed by {other}, which NumPy does not do"))),
     };
     let (compressed, size) = (member.compressed_size(), member.size());
-    // The compressed bytes cannot contain more than that.
+    // Compressed bytes cannot expand by more than this ratio.
     if size > if deflated { compressed.saturating_mul(DEFLATE_RATIO) } else { compressed } {
         return Err(unsound(format!("the array {name:?} has {compressed} bytes, which cannot hold {size}")));
     }
@@ -81,7 +81,7 @@ impl Member {
         self.size
     }
 
-    /// Opens the bytes of the array.
+    /// Opens the array for reading. Its bytes are inflated if necessary, and its checksum is verified at the end.
     pub fn open(&self, input: &InputSource) -> Result<Box<dyn Read>, Error> {
         let mut file = input.file(FORMAT)?;
         file.seek(SeekFrom::Start(self.start)).map_err(|error| input.unreadable(error))?;

@@ -1,8 +1,8 @@
-//! Arrow IPC: files (which Feather version 2 is too) and streams.
+//! Reader of Arrow IPC files, including Feather version 2, and of Arrow IPC streams.
 //!
-//! A file starts with `ARROW1`. Anything else, including every pipe, is read as a stream. The writer determines the number of
-//! rows per batch, and one batch is in memory at a time. Dictionary batches are skipped, because numeric columns do not need
-//! them.
+//! A file starts with `ARROW1`. Pipes, and files that start with the marker of a message, are read as streams. The
+//! program that wrote the file determined the number of rows per batch. One batch is in memory at a time. Dictionary
+//! batches are skipped, because numeric columns do not need them.
 //!
 //! **Trust.** Messages are read here and decoded by the library. Lengths stated in a file are compared with its actual length,
 //! and those of compressed buffers with the maximum that their bytes can contain, before anything is allocated.
@@ -48,7 +48,7 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     };
     let schema = Arc::new(schema);
     let chosen = choose(input, layout, &schema)?;
-    // Projection takes time proportional to the square of the number of columns.
+    // Projection takes quadratic time in the number of columns, so it is skipped if all columns are selected.
     let projection = (chosen.1.len() < schema.fields().len()).then(|| chosen.1.clone());
     let columns = chosen.0.clone();
     let batches: Batches = Box::new(Decoder { messages, schema, projection });
@@ -68,7 +68,7 @@ enum Source {
     Stream(BufReader<Box<dyn Read>>),
 }
 
-/// Position of a message in a file.
+/// Position of a message in a file, and the lengths of its metadata and body in bytes.
 struct Place {
     start: u64,
     metadata: u64,
@@ -82,7 +82,7 @@ struct Parts {
 }
 
 impl Messages {
-    /// Reads the footer of a file.
+    /// Reads the footer of a file. Returns the schema and the messages.
     fn of_file(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
         const END: u64 = 10;
         let broken = |reason: &str| unsound(input, format, reason);
@@ -115,7 +115,7 @@ impl Messages {
         Ok((schema, Self { input: input.clone(), format, source: Source::File(file, places.into_iter()) }))
     }
 
-    /// Reads the schema at the start of a stream.
+    /// Reads the schema at the start of a stream. Returns the schema and the remaining messages.
     fn of_stream(input: &InputSource, format: &'static str) -> Result<(Schema, Self), Error> {
         let source = Source::Stream(BufReader::new(input.open()?));
         let mut messages = Self { input: input.clone(), format, source };
@@ -160,7 +160,7 @@ impl Messages {
     }
 }
 
-/// Returns the schema, or an error if its numbers do not have the byte order of this machine.
+/// Converts the schema. Returns an error if its numbers do not have the byte order of this machine.
 fn understood(input: &InputSource, format: &'static str, schema: arrow_ipc::Schema<'_>) -> Result<Schema, Error> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(unsound(input, format, "its numbers have another order of bytes than this machine's"));
@@ -173,7 +173,7 @@ fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Returns the length of the next message. `None` at the end, with or without an end marker.
+/// Returns the length of the next message in bytes; `None` at the end, with or without an end marker.
 fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     let mut length = [0; 4];
     let mut next = || match stream.read_exact(&mut length) {
@@ -186,7 +186,7 @@ fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     }
 }
 
-/// Reads `length` bytes. Memory grows with the bytes received, not with the stated size.
+/// Reads `length` bytes. For a pipe, memory grows with the bytes received, not with the stated length.
 fn read_bounded(
     input: &InputSource,
     format: &'static str,

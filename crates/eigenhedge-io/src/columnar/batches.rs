@@ -16,7 +16,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
 
-/// Sequence of batches.
+/// Iterator over the batches of a table.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
 /// Function that opens the batches again after a given number of rows.
@@ -29,23 +29,24 @@ pub struct Table {
     batches: Batches,
     reopen: Option<Reopen>,
     columns: Columns,
-    /// Positions of the selected columns in a batch, whose columns are in file order.
+    /// Position in a batch of each selected column. Batches have their columns in file order.
     order: Vec<usize>,
-    /// Positions of the copied columns in a batch.
+    /// Position in a batch of each copied column.
     kept: Vec<usize>,
     batch: Option<RecordBatch>,
-    /// Some rows of the batch in row-major order, and the number of the first one.
+    /// Some rows of the batch, in row-major order.
     block: Vec<f64>,
+    /// Index in the batch of the first row of the block.
     block_first: usize,
-    /// Next row within the batch.
+    /// Index of the next row in the batch.
     at: usize,
     rows: u64,
     total: Option<u64>,
     fills: bool,
 }
 
-/// Selects columns. Returns them and their positions in file order. Columns of unsupported types are reported
-/// by name.
+/// Selects the columns to read. Returns them, and the positions to decode in file order. Columns of unsupported types
+/// are an error.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -168,8 +169,8 @@ impl Table {
     }
 }
 
-/// Copies a numeric column to every `width`-th cell. Missing values become NaN. Returns false if the column
-/// is not numeric.
+/// Copies a numeric column to every `width`-th cell. Missing values become NaN. Returns false if the column is not
+/// numeric.
 fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
     macro_rules! as_double {
         ($type:ty, $convert:expr) => {{
@@ -205,7 +206,7 @@ impl Reader for Table {
             return Ok(false);
         }
         let width = self.order.len();
-        // The block is empty or exhausted, also after rows have been skipped.
+        // The block is refilled if it does not contain the next row, which may come after skipped rows.
         if (self.at - self.block_first + 1) * width > self.block.len() {
             self.transpose()?;
         }

@@ -1,4 +1,4 @@
-//! Text of the cells of a column.
+//! Conversion of the cells of a column to text.
 
 use crate::dates;
 use arrow_array::cast::AsArray;
@@ -25,8 +25,8 @@ pub fn can_be_text(kind: &DataType) -> bool {
     plain || kind.is_integer() || kind.is_floating()
 }
 
-/// Returns a cell as a string: the text itself, the shortest digits of a number, or an ISO 8601 date. Empty
-/// if the cell is missing.
+/// Returns a cell as a string: the text itself, the shortest digits of a number, or an ISO 8601 date. The string is
+/// empty if the cell is missing.
 pub fn text_of(array: &ArrayRef, row: usize) -> String {
     if row >= array.len() || array.is_null(row) {
         return String::new();
@@ -71,7 +71,7 @@ pub fn text_of(array: &ArrayRef, row: usize) -> String {
     text.unwrap_or_default()
 }
 
-/// Formats a timestamp. `units` is counted from 1970, with `in_second` units per second.
+/// Formats a timestamp. `units` is the time since 1970, with `in_second` units per second.
 fn moment(units: i64, in_second: i64) -> String {
     let nanoseconds = units.rem_euclid(in_second) * (1_000_000_000 / in_second);
     dates::text(units.div_euclid(in_second), nanoseconds as u32, true)

@@ -1,7 +1,7 @@
-//! Parquet and Arrow files: batches of columns, converted to rows.
+//! Readers of Parquet and Arrow files. Columns are read in batches and converted to rows.
 //!
-//! Only the selected columns are decoded. One batch is in memory at a time. For Parquet it has about [`BATCH_CELLS`] cells at
-//! most (plus the pages being decoded); for Arrow it is a batch as written.
+//! Only the selected columns are decoded. One batch is in memory at a time. For Parquet, a batch has at most about
+//! [`BATCH_CELLS`] cells (plus the pages being decoded). For Arrow, batches are used as they were written.
 
 mod arrow;
 mod batches;
@@ -17,7 +17,7 @@ use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
 
-/// Number of cells decoded at a time.
+/// Approximate number of cells decoded at a time.
 const BATCH_CELLS: usize = 1 << 17;
 
 /// Opens a Parquet or Arrow file.
@@ -29,9 +29,9 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(input, layout.format.name(), reason)))
 }
 
-/// Creates an error from the message of a library.
+/// Creates the error for a damaged file from the message of a library.
 fn unsound(input: &InputSource, format: &'static str, reason: impl std::fmt::Display) -> Error {
-    // One sentence, regardless of the line breaks of the library.
+    // Line breaks in the library's message become spaces.
     let reason = reason.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     input.fault(Fault::Unsound { format, reason })
 }

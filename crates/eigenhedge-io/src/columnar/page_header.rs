@@ -7,28 +7,33 @@
 
 use std::io::{self, Read};
 
-/// Sizes of a page.
+/// Sizes stated in the header of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
     /// Size of the page in the file, in bytes.
     pub packed: u64,
     /// Uncompressed size of the page in bytes.
     pub unpacked: u64,
-    /// Number of dictionary values; zero for other pages.
+    /// Number of dictionary values; zero if the page is not a dictionary.
     pub dictionary_values: u64,
     /// Size of the header itself in bytes.
     pub size: u64,
 }
 
-/// Field numbers in the Thrift definition.
+/// Number of the field with the uncompressed size, in the Thrift definition of a page header.
 const UNPACKED: i16 = 2;
+/// Number of the field with the size in the file.
 const PACKED: i16 = 3;
+/// Number of the field with the header of a dictionary page.
 const DICTIONARY: i16 = 7;
+/// Number of the field with the number of values, in the header of a dictionary page.
 const DICTIONARY_VALUES: i16 = 1;
 
-/// Field types of the compact protocol.
+/// Field type that ends a structure, in Thrift's compact protocol.
 const STOP: u8 = 0;
+/// Field type of a nested structure.
 const STRUCT: u8 = 12;
+/// Field types of 16-, 32- and 64-bit integers.
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 
 impl PageHeader {
@@ -115,12 +120,12 @@ impl<R: Read> Thrift<R> {
         if found == bytes { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 
-    /// Skips a value.
+    /// Skips a value of this type. Returns an error if values are nested too deeply.
     fn skip(&mut self, kind: u8, depth: u32) -> io::Result<()> {
         const DEEPEST: u32 = 16;
         match kind {
             _ if depth > DEEPEST => Err(senseless()),
-            // Booleans are part of the type.
+            // The value of a Boolean field is part of its type.
             1 | 2 => Ok(()),
             3 => self.pass(1),
             4..=6 => self.unsigned().map(drop),

@@ -1,4 +1,4 @@
-//! Parquet files. Rows before the requested ones are skipped by page and row group.
+//! Reader of Parquet files. To start at a later row, whole row groups and pages are skipped.
 
 use super::batches::{Batches, Reopen, Table, choose};
 use super::page_header::PageHeader;
@@ -61,15 +61,17 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
 struct RowGroups {
     input: InputSource,
     file: Arc<SerializedFileReader<File>>,
-    /// Selected columns, and their leaves in the Parquet schema.
+    /// Schema of the selected columns.
     schema: SchemaRef,
+    /// Leaf index in the Parquet schema of each selected column.
     leaves: Vec<usize>,
     /// Index of the next row group.
     next: usize,
     /// Number of rows to skip before the first requested row.
     to_skip: u64,
-    /// Reader of each column, and the number of remaining rows.
+    /// Reader of each selected column in the current row group.
     readers: Vec<ColumnReader>,
+    /// Number of rows left in the current row group.
     left: u64,
 }
 
@@ -143,7 +145,7 @@ fn judge_pages<'a>(
     input.allow("the pages of a row group", total)
 }
 
-/// Returns the size of the dictionary plus the largest page of a column, in bytes.
+/// Returns the memory needed for the dictionary and the largest page of a column, in bytes.
 fn largest_page(mut file: &File, range: std::ops::Range<u64>, ratio: Ratio) -> io::Result<u64> {
     /// Memory that a dictionary value takes, in bytes.
     const VALUE: u64 = 24;

@@ -1,7 +1,7 @@
-//! Columns of a Parquet file as Arrow arrays.
+//! Conversion of flat Parquet columns to Arrow arrays.
 //!
-//! The library has its own reader for that. It supports nested columns and takes longer to compile than all other readers here.
-//! Rows of numbers need only flat columns.
+//! The `parquet` library has its own conversion. It also supports nested columns and takes longer to compile than all
+//! other readers here. Rows of numbers need only flat columns.
 
 use arrow_array::{
     ArrayRef, BooleanArray, Date32Array, Float32Array, Float64Array, Int32Array, Int64Array, StringArray,
@@ -17,8 +17,8 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// Returns the columns with their array types. Columns that contain neither numbers nor strings are included,
-/// so that messages can name them.
+/// Returns the columns with their array types. Columns that contain neither numbers nor strings are included, so that
+/// messages can name them.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -35,14 +35,14 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
     Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
 }
 
-/// Returns the Arrow schema embedded in the file, if there is one. Parquet has no type for durations and
-/// stores them as integers.
+/// Returns the Arrow schema embedded in the file, if there is one. It identifies durations, which Parquet stores as
+/// integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
 }
 
-/// Decodes a base64 string.
+/// Decodes a base64 string; `None` if it contains an invalid character.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| {
         Some(match byte {
@@ -63,7 +63,7 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the leaf of each of these flat columns in the Parquet schema.
+/// Returns the leaf index in the Parquet schema of each of these flat columns.
 pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize> {
     let mut leaf_of = vec![0; descriptor.root_schema().get_fields().len()];
     (0..descriptor.num_columns()).for_each(|leaf| leaf_of[descriptor.get_column_root_idx(leaf)] = leaf);
@@ -114,7 +114,7 @@ fn kind_of(column: &Type) -> DataType {
     }
 }
 
-/// Skips this many rows. Returns the number skipped.
+/// Skips up to `rows` rows. Returns the number skipped.
 pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, ParquetError> {
     match column {
         ColumnReader::BoolColumnReader(column) => column.skip_records(rows),
@@ -128,7 +128,7 @@ pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, Parque
     }
 }
 
-/// Reads the next rows of a column of this type.
+/// Reads the next rows of a column as an array of type `kind`.
 pub fn read_rows(column: &mut ColumnReader, kind: &DataType, rows: usize) -> Result<ArrayRef, ParquetError> {
     /// Builds an array from the converted values.
     macro_rules! array {
@@ -189,7 +189,7 @@ fn values_of<T: PhysicalType, V: Default>(
     Ok((spread.map(Option::unwrap_or_default).collect(), Some(NullBuffer::from(is_there.clone()))))
 }
 
-/// Decodes a little-endian 16-bit float.
+/// Decodes a little-endian 16-bit float; NaN unless there are two bytes.
 fn half(bytes: &[u8]) -> f32 {
     type Half = <arrow_array::types::Float16Type as arrow_array::ArrowPrimitiveType>::Native;
     bytes.try_into().map_or(f32::NAN, |bytes| Half::from_le_bytes(bytes).to_f32())

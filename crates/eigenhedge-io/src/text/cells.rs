@@ -1,4 +1,4 @@
-//! Cells of a text table: numbers with a decimal point or comma, markers for missing values, texts.
+//! Parsing of the cells of a text table: numbers with a decimal point or comma, markers for missing values, and texts.
 
 /// Notation of the cells of a text table.
 #[derive(Debug, Clone, Default)]
@@ -14,8 +14,8 @@ pub(crate) struct CellStyle {
 pub(crate) const MISSING: [&str; 10] = ["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."];
 
 impl CellStyle {
-    /// Creates a style with this decimal separator. Cells equal to one of `na_values` count as missing; the
-    /// default list is [`MISSING`].
+    /// Creates a style with this decimal separator. Cells equal to one of `na_values` count as missing. The default
+    /// list is [`MISSING`].
     pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
         let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
         let signs = na_values.unwrap_or_default();
@@ -23,12 +23,12 @@ impl CellStyle {
         style
     }
 
-    /// Parses a number, including NaN and infinity. A number that counts as missing gives NaN.
+    /// Parses a number, including NaN and infinity; `None` for text. A number that counts as missing gives NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
         self.number_of_text(std::str::from_utf8(cell).ok()?)
     }
 
-    /// Parses the number in a cell that is known to be text, as [`Self::number`] does.
+    /// Parses a cell that is valid UTF-8, as [`Self::number`] does; `None` for text.
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell)?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
@@ -62,8 +62,8 @@ impl CellStyle {
         !self.is_missing(cell) && !self.looks_numeric(cell)
     }
 
-    /// Returns true if a cell contains a number, possibly in another notation, with a thousands separator or
-    /// the other decimal separator.
+    /// Returns true if a cell contains a number, possibly in another notation: with a thousands separator or the other
+    /// decimal separator.
     pub fn looks_numeric(&self, cell: &[u8]) -> bool {
         match self.number(cell) {
             Some(value) => !value.is_nan(),
@@ -71,7 +71,7 @@ impl CellStyle {
         }
     }
 
-    /// Returns advice about a number in another notation.
+    /// Returns advice for a cell with the other decimal separator; empty for other cells.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
             Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",
@@ -81,8 +81,8 @@ impl CellStyle {
     }
 }
 
-/// Returns true if the digits before the decimal separator are in groups of three: `1.234,5`, `1,234.5`, `1
-/// 234`, `1'234.5`.
+/// Returns true if the digits before the decimal separator are in groups of three, as in `1.234,5`, `1,234.5`,
+/// `1'234.5` or, with a space, `1 234`.
 ///
 /// A single group without a decimal part, as in `1,234`, counts as a decimal number.
 pub(crate) fn has_thousands(cell: &[u8]) -> bool {

@@ -1,4 +1,4 @@
-//! CSV and TSV tables.
+//! Reader of CSV and TSV tables.
 //!
 //! One record is reused, and nothing is read beyond the requested row, except for the rest of a single read of the source. Rows
 //! from a pipe are therefore delivered as they arrive.
@@ -40,22 +40,23 @@ pub struct Csv {
     has_header: bool,
     /// Header, if it contains a word. Later lines that repeat it are skipped.
     header: Option<ByteRecord>,
-    /// True if a word in the first row makes its column a text column.
+    /// True to report all text columns at once if the first row contains a word.
     judges_columns: bool,
     fills: bool,
     columns: Columns,
     style: CellStyle,
     reading: Reading,
-    /// Hint about a detected delimiter.
+    /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
     delimiter_hint: String,
     rows: u64,
-    /// Number of lines and bytes before those that the reader counts.
+    /// Number of lines before the start of `records`.
     lines_before: u64,
+    /// Number of bytes before the start of `records`.
     bytes_before: u64,
 }
 
 impl Csv {
-    /// Opens the source and reads its first line.
+    /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let source = Peeked::new(input)?;
         let look = Look::new(source.lines(), layout);
@@ -136,7 +137,7 @@ impl Csv {
         Ok(found)
     }
 
-    /// Reads the next record that is a row. Returns false at the end.
+    /// Reads the next record that is a row. Repeated headers are skipped. Returns false at the end.
     fn next_row(&mut self) -> Result<bool, Error> {
         const MARK: &[u8] = "\u{feff}".as_bytes();
         loop {
@@ -160,7 +161,7 @@ impl Csv {
         if self.rows == 1 && self.judges_columns && self.has_header && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
             let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
-            // A header of numbers may be a misinterpreted row. A selection by position avoids that.
+            // A header with numbers may be a row. The message then refers to columns by position.
             let names = self.columns.selected_names();
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
@@ -190,7 +191,7 @@ impl Reader for Csv {
             let fault = Fault::Ragged { expected: self.cells, found: self.record.len(), like: "line", hint };
             return Err(Error::at(self.place(), fault));
         }
-        // The whole line is checked at once: cells are short.
+        // UTF-8 is validated for the whole line at once, because cells are short.
         let line = std::str::from_utf8(self.record.as_slice()).ok();
         for &column in &self.columns.selected {
             let cell = line.and_then(|line| line.get(self.record.range(column)?));
@@ -213,7 +214,7 @@ impl Reader for Csv {
     }
 
     fn place(&self) -> RowPlace {
-        // The reader knows where a record ends; where it says a record starts there may be blank lines.
+        // The line is counted back from the end of the record, because blank lines may precede its start.
         let inside = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         let line = self.lines_before + self.records.position().line().saturating_sub(inside + 1);
         self.input.line(line)

@@ -19,7 +19,7 @@ use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 
 const LIST: &str = " in the header";
-/// Number of missing cells after which a column counts as empty.
+/// Minimum number of rows from which a column without values counts as empty.
 const EMPTY_ROWS: usize = 5;
 
 /// Properties determined from the first lines.
@@ -39,8 +39,7 @@ pub struct FirstLines<'a> {
 }
 
 impl FirstLines<'_> {
-    /// Determines the properties of the table. If `like` is given, the table continues one with these
-    /// columns.
+    /// Determines the properties of the table. If `like` is given, the table continues one with these columns.
     pub fn settle(&self, like: Option<&Columns>) -> Result<Settled, Error> {
         let names: Vec<String> = self.first.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect();
         match like {
@@ -116,7 +115,7 @@ impl FirstLines<'_> {
         Ok(layout.names_columns() || of_model || selected.iter().any(is_wordy))
     }
 
-    /// Returns the time format of these cells, as given or detected.
+    /// Returns the time format of these cells: the given format if all cells match it, or else the detected one.
     fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),
@@ -127,8 +126,8 @@ impl FirstLines<'_> {
         }
     }
 
-    /// Returns the layout with its time column and time format. The time column is the one that the layout
-    /// names, or `free` if that contains times.
+    /// Returns the layout with its time column, and the time format. The time column is the one that the layout names,
+    /// or `free` if that contains times.
     fn with_time(
         &self,
         rows: &[ByteRecord],
@@ -145,7 +144,7 @@ impl FirstLines<'_> {
         let given = match &layout.time {
             None => None,
             Some(time) => {
-                // Only that column, regardless of the selection: its position is needed.
+                // This layout selects only the time column, to find its position.
                 let only = Layout { columns: vec![time.clone()], ..Layout::new(layout.format) };
                 let found = select(names.map(<[_]>::to_vec), self.first.len(), &only, LIST, |_| false);
                 found.map_err(|fault| self.input.fault(fault))?.selected.first().copied()

@@ -1,7 +1,7 @@
 //! JSON lines: one array of numbers, or one object of numbers keyed by column, per line.
 //!
-//! The first line determines which, and the columns. Later objects may have their keys in any order. A key that is missing in
-//! the first object makes a row bad, unless the columns are selected; then other keys are ignored.
+//! The first line determines the kind and the columns. Later objects may have their keys in any order. A key that is
+//! missing in the first object makes a row bad. If columns are selected, such keys are ignored.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
@@ -81,7 +81,7 @@ fn is_part_of_one(line: &[u8]) -> bool {
 }
 
 impl Jsonl {
-    /// Opens the source and reads its first line.
+    /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {
@@ -178,7 +178,7 @@ impl Cells {
     }
 }
 
-/// Parses a value that takes up the whole line. The error is the reason of the failure.
+/// Parses a value that takes up the whole line. The error is the reason for the failure.
 fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<(), String> {
     let mut source = serde_json::Deserializer::from_slice(line);
     let outcome = source.deserialize_any(visitor).and_then(|()| source.end());
@@ -292,7 +292,7 @@ impl<'de> Visitor<'de> for Row<'_> {
     }
 }
 
-/// Position of a key, or the key itself.
+/// Deserializer of a key. The result is the position of the key, or the key itself if it is unknown.
 struct Key<'a>(Option<&'a HashMap<String, usize>>);
 
 impl<'de> DeserializeSeed<'de> for Key<'_> {
@@ -315,7 +315,7 @@ impl Visitor<'_> for Key<'_> {
     }
 }
 
-/// Parses a cell. Stores its text if the column is copied.
+/// Deserializer of a cell. It also stores the text of the cell if the column is copied.
 struct AnyCell<'a>(Option<&'a mut String>);
 
 impl AnyCell<'_> {

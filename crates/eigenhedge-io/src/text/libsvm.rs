@@ -1,7 +1,7 @@
-//! LIBSVM rows: an ignored label and `INDEX:VALUE` pairs. Cells that are not listed are 0.
+//! Reader of LIBSVM rows: a label, which is ignored, and `INDEX:VALUE` pairs. Cells that are not listed are 0.
 //!
-//! Indices start at 1 and increase; column 0 is index 1. A pair `qid:N` and everything after `#` are ignored. The number of
-//! columns is given, or is the largest index of the file, which is then read twice.
+//! Indices start at 1 and increase. Index 1 is column 0. A pair `qid:N` and everything after `#` are ignored. The
+//! number of columns is given, or is the largest index of the file, which is then read twice.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
@@ -14,7 +14,7 @@ use crate::reader::Opened;
 /// Parser of LIBSVM lines.
 pub struct Libsvm {
     columns: Columns,
-    /// All cells of a row.
+    /// All cells of the last row, including zeros.
     dense: Vec<f64>,
     /// Indices of the cells that the last row set.
     set: Vec<usize>,
@@ -94,8 +94,7 @@ fn pair(word: &[u8]) -> Result<(u64, &[u8]), Fault> {
     }
 }
 
-/// Returns the largest index in a file. Invalid lines are ignored here; they are reported when they are read
-/// as rows.
+/// Returns the largest index in a file. Invalid lines are ignored here. They are reported when they are read as rows.
 fn largest_index(input: &InputSource) -> Result<usize, Error> {
     let mut lines = LineReader::open(input)?;
     let mut largest = 0;
@@ -104,7 +103,7 @@ fn largest_index(input: &InputSource) -> Result<usize, Error> {
         // Indices increase, but the last word may not be a pair.
         let indices = words.skip(1).filter_map(|word| pair(word).ok()).map(|(index, _)| index);
         largest = indices.fold(largest, u64::max);
-        // A slip of the keyboard must not become a row that fills the memory.
+        // A mistyped index must not exhaust the memory.
         allow_columns(input, largest.into()).map_err(|error| error.moved_to(lines.place().to_string()))?;
     }
     match (lines.rows(), largest) {

@@ -13,22 +13,25 @@ pub struct Lines<R> {
     exact: bool,
     /// Last byte returned that is not a line end.
     last_inside: u8,
-    /// Number of bytes returned, and true if the source has ended.
+    /// Number of bytes returned.
     given: u64,
+    /// True if the source has ended.
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
-    /// Delimiter of cells. In a line longer than [`LONG`], each cell counts as [`CELL`] more bytes.
+    /// Delimiter of cells, if they are counted. In a line longer than [`LONG`], each cell counts as [`CELL`] more
+    /// bytes.
     delimiter: Option<u8>,
     since_allowed: u64,
 }
 
-/// Length of a long line in bytes, and additional bytes per cell of such a line.
+/// Length in bytes above which a line is long.
 const LONG: u64 = 1 << 20;
+/// Additional bytes counted for each cell of a long line.
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
-    /// Creates a reader of lines.
+    /// Creates a reader that converts the line ends of `inner`.
     pub fn new(inner: R) -> Self {
         Self {
             inner,
@@ -54,12 +57,12 @@ impl<R: Read> Lines<R> {
         self.exact
     }
 
-    /// Returns true if this position is the end of the source and the byte before it is not a quote.
+    /// Returns true if this position is the end of the source and the last byte that is not a line end is not a quote.
     pub fn ends_openly(&self, position: u64) -> bool {
         self.is_over && position == self.given && self.last_inside != b'"'
     }
 
-    /// Allows this many more bytes. Reading more is an error of kind `FileTooLarge`.
+    /// Allows reading this many more bytes. Reading more is an error of kind `FileTooLarge`.
     pub fn allow(&mut self, bytes: u64) {
         (self.left, self.since_allowed) = (bytes, 0);
     }

@@ -1,4 +1,4 @@
-//! Numbered lines without blank ones.
+//! Reader of numbered lines that skips blank lines.
 
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
@@ -24,7 +24,7 @@ impl LineReader {
         Ok(Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
     }
 
-    /// Returns the inspected first line again as the next line.
+    /// Makes the next call of [`Self::advance`] return the current line again.
     pub fn hold(&mut self) {
         self.held = true;
     }
@@ -62,7 +62,7 @@ impl LineReader {
         self.line.trim_ascii()
     }
 
-    /// Returns the number of rows read.
+    /// Returns the number of lines read that are not blank.
     pub fn rows(&self) -> u64 {
         self.rows
     }

@@ -1,4 +1,4 @@
-//! Lines of text, such as a log: a table with one column, `line`. Blank lines are skipped.
+//! Reader of lines of text, such as a log, as a table with one column, `line`. Blank lines are skipped.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use super::{is_missing, number};
@@ -9,14 +9,14 @@ use crate::layout::Layout;
 use crate::reader::Opened;
 use crate::recode::text_of;
 
-/// Reader of lines of text.
+/// Parser of lines of text.
 pub struct Lines {
     columns: Columns,
     line: String,
 }
 
 impl Lines {
-    /// Opens the source.
+    /// Opens the source as a table with one column.
     pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         let mut lines = LineReader::open(input)?;
         if !lines.advance()? {

@@ -1,7 +1,7 @@
-//! The first lines of a source, inspected before they are read.
+//! Inspection of the first lines of a source before they are read.
 //!
-//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are inspected, once there is a
-//! line of data, so that rows of a live stream never wait for later ones.
+//! Up to [`LINES`] lines of a file are inspected. For a pipe, only the bytes that have arrived are inspected, once
+//! there is a line of data, so that rows of a live stream never wait for later rows.
 
 use super::cells::CellStyle;
 use crate::error::Error;
@@ -29,7 +29,7 @@ pub struct Peeked {
 }
 
 impl Peeked {
-    /// Reads the first lines.
+    /// Opens the source and reads its first lines.
     pub fn new(input: &InputSource) -> Result<Self, Error> {
         let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false };
         peeked.look(input).map_err(|error| input.unreadable(error))?;
@@ -97,8 +97,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
 }
 
-/// Returns true if the first line contains no word, whatever the delimiter. It is then a row and not a
-/// header.
+/// Returns true if the first line contains no word, whatever the delimiter. The line is then a row and not a header.
 fn is_row(head: &[u8]) -> bool {
     let style = CellStyle::default();
     let line = head.split(|byte| is_line_end(*byte)).find(|line| !line.is_empty()).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Detection of the delimiter and the decimal sign of a text table from its first lines.
+//! Detection of the delimiter and the decimal separator of a text table from its first lines.
 //!
-//! A delimiter other than a comma is detected if it splits all lines, including the header, into the same number of cells. If a
-//! comma does so too, the one that gives more numeric cells is chosen. With semicolons, tabs or bars as delimiters, cells such
-//! as `1,5` have a decimal comma.
+//! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as the first line. If a
+//! comma does so too, the delimiter that gives more numeric cells is chosen. With semicolons, tabs or bars as
+//! delimiters, cells such as `1,5` have a decimal comma.
 
 use super::cells::{CellStyle, decimal_sign, has_thousands};
 use super::line_ends::Lines;
@@ -13,19 +13,19 @@ use csv::ByteRecord;
 
 /// Delimiters that are tried in addition to the comma.
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
-/// Minimum share of lines that have the same number of cells.
+/// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
 
-/// First lines of a table, split into cells.
+/// First lines of a table, split into cells, with the detected separators.
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
-    /// First line and the lines after it.
+    /// Inspected lines, starting with the first.
     pub lines: Vec<ByteRecord>,
 }
 
 impl Look {
-    /// Detects the properties that the layout does not specify.
+    /// Detects the separators that the layout does not specify.
     pub fn new(head: &[u8], layout: &Layout) -> Self {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
@@ -63,7 +63,7 @@ fn delimiter(head: &[u8]) -> u8 {
     b','
 }
 
-/// Returns true if the first line has more than one cell and nearly all lines have the same number.
+/// Returns true if the first line has more than one cell and nearly all lines have as many cells.
 fn agree(lines: &[ByteRecord]) -> bool {
     let width = lines.first().map_or(0, ByteRecord::len);
     let same = lines.iter().filter(|line| line.len() == width).count();
@@ -78,14 +78,14 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     plain as f64 / cells.max(1) as f64
 }
 
-/// Returns the more frequent decimal separator.
+/// Returns the more frequent decimal separator; the point if both are equally frequent.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
     let (mut points, mut commas) = (0, 0);
     for cell in lines.iter().flatten() {
         match decimal_sign(cell) {
             Some(b',') => commas += 1,
             Some(_) => points += 1,
-            // Sign after the groups of digits.
+            // In a number with groups of digits, the last point or comma counts.
             None if has_thousands(cell) => match cell.iter().rev().find(|byte| matches!(byte, b'.' | b',')) {
                 Some(b',') => commas += 1,
                 _ => points += 1,

@@ -1,4 +1,4 @@
-//! Online kernel PCA on a noisy cone: anchored with the kernel of degree two.
+//! Online kernel PCA on a noisy cone, with the anchored learner and a polynomial kernel of degree two.
 
 use super::spec;
 use crate::curves::{cumulated, expected_losses, last, row_numbers};
@@ -15,8 +15,7 @@ const LENGTH: usize = 20;
 const HEIGHT: f64 = 0.6;
 /// Standard deviation of the noise in every coordinate. The paper does not state it.
 const NOISE: f64 = 0.03;
-/// Number of kept directions. The six products of three coordinates satisfy one equation, so they span five
-/// directions.
+/// Number of kept directions. The six products of three coordinates satisfy one equation, so they span five directions.
 const KEPT: usize = 5;
 const KERNEL: VectorKernel = VectorKernel::Polynomial { gamma: 1.0, degree: 2, coef0: 0.0 };
 
@@ -73,7 +72,7 @@ pub fn run(setting: &Setting, progress: &Progress) -> Result<Outcome, LabError> 
     Ok(Outcome { tables: vec![table, points], charts: charts(&rows, &best, &tuned, bound, &regret), text, claims })
 }
 
-/// Generates noisy points of the cone, scaled so that the norms of their features are at most 1.
+/// Generates noisy points of the cone. Points whose features have a norm above 1 are drawn again.
 fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let mut point = || {
@@ -86,7 +85,7 @@ fn cone(count: usize, seed: u64) -> Vec<Vec<f64>> {
     std::iter::repeat_with(&mut point).filter(|row| dot(row, row) <= 1.0).take(count).collect()
 }
 
-/// Returns the cumulative expected loss.
+/// Returns the cumulative expected loss of a learner after each row.
 fn online(rows: &[Vec<f64>], spec: &Spec, progress: &Progress) -> Result<Vec<f64>, LabError> {
     let instances = rows.iter().map(|row| Instance::from(&row[..]));
     Ok(cumulated(&expected_losses(&mut spec.kernel(KERNEL, LENGTH)?, instances, progress)?))

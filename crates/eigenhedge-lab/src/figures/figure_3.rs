@@ -1,4 +1,4 @@
-//! The stream of figures 4 and 5.
+//! The stream of three subspaces, which figures 4 and 5 use.
 
 use super::KEPT;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
@@ -7,7 +7,7 @@ use eigenhedge::internals::dot;
 use eigenhedge::streams;
 use eigenhedge_report::{Chart, Series};
 
-/// Number of rows of a segment.
+/// Number of rows per segment.
 pub const SEGMENT: usize = 500;
 /// Number of columns shown in the table.
 const SHOWN: usize = 3;

@@ -1,4 +1,4 @@
-//! Total loss on the stream of three subspaces, and the effect of double precision without logarithms.
+//! Total losses on the stream of three subspaces, and the effect of a density matrix in double precision.
 
 use super::figure_3::SEGMENT;
 use super::{ALPHA, KEPT, spec, tracking};

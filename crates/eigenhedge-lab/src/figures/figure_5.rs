@@ -8,7 +8,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::{Matrix, Mixing, Random, streams, trial};
 use eigenhedge_report::{Chart, Mark, Series, Tint};
 
-/// A learner counts as switched once it keeps this share of the new subspace.
+/// Share of the new subspace that a learner must keep to count as switched.
 const TURNED: f64 = 0.9;
 /// Number of rows shown before the change.
 const BEFORE: usize = 20;
@@ -17,9 +17,9 @@ const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
 /// Observations of one learner around the change.
 struct Transition {
-    /// Share of the new subspace that is kept, from the change on.
+    /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     new: Vec<f64>,
-    /// Share of the old subspace that is kept.
+    /// Share of the old subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     old: Vec<f64>,
     /// Most probable subspaces at [`MOMENTS`].
     planes: Vec<Matrix>,
@@ -100,13 +100,13 @@ fn watch(mut learner: impl Observed, stream: &streams::Stream) -> Result<Transit
     Ok(seen)
 }
 
-/// Returns the mean share of the unit vectors of a subspace that is kept, as a squared length.
+/// Returns the share of a subspace that is kept: the mean squared length of the kept part of its unit vectors.
 fn kept(learner: &impl Observed, subspace: &Matrix) -> Result<f64, LabError> {
     let shares = (0..subspace.columns()).map(|j| learner.kept_of(subspace.column(j)));
     Ok(shares.sum::<Result<f64, _>>()? / subspace.columns() as f64)
 }
 
-/// Returns the mean share of the unit vectors of one subspace that lies in another, as a squared length.
+/// Returns the share of one subspace that lies in another: the mean squared length of the projected unit vectors.
 fn overlap(one: &Matrix, other: &Matrix) -> f64 {
     let mut coordinates = Vec::new();
     let mut square = |j: usize| {

@@ -8,16 +8,16 @@ use eigenhedge::{Instance, Mixing, Random, streams};
 use eigenhedge_report::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
-/// Segments in which a new person follows another one.
+/// Indices of the segments in which a new person follows another one.
 const NEW: [usize; 2] = [1, 3];
-/// Segments in which a person returns.
+/// Indices of the segments in which a person returns.
 const AGAIN: [usize; 3] = [2, 4, 5];
 const SEGMENT: usize = 200;
 const PERSONS: usize = 3;
 const FACES_KEPT: usize = 5;
 const NAMES: [&str; 3] = ["past average", "fixed share", "no mixing"];
 
-/// Rows, number of directions to keep, and a description of the rows.
+/// Rows with their description, and the number of directions to keep.
 struct Source {
     rows: Vec<Vec<f64>>,
     kept: usize,
@@ -147,7 +147,7 @@ fn chart(regrets: &[Vec<f64>], source: &Source) -> Chart {
     let x = row_numbers(source.rows.len());
     let mut chart =
         Chart::new("Regret with and without memory of the past", "rows", "regret to the best subspace of each segment");
-    // On the synthetic stream the regret without mixing would dwarf the others.
+    // On the synthetic stream, the regret without mixing would dwarf the others, so it is not plotted.
     for i in 0..if source.faces { 3 } else { 2 } {
         chart = chart.with(Series::line(NAMES[i], &x, &cumulated(&regrets[i])));
     }

@@ -16,7 +16,7 @@ const POINTS: usize = 100;
 /// Number of trials between two measurements of the angles: one pass over the points.
 const CHECK: usize = POINTS;
 
-/// Returns the learners with their names in the registry.
+/// Returns the three learners with their names.
 fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     let finish = |params: Params| Params { rate, norm_bound: NormBound::Given(bound), ..params };
     [
@@ -26,7 +26,7 @@ fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     ]
 }
 
-/// Set of points, with the batch components of their features.
+/// Set of points, with their features in the basis of the batch components.
 struct Task {
     name: &'static str,
     kernel: VectorKernel,
@@ -48,8 +48,7 @@ impl Task {
         Ok(Self { name, kernel, points, features, bound, rate })
     }
 
-    /// Returns the angles between weight vectors and batch components in degrees, for each measurement and
-    /// component.
+    /// Returns the angles between weight vectors and batch components in degrees, for each measurement and component.
     fn angles(&self, params: Params, trials: usize, seed: u64) -> Result<Vec<Vec<f64>>, LabError> {
         let weights = FeatureWeights::new(Vectors::new(self.kernel.clone(), self.points[0].len())?)?;
         let mut learner = Hebbian::new(params, weights)?;
@@ -70,8 +69,8 @@ impl Task {
         Ok(angles)
     }
 
-    /// Returns the angle between a weight vector and its component. The vector is a combination of the points
-    /// drawn so far, each of which is an atom.
+    /// Returns the angle in degrees between a weight vector and its component. The vector is a combination of the
+    /// features of the points drawn so far.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {

@@ -95,7 +95,7 @@ fn points(seed: u64) -> Vec<Vec<f64>> {
     disc.into_iter().chain((0..RING).map(|_| around(RADIUS, 0.15))).collect()
 }
 
-/// Returns the share of points classified correctly by the best threshold on one coordinate.
+/// Returns the share of points that the best threshold on one coordinate classifies correctly.
 fn separated(scores: &Matrix, column: usize) -> f64 {
     let scores = scores.column(column);
     let share = |threshold: f64| {
@@ -105,7 +105,7 @@ fn separated(scores: &Matrix, column: usize) -> f64 {
     scores.iter().map(|threshold| share(*threshold)).fold(0.0, f64::max)
 }
 
-/// Returns the largest difference between entries. The signs of columns may differ.
+/// Returns the largest difference between entries of two matrices. The signs of their columns may differ.
 fn distance(one: &Matrix, other: &Matrix) -> f64 {
     let apart = |j: usize, sign: f64| {
         one.column(j).iter().zip(other.column(j)).map(|(a, b)| (a - sign * b).abs()).fold(0.0, f64::max)
@@ -113,7 +113,7 @@ fn distance(one: &Matrix, other: &Matrix) -> f64 {
     (0..KEPT).map(|j| apart(j, 1.0).min(apart(j, -1.0))).fold(0.0, f64::max)
 }
 
-/// Returns evenly spaced levels inside the range.
+/// Returns evenly spaced levels inside the range of the scores.
 fn levels(scores: &[f64]) -> Vec<f64> {
     let (low, high) = scores.iter().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(*x), high.max(*x)));
     (1..=LEVELS).map(|i| low + (high - low) * i as f64 / (LEVELS + 1) as f64).collect()

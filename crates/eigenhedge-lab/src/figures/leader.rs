@@ -1,4 +1,4 @@
-//! The adversary of follow the leader, for experts, sets of experts and subspaces.
+//! Lower bound for follow the leader: an adversary for experts, sets of experts and subspaces.
 
 use super::spec;
 use crate::curves::{cumulated, expected_losses, last, row_numbers};
@@ -11,17 +11,17 @@ use eigenhedge_report::{Chart, Series};
 
 /// Number of experts or columns.
 const N: usize = 10;
-/// Number of directions kept in plots that show a single number.
+/// Number of experts or directions kept, where only one number is shown.
 const KEPT: usize = 6;
-/// Minimum share of the ratio `n/(n-k)` that the claim requires.
+/// Share of the ratio `n/(n-k)` that the leader's loss must reach, relative to the best loss.
 const ENOUGH: f64 = 0.95;
 
-/// Cumulative losses after each row.
+/// Cumulative losses of the leader and of a learner, with the total loss of the best choice.
 struct Totals {
     leader: Vec<f64>,
     learner: Vec<f64>,
     best: f64,
-    /// Bound on the loss of the learner.
+    /// Bound on the total loss of the learner.
     bound: f64,
 }
 
@@ -80,7 +80,7 @@ fn ratio(kept: usize) -> f64 {
     N as f64 / (N - kept) as f64
 }
 
-/// Returns the loss of the best k of n. `losses` contains the loss of dropping each.
+/// Returns the total loss of the best `kept` experts. `losses` contains the loss of dropping each expert, by row.
 fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     let mut totals = [0.0; N];
     losses.iter().for_each(|losses| totals.iter_mut().zip(losses).for_each(|(total, loss)| *total += loss));
@@ -88,7 +88,7 @@ fn best(losses: &[Vec<f64>], kept: usize) -> f64 {
     totals[..N - kept].iter().sum()
 }
 
-/// Returns the rate tuned to this best loss, and the bound for it.
+/// Returns the learning rate tuned to this best loss, and the loss bound for this rate.
 fn tuned(best: f64, kept: usize) -> (f64, f64) {
     let divergence = divergence(kept, Multiplicity::Finite(N as u64)).unwrap_or(f64::NAN);
     (tuned_rate(divergence, best, 1.0).unwrap_or(1.0), best + tuned_regret(divergence, best, 1.0))

@@ -1,4 +1,4 @@
-//! One file per figure, or for a few related ones.
+//! Reproductions: one file per figure, or for a few related figures.
 
 pub mod cone;
 pub mod example_6;
@@ -16,7 +16,7 @@ use eigenhedge::{Kind, Mixing, NormBound, Spec};
 
 /// Number of directions kept on the stream of three subspaces.
 const KEPT: usize = 2;
-/// Mixing share.
+/// Share of the distribution that is mixed in after each row.
 const ALPHA: f64 = 1e-3;
 
 /// Returns the parameters of a learner with rate 1, for rows of norm at most 1.

@@ -12,7 +12,7 @@ const NOISE: f64 = 0.2;
 const REACH: f64 = 3.0;
 const KEPT: usize = 6;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.7 };
-/// Number of points on the curve from which distances are computed.
+/// Number of points on the curve that are used to compute distances.
 const FINE: usize = 2001;
 
 fn curve(x: f64) -> f64 {
@@ -103,14 +103,14 @@ fn squared_distance(point: &[f64]) -> f64 {
     on_curve.map(|x| (point[0] - x).powi(2) + (point[1] - curve(x)).powi(2)).fold(f64::INFINITY, f64::min)
 }
 
-/// Two clusters of 60 and 30 points, and two estimates of their center.
+/// Two clusters of 60 and 30 points, their arithmetic mean, and the pre-image of their kernel mean.
 struct Means {
     points: Vec<Vec<f64>>,
     plain: Vec<f64>,
     found: Vec<f64>,
     plain_distance: f64,
     found_distance: f64,
-    /// Distance of the pre-image that starts at the center of the larger cluster.
+    /// Distance of the pre-image from the center of the larger cluster.
     off_center: f64,
 }
 

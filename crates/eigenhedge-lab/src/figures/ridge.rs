@@ -10,10 +10,10 @@ use eigenhedge_report::{Chart, Series, Tint};
 const POINTS: usize = 40;
 const NOISE: f64 = 0.2;
 const KERNEL: VectorKernel = VectorKernel::Rbf { gamma: 0.5 };
-/// Half of the length of the plotted interval. There are no points in the middle and at both ends.
+/// Half of the length of the plotted interval. It contains no points in the middle and at both ends.
 const REACH: f64 = 6.0;
 const GRID: usize = 241;
-/// Number of random functions in the span with which the solution is compared.
+/// Number of random functions near the solution with which its objective is compared.
 const RIVALS: usize = 200;
 
 fn truth(x: f64) -> f64 {
@@ -70,7 +70,7 @@ fn points(random: &mut Random) -> (Vec<Vec<f64>>, Vec<f64>) {
     (points, targets)
 }
 
-/// Returns the claim that no nearby function in the span has a smaller objective.
+/// Returns the claim that no random function near the solution has a smaller objective.
 fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -> Claim {
     let solution = ridge.coefficients().column(0);
     let mut rival = || process.objective(&solution.iter().map(|a| a + 0.05 * random.normal()).collect::<Vec<_>>());
@@ -79,8 +79,8 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Returns the claims that the fit is closer to the curve than the targets are, and that its variance is
-/// smaller near points than far from them.
+/// Returns the claims that the fit is closer to the curve than the targets are, and that its variance is smaller near
+/// points than far from them.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for (x, y) in points.iter().zip(targets) {
@@ -116,7 +116,7 @@ impl Process {
         Self { points, targets, rho, gram, values: eigen.values, vectors: eigen.vectors }
     }
 
-    /// Returns the mean and variance of f(x).
+    /// Returns the posterior mean and variance of f(x).
     fn posterior(&self, x: f64) -> (f64, f64) {
         let row: Vec<f64> = self.points.iter().map(|point| KERNEL.value(point, &[x])).collect();
         let mut moments = (0.0, KERNEL.value(&[x], &[x]));

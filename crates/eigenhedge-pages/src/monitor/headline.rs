@@ -1,4 +1,4 @@
-//! The state of monitors in a sentence.
+//! One-sentence descriptions of the state of monitors.
 
 use super::occurrence::Occurrence;
 use super::track::Track;
@@ -6,10 +6,10 @@ use super::{Facts, Journal};
 use crate::counted;
 use eigenhedge_io::{CAUSES, printable};
 
-/// A column is unusual if its share is at least this part of the largest share.
+/// Minimum share of an unusual column, as a fraction of the largest share.
 const FAIR_SHARE: f64 = 1.0 / 3.0;
 
-/// Returns a sentence about the state at the end of the table, or now.
+/// Returns a sentence about the state of one monitor, at the end of the table or while the stream is running.
 pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
     let columns = facts.columns.len();
     if facts.running.is_some() && track.in_table.rows == 0 {
@@ -62,7 +62,7 @@ pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occu
     }
 }
 
-/// Returns a sentence about the states of all keys.
+/// Returns a sentence about the states of the monitors of all keys.
 pub fn fleet_headline(journal: &Journal, facts: &Facts) -> String {
     let tracks = &journal.tracks;
     let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count();
@@ -75,7 +75,8 @@ pub fn fleet_headline(journal: &Journal, facts: &Facts) -> String {
     }
 }
 
-/// Returns the number of causes whose share is at least `FAIR_SHARE` times the largest share, which comes first.
+/// Returns the number of causes whose share is at least `FAIR_SHARE` times the largest share. The largest must be
+/// first.
 fn unusual_columns(causes: &[(String, f64)]) -> usize {
     let largest = causes.first().map_or(0.0, |(_, share)| *share);
     causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
@@ -95,7 +96,7 @@ fn end_of(one: &Occurrence) -> String {
     }
 }
 
-/// Returns the names of the columns that caused an entry.
+/// Returns the names of the columns that caused an entry, separated by commas.
 pub fn causes(one: &Occurrence) -> String {
     one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
 }

@@ -6,11 +6,12 @@ use super::track::Track;
 use eigenhedge::{DriftReport, Error, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before
-/// it is detected.
+/// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before it is
+/// detected.
 const REMEMBERED: usize = 128;
-/// Maximum number of such rows over all keys, and minimum number per key.
+/// Maximum number of rows over all keys whose times are kept.
 const REMEMBERED_IN_ALL: usize = 1 << 17;
+/// Minimum number of recent rows per key whose times are kept, however many keys there are.
 const LEAST_REMEMBERED: usize = 8;
 /// Maximum number of events and changes kept for the summary.
 const LISTED: usize = 1000;
@@ -24,7 +25,7 @@ pub struct Journal {
     pub filled_rows: u64,
     /// Totals for this table over all monitors.
     pub totals: MonitorTotals,
-    /// First events, drifts and changes that are complete.
+    /// First complete events, drifts and changes, at most 1000.
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, by position.
     pub tracks: Vec<Track>,
@@ -32,7 +33,7 @@ pub struct Journal {
     pub(super) records: Option<Records>,
 }
 
-/// Row with its number and its time.
+/// Row of a table, with its number and time.
 #[derive(Debug, Clone, Copy)]
 pub struct RowAt<'a> {
     /// Number of the row in its table.
@@ -41,16 +42,16 @@ pub struct RowAt<'a> {
     pub cells: &'a [f64],
     /// Time as written in the table; empty if unknown.
     pub time: &'a str,
-    /// Time in seconds since 1970.
+    /// Time in seconds since 1970; `None` if unknown.
     pub seconds: Option<f64>,
 }
 
-/// Result of a row.
+/// Result of processing a row.
 #[derive(Debug)]
 pub struct Seen {
     /// Verdict of the monitor.
     pub verdict: Verdict,
-    /// True for the first alarm of an event.
+    /// True if the row is the first alarm of an event.
     pub begins_event: bool,
     /// Events, drifts and changes that this row revealed.
     pub found: Vec<Occurrence>,
@@ -62,7 +63,7 @@ impl Journal {
         Self { tracks: keys.into_iter().map(Track::new).collect(), ..Self::default() }
     }
 
-    /// Adds a monitor, with the totals of all its rows. Must be called before the first row of this journal.
+    /// Adds a monitor, with the totals of all its rows. This method must be called before the first row of the journal.
     pub fn with_monitor(mut self, key: &str, monitor: &Monitor) -> Self {
         let track = Track::of(key, monitor);
         self.rows += track.totals.rows;
@@ -81,8 +82,8 @@ impl Journal {
         Self { rows: totals.rows, filled_rows, totals, listed, tracks, records: None }
     }
 
-    /// Starts recording data for charts of rows with `width` cells. With `by_key`, each key has less detail
-    /// than a single monitor.
+    /// Starts recording data for charts of rows with `width` cells. If `by_key` is true, the charts of each key have
+    /// less detail than those of a single monitor.
     pub fn with_charts(mut self, width: usize, by_key: bool) -> Self {
         self.records = Some(Records::new(width, by_key));
         self
@@ -99,14 +100,13 @@ impl Journal {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
 
-    /// Returns true if a row had a time.
+    /// Returns true if any recent row had a time.
     pub fn knows_times(&self) -> bool {
         self.tracks.iter().any(|track| !track.recent.is_empty())
     }
 
-    /// Steps the monitor with a row and records the result. `place` is the position of the key; a new key
-    /// comes after all others. If `accepts` is true and there are enough rows, the last rows become the
-    /// reference.
+    /// Passes a row to the monitor and records the result. `place` is the position of the key. A new key comes after
+    /// all others. If `accepts` is true and there are enough rows, the last rows become the reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -121,13 +121,13 @@ impl Journal {
         let (before, carried) = (monitor.totals(), monitor.open_drift().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
         if accepts {
-            // Too few rows since the drift began; retry at the next row.
+            // There may be too few rows since the drift began. Then the next row tries again.
             verdict.accepted |= monitor.accept().is_ok();
         }
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
-        // Rows of another table have other numbers.
+        // A drift may have begun in another table, whose rows have other numbers.
         let track = &mut self.tracks[place];
         track.carried = track.carried.or(carried.map(|report| (report.since, row.number)));
         verdict.drift_since = verdict.drift_since.map(|since| track.row_here(since));
@@ -144,7 +144,7 @@ impl Journal {
         Ok(Seen { verdict, begins_event, found })
     }
 
-    /// Counts a drift that began before this table. Returns its entry, which starts at the first row of the table.
+    /// Counts a drift that began before this table. Returns an entry that starts at the first row of the table.
     fn carry_over(&mut self, place: usize, report: &DriftReport, names: &[String]) -> Occurrence {
         let track = &mut self.tracks[place];
         track.in_table.drifts += 1;
@@ -226,7 +226,7 @@ impl Journal {
         self.list(&entry);
     }
 
-    /// Ends the ongoing event of a monitor at the end of the table.
+    /// Ends the ongoing event of a monitor at the end of the table. Returns its entry; `None` if no event is ongoing.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
         let before = monitor.totals();
         let event = monitor.close_event();
@@ -246,13 +246,13 @@ impl Journal {
         }
     }
 
-    /// Returns the list, including the ongoing events.
+    /// Returns the list of entries, including the ongoing events.
     pub(super) fn listed_now(&self, names: &[String]) -> Vec<Occurrence> {
         let open = self.tracks.iter().filter_map(|track| track.open_occurrence(names));
         self.listed.iter().cloned().chain(open).collect()
     }
 
-    /// Returns true if the event is the ongoing one of its key.
+    /// Returns true if the entry is the ongoing event of its key.
     pub(super) fn is_open(&self, one: &Occurrence) -> bool {
         let is_of = |track: &Track| track.key == one.key && track.open.is_some_and(|event| event.start == one.start);
         self.tracks.iter().any(is_of)
@@ -287,8 +287,8 @@ mod tests {
         }
     }
 
-    /// Feeds rows to a journal, with a fault for all keys from row 1200 on. If `cut` is given, the journal is
-    /// saved and read again after that many rows.
+    /// Feeds rows to a journal, with a fault for all keys from row 1200 on. If `cut` is given, the journal is saved and
+    /// read again after that many rows.
     fn recorded(cut: Option<usize>) -> (Fleet<Monitor>, Journal) {
         let monitor = Monitor::new(MonitorOptions::default().with_warm_up(Some(150)), 6).unwrap();
         let mut fleet = Fleet::of_monitors(monitor).unwrap();

@@ -1,4 +1,4 @@
-//! Journal and page of one monitor, or of one for each key.
+//! Journal and page of one monitor, or of one monitor per key.
 
 mod headline;
 mod journal;
@@ -23,17 +23,17 @@ pub struct Facts {
     pub source: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Name of the time column.
+    /// Name of the time column; `None` if there is none.
     pub time: Option<String>,
-    /// Name of the key column, if there is a monitor for each key.
+    /// Name of the key column; `None` for a single monitor.
     pub by: Option<String>,
-    /// Line of the file that contains the first row.
+    /// Line of the file that contains the first row, if the file has lines.
     pub first_line: Option<u64>,
     /// Number of rows that the reader skipped.
     pub skipped: u64,
     /// Rule for the alarm limit.
     pub limit: Limit,
-    /// Origin of the reference, if it is not the first rows of the table.
+    /// Origin of the reference; `None` if it is the first rows of the table.
     pub reference: Option<String>,
     /// Number of monitors in memory.
     pub in_memory: usize,

@@ -1,25 +1,25 @@
-//! Rows of the list of events, drifts and changes.
+//! Entries of the list of events, drifts and changes.
 
 use eigenhedge::{Cause, Change, DriftReport, Event};
 use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
 use serde::{Deserialize, Serialize};
 
-/// Times of the first and last row.
+/// Times of the first and last row of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Time of the first row.
+    /// Time of the first row, as written in the table; empty if unknown.
     pub start: String,
-    /// Time of the last row.
+    /// Time of the last row, as written in the table; empty if unknown.
     pub end: String,
-    /// Time of the first row in seconds since 1970.
+    /// Time of the first row in seconds since 1970, if known.
     pub seconds: Option<f64>,
 }
 
 /// Event, drift, change or new reference, with column names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or
-    /// `returned` for a drift, `accepted` for a new reference.
+    /// Kind of entry: `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or `returned`
+    /// for a drift, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor; empty without `--group-by`.
     pub key: String,
@@ -29,9 +29,9 @@ pub struct Occurrence {
     pub end: u64,
     /// Time of the first row, as written in the table.
     pub start_time: String,
-    /// Time of the last row.
+    /// Time of the last row, as written in the table.
     pub end_time: String,
-    /// Time of the first row in seconds since 1970.
+    /// Time of the first row in seconds since 1970, if known.
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
@@ -127,7 +127,8 @@ impl Occurrence {
         ["drift", "returned", "accepted"].contains(&self.kind.as_str())
     }
 
-    /// Returns the names and types of the columns of the list.
+    /// Returns the names and types of the columns of the list. `has_key` is the name of the key column, if there is
+    /// one.
     pub fn columns(has_key: Option<&String>, has_times: bool) -> Vec<(String, CellKind)> {
         let mut columns = vec![("kind".to_owned(), CellKind::Text)];
         columns.extend(has_key.map(|name| (name.clone(), CellKind::Text)));
@@ -142,7 +143,7 @@ impl Occurrence {
         columns
     }
 
-    /// Returns the cells of this entry.
+    /// Returns the cells of this entry, in the order of [`Self::columns`].
     pub fn cells(&self, has_key: bool, has_times: bool) -> Vec<Cell<'_>> {
         let mut cells = vec![Cell::Text(&self.kind)];
         cells.extend(has_key.then_some(Cell::Text(&self.key)));

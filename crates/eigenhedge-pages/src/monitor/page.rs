@@ -17,18 +17,18 @@ const LINES: usize = 300;
 pub enum Inside<'a> {
     /// All keys that have a record.
     All,
-    /// Only the keys that are open in a browser. The first 300 keys are listed.
+    /// Only the keys whose sections are open in a browser, given by their anchors. At most 300 keys are listed.
     Open(&'a BTreeSet<String>),
 }
 
-/// Journal, with facts about its table and the list of events, including the ongoing ones.
+/// Journal, facts about its table, and the list of events, including ongoing events.
 struct Story<'a> {
     journal: &'a Journal,
     facts: &'a Facts,
     listed: Vec<Occurrence>,
 }
 
-/// Returns the page for a journal with charts.
+/// Returns the page of one monitor or of a fleet, from a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let story = Story { journal, facts, listed: journal.listed_now(&facts.columns) };
     let empty = Records::new(facts.columns.len(), facts.by.is_some());
@@ -117,7 +117,7 @@ impl Story<'_> {
             keys: charts.collect(),
         }
     }
-    /// Explains how rows are numbered.
+    /// Returns a sentence that explains how rows are numbered.
     fn rows(&self) -> String {
         let header = match self.facts.first_line {
             Some(line) => format!(": row 0 is line {line} of the file"),
@@ -125,7 +125,7 @@ impl Story<'_> {
         };
         format!("Rows are counted from 0{header}.")
     }
-    /// Returns the key numbers in large type.
+    /// Returns the key numbers at the top of the page.
     fn tiles(&self) -> Vec<Tile> {
         let totals = &self.journal.totals;
         let tile = |value: u64, label: &str, tone: &str| Tile {
@@ -147,7 +147,7 @@ impl Story<'_> {
     }
 }
 
-/// Returns the state of a monitor after its last row.
+/// Returns the state of a monitor after its last row, as a word or phrase.
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",

@@ -1,4 +1,4 @@
-//! Data of a monitor's page, recorded during the run in bounded memory.
+//! Data for the page of a monitor, recorded during the run in bounded memory.
 //!
 //! Each interval of rows is represented by its row with the largest score.
 
@@ -12,29 +12,33 @@ use serde::{Deserialize, Serialize};
 
 /// Maximum number of points of a curve.
 const POINTS: usize = 750;
-/// Number of rows in the heat map of contributions.
+/// Maximum number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Maximum number of events and changes that are marked in charts, and that are listed.
+/// Maximum number of events, drifts and changes that are marked in charts.
 const MARKED: usize = 12;
+/// Maximum number of events, drifts and changes in the table.
 const LISTED: usize = 25;
-/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm,
-/// drift and time.
+/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift and
+/// time.
 const NUMBERS: usize = 9;
+/// Index of the alarm flag among the recorded values.
 const ALARM: usize = 6;
+/// Index of the drift flag among the recorded values.
 const DRIFT: usize = 7;
 
 /// Downsampled results of one monitor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
+    /// Values listed at [`NUMBERS`].
     rows: Downsampler,
-    /// Score, contributions relative to the limit of Q, and values of the columns.
+    /// Score, and contribution of each column relative to the limit of Q.
     cells: Downsampler,
-    /// Values of the columns.
+    /// Values of the columns at evenly spaced rows.
     signals: Downsampler,
     /// False if the times are not in order. The axis then shows row numbers.
     is_in_order: bool,
     last_time: f64,
-    /// Cells of the last row.
+    /// Buffer for the score and the contributions of a row.
     #[serde(skip)]
     buffer: Vec<f64>,
 }
@@ -47,12 +51,14 @@ fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
-/// Maximum number of keys with charts of their own, and the numbers of points and heat-map rows for each.
+/// Maximum number of keys with charts of their own.
 const KEYS: usize = 200;
+/// Maximum number of points of a curve of one key.
 const KEY_POINTS: usize = 200;
+/// Maximum number of heat-map rows of one key.
 const KEY_CELLS: usize = 60;
 
-/// Records of all monitors.
+/// Records of one monitor, or of the first keys.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Records {
     width: usize,
@@ -66,8 +72,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, and creates it if necessary. `None` for more than
-    /// `KEYS` keys.
+    /// Returns the record of the key at this position, and creates it if necessary. `None` beyond the first `KEYS`
+    /// keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -76,7 +82,7 @@ impl Records {
         self.records.get_mut(place)
     }
 
-    /// Returns the record at this position.
+    /// Returns the record at this position; `None` if there is none.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
     }
@@ -114,7 +120,7 @@ impl Record {
         let flag = |is: bool| f64::from(u8::from(is));
         let (alarm, drift) = (flag(alarm), flag(drift_since.is_some()));
         self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
-        // A row of the warm-up has neither a score nor contributions; missing numbers become NaN.
+        // A row of the warm-up has neither a score nor contributions. Missing numbers become NaN.
         let shares = monitor.column_contributions(verdict).iter().filter(|_| !score.is_nan());
         self.buffer.clear();
         self.buffer.extend(std::iter::once(score).chain(shares.map(|share| share / q_limit)));
@@ -126,13 +132,13 @@ impl Record {
         }
     }
 
-    /// Returns the score of each interval, and true if it is an alarm.
+    /// Returns the score of each interval, and a flag that is true for an alarm.
     pub fn scores(&self) -> (Vec<f64>, Vec<bool>) {
         (self.rows.curve(0).1, self.rows.curve(ALARM).1.iter().map(|is| *is > 0.0).collect())
     }
 
-    /// Builds the charts of a monitor. `columns` are the names of its columns, and `listed` its events. If
-    /// `all` is true, Q, T² and contributions are included.
+    /// Builds the charts of a monitor. `columns` are the names of its columns, and `listed` are its events. If `all` is
+    /// true, Q, T² and contributions are included.
     pub fn report(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> MonitorReport {
         let curve = |index: usize| self.rows.curve(index).1;
         let watched = |place: usize, title: &str, name: &str, caption: &str| Watched {
@@ -178,7 +184,7 @@ impl Record {
     }
 }
 
-/// Returns at most `most` columns: those with the largest total share in the events.
+/// Returns at most `most` columns: first the causes of an ongoing drift, then those with the largest total share.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
     let mut shares = vec![0.0; columns.len()];
     for (name, share) in listed.iter().flat_map(|one| &one.causes) {
@@ -201,8 +207,8 @@ const SCORE: &str = "How unusual each row is compared with the reference. The da
                      with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
 const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
-/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the last
-/// drifts. Changes and drifts take at most a third each.
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the last drifts. Changes
+/// and drifts take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
         let mut all: Vec<&'a Occurrence> =

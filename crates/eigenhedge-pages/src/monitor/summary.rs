@@ -13,11 +13,11 @@ use std::fmt::Write;
 
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
-/// Maximum number of events shown. The strongest are shown.
+/// Maximum number of events shown. If there are more, the strongest are shown.
 const SHOWN: usize = 12;
-/// Maximum number of keys shown. Those with the most alarms are shown.
+/// Maximum number of keys shown. If there are more, those with the most alarms are shown.
 const SHOWN_KEYS: usize = 20;
-/// Advice is shown if the alarm rate exceeds this multiple of the requested rate.
+/// Multiple of the requested alarm rate above which advice is shown.
 const OFTEN: f64 = 3.0;
 const ADVICE: &str = "more than three times the asked share. Either much is wrong in this table, or the first rows are not like \
                       the rest: try --train with known-good rows, or a longer --warm-up";
@@ -96,7 +96,7 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     text
 }
 
-/// Adds lines about drifts that are still going on at the end of the table.
+/// Adds a line about drifts that are still ongoing at the end of the table.
 fn going_on(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let open: Vec<(&String, u64)> =
         tracks.iter().filter_map(|track| track.drift_since.map(|since| (&track.key, since))).collect();
@@ -114,7 +114,7 @@ fn going_on(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Describes the number of monitors, and how many of them have a reference of their own.
+/// Describes the number of monitors: in total, in memory, with a pooled reference, and without a reference.
 fn by_key(tracks: &[Track], in_memory: usize) -> String {
     let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count() as u64;
     let (short, pooled) = (count(&|track| !track.is_ready), count(&|track| track.is_borrowed));
@@ -131,7 +131,7 @@ fn by_key(tracks: &[Track], in_memory: usize) -> String {
     text
 }
 
-/// Adds lines about the strongest events or changes, in the order of rows.
+/// Adds lines about the strongest of these entries, in the order of rows.
 fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: &mut impl FnMut(&str, String)) {
     let mut shown: Vec<&Occurrence> = all.collect();
     let more = shown.len().saturating_sub(SHOWN);
@@ -217,7 +217,7 @@ pub fn monitor_json(track: &Track) -> Value {
     })
 }
 
-/// Describes the limit in words.
+/// Describes an alarm limit in words.
 pub fn limit_in_words(limit: Limit) -> String {
     format!("about {} % of normal rows exceed it", 100.0 * limit.rate())
 }

@@ -20,27 +20,28 @@ pub struct Track {
     pub filled_rows: u64,
     /// True once the monitor has a reference.
     pub is_ready: bool,
-    /// Number of warm-up rows received so far.
+    /// Number of rows received so far for the reference.
     pub waiting_rows: u64,
-    /// True if the reference is the one shared by all keys.
+    /// True if the monitor uses the reference shared by all keys.
     pub is_borrowed: bool,
-    /// Number of directions of the reference.
+    /// Number of directions of the reference; `None` before there is a reference.
     pub directions: Option<usize>,
     /// Number of previous rows appended to each row.
     pub lags: usize,
     /// True if the differences between rows are scored too.
     pub has_differences: bool,
-    /// Limit of the score.
+    /// Alarm limit of the score; `None` before there is a reference.
     pub limit: Option<f64>,
-    /// First row of the ongoing drift.
+    /// First row of the ongoing drift; `None` if there is no drift.
     pub drift_since: Option<u64>,
-    /// Ongoing event.
+    /// Ongoing event; `None` if there is no event.
     pub open: Option<Event>,
-    /// Row of the previous table at which the ongoing drift began, and the first row of this table.
+    /// Row of the previous table at which the ongoing drift began, and the first row of this table; `None` if the drift
+    /// began in this table or there is none.
     pub(super) carried: Option<(u64, u64)>,
-    /// Times of the report of the last drift.
+    /// Times of the start and of the report of the last drift.
     pub(super) drift: Times,
-    /// Times of the last rows, as strings and in seconds since 1970.
+    /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     /// Times of the ongoing event.
     pub(super) event: Times,
@@ -52,7 +53,7 @@ impl Track {
         Self { key: key.to_owned(), ..Self::default() }
     }
 
-    /// Creates the state of a monitor that is not used with a table.
+    /// Creates the state of a monitor without a table. All rows of the monitor count.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
         let mut track = Self { has_begun: monitor.totals().rows > 0, in_table: monitor.totals(), ..Self::new(key) };
         track.update(monitor);
@@ -81,14 +82,14 @@ impl Track {
         }
     }
 
-    /// Returns the times of the first row and the end of a drift. The first time is that of its report, if that is no longer
-    /// among the last rows.
+    /// Returns the times of the first and last row of a drift. If the first row is no longer stored, its time is the
+    /// one stored when the drift was reported.
     pub(super) fn times_of_drift(&self, since: u64, end: u64) -> Times {
         let times = self.times(since, end);
         if times.start.is_empty() { Times { end: times.end, ..self.drift.clone() } } else { times }
     }
 
-    /// Returns the ongoing event as an entry of the list.
+    /// Returns the ongoing event as an entry of the list; `None` if there is no event.
     pub(super) fn open_occurrence(&self, names: &[String]) -> Option<Occurrence> {
         self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names))
     }

@@ -1,12 +1,11 @@
-//! Descriptions of the keys of the summary, for the page.
+//! Explanations of the keys of the summary, for the page.
 
 use crate::number::readable;
 use eigenhedge::{Member, Summary};
 use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
 
-/// Keys of the summary and their meanings, in the order of the page. Keys that depend on the clock are left
-/// out.
+/// Keys of the summary and their meanings, in the order of the page. Keys that depend on the clock are left out.
 const MEANINGS: &[(&str, &str)] = &[
     ("rows", "number of rows that were read and learned"),
     ("skipped_rows", "number of skipped rows: bad rows, and rows with missing cells if these are skipped"),
@@ -49,7 +48,7 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank_max", "largest number of explicit directions"),
 ];
 
-/// Returns the lines of the summary, each with a rounded value and with all digits of the JSON summary.
+/// Returns the lines of the summary. Each value is rounded and also has all digits of the JSON summary.
 pub fn facts(summary: &Summary) -> Vec<Fact> {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {

@@ -1,10 +1,10 @@
 //! Data for the page of a run, recorded in bounded memory.
 //!
-//! Curves are downsampled to a fixed number of points. Values that cost more than a few operations (probabilities, weights) are
-//! computed only at the rows that a curve keeps. The best subspace in hindsight and the bound cost a few products with an n × n
-//! matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly spaced and at least n rows
-//! apart, and for kernels only at the end. At the end they are those of the summary. Directions are recorded in the same way,
-//! at `LOOKS` rows at most.
+//! Curves are downsampled to a fixed number of points. Values that cost more than a few operations (probabilities,
+//! weights) are computed only at the rows that a curve keeps. The best subspace in hindsight and the bound cost a few
+//! products with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly
+//! spaced and at least n rows apart, and for kernels only at the end. The last values are those of the summary.
+//! Directions are recorded in the same way, at `LOOKS` rows at most.
 //!
 //! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
 //! bytes.
@@ -34,22 +34,27 @@ const CHECKPOINTS: usize = 64;
 const CLOSEST: u64 = 64;
 /// Maximum number of recorded sets of directions during the run.
 const LOOKS: usize = 40;
-/// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the
-/// run.
+/// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the run.
 const NUMBERS: usize = 2048;
 
-/// Recorder of a run, for its page.
+/// Recorder of the data for the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
+    /// Total expected loss and total energy.
     totals: Downsampler,
+    /// Loss of each row.
     losses: Downsampler,
+    /// First two coordinates of rows.
     plane: Downsampler,
+    /// Probabilities of being kept, highest first.
     kept: Downsampler,
-    /// Current weights of the members of a portfolio.
+    /// Weights of the members of a portfolio; `None` for a single learner.
     weights: Option<Downsampler>,
+    /// Rows with the largest losses.
     largest: TopK,
+    /// Best loss and bound at some rows.
     checkpoints: Vec<Checkpoint>,
-    /// Recorded directions that were most likely to be kept.
+    /// Directions most likely to be kept, at some rows.
     looks: Vec<Look>,
     /// Number of rows between recorded directions; `None` if none are recorded during the run.
     look_stride: Option<u64>,
@@ -57,7 +62,7 @@ pub struct Recorder {
     stride: Option<u64>,
     /// Leading directions, from which the best subspace in hindsight is computed during the run.
     leading: LeadingDirections,
-    /// Time of each row, in seconds since 1970.
+    /// Time of each row, in seconds since 1970; `None` without a time column.
     times: Option<Downsampler>,
     /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
@@ -65,26 +70,31 @@ pub struct Recorder {
     last_time: f64,
 }
 
-/// State of the run after a given row.
+/// Losses and bound of the run after a given row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Checkpoint {
     /// Number of the row in its table.
     row: u64,
     /// Number of rows whose loss counts so far.
     rows: u64,
+    /// Total expected loss of the learner.
     expected_loss: f64,
+    /// Lower bound on the loss of the best subspace in hindsight.
     low: f64,
+    /// Upper bound on the loss of the best subspace in hindsight.
     high: f64,
+    /// Upper bound on the loss of the learner, if there is one.
     bound: Option<f64>,
 }
 
-/// Directions that were most likely to be kept after a given row, concatenated.
+/// Directions that were most likely to be kept after a given row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
     /// Number of the row in its table.
     row: u64,
     /// Number of rows whose loss counts so far.
     rows: u64,
+    /// Entries of the directions, concatenated.
     numbers: Vec<f32>,
 }
 
@@ -111,8 +121,8 @@ impl Recorder {
         }
     }
 
-    /// Records a row. `number` is its number in the table, and `moment` its time in seconds and as a string.
-    /// A first row that only sets the center is not plotted, because its position is arbitrary.
+    /// Records a row. `number` is its number in the table, and `moment` is its time in seconds and as a string. A first
+    /// row that only sets the center is not plotted, because its position is arbitrary.
     pub fn enter(&mut self, number: u64, moment: Option<(f64, &str)>, loss: Loss, run: &Model) {
         let totals = run.totals();
         if totals.charged() == 0 {
@@ -168,8 +178,8 @@ impl Recorder {
         });
     }
 
-    /// Records the directions, computed by a copy of the learner. If there are too many records, every second
-    /// one is removed.
+    /// Records the directions, computed by a copy of the learner. If there are too many records, every second one is
+    /// removed.
     fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
@@ -198,12 +208,12 @@ impl Recorder {
         }
     }
 
-    /// Returns the summary so far, in which the best loss is an interval. It costs a few matrix products.
+    /// Returns the summary so far, in which the best loss is an interval. This costs a few matrix products.
     pub fn interim_summary(&mut self, run: &Model) -> Summary {
         run.approximate_summary(&mut self.leading)
     }
 
-    /// Records the values after the last row, and ends the recording.
+    /// Records the values after the last row. No row may be recorded afterwards.
     pub fn close(&mut self, number: u64, run: &Model, summary: &Summary) {
         self.sample(number, run.learner());
         self.check(number, summary);
@@ -214,7 +224,7 @@ impl Recorder {
         Curve::of(name, &self.totals, 0)
     }
 
-    /// Returns the weights of these members.
+    /// Returns the weights of these members over the rows.
     pub fn weights(&self, members: &[Member]) -> Vec<Curve> {
         let weights = self.weights.as_ref();
         (0..).zip(members).filter_map(|(i, member)| Some(Curve::of(&member.name, weights?, i))).collect()
@@ -230,7 +240,7 @@ impl Recorder {
         from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
-    /// Returns true if this state is possible for a recorder of the run.
+    /// Returns true if this record can be that of the run. Damaged records are rejected.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {

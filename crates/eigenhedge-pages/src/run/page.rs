@@ -1,4 +1,4 @@
-//! The page of a run, from the recorded data.
+//! Page of a run, built from the recorded data.
 
 use super::{Checkpoint, PROBABILITIES, Recorder, ledger, sentences};
 use crate::number::readable;
@@ -7,13 +7,13 @@ use eigenhedge::{Model, Standardize, Summary};
 use eigenhedge_report::number::{grouped, significant};
 use eigenhedge_report::{Best, Curve, Directions, Look, Mark, Placed, RunReport, Tile};
 
-/// Content of the page that the model does not know.
+/// Content of the page that is not part of the model.
 pub struct Heading<'a> {
     /// Name of the table.
     pub source: &'a str,
     /// Names of the columns.
     pub columns: &'a [String],
-    /// True if columns are standardized. Losses are then in standard units.
+    /// True if columns are standardized. Losses are then in squared standard deviations.
     pub standardized: bool,
     /// Summary in sentences.
     pub account: Vec<String>,
@@ -52,8 +52,8 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Su
     }
 }
 
-/// Creates the page of an ongoing run after the row with this number. The best loss in hindsight is an
-/// interval. `None` before the first row whose loss counts.
+/// Creates the page of an ongoing run after the row with this number. The best loss in hindsight is an interval. `None`
+/// before the first row whose loss counts.
 pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<RunReport> {
     if run.totals().charged() == 0 {
         return None;
@@ -112,7 +112,7 @@ fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
     tiles
 }
 
-/// Returns important notes.
+/// Returns sentences about facts that need attention, such as skipped rows.
 fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     let mut notes = Vec::new();
     let rows = |count: u64| if count == 1 { "1 row was".into() } else { format!("{} rows were", grouped(count)) };
@@ -167,23 +167,23 @@ impl Recorder {
 /// Maximum number of segments into which a curve is divided.
 const STRETCHES: usize = 150;
 
-/// Reduces a curve to the ends of its segments.
+/// Reduces a curve to the ends of at most [`STRETCHES`] segments.
 fn thinned(curve: Curve) -> Curve {
     let step = curve.rows.len().div_ceil(STRETCHES).max(1);
     let some = |values: Vec<f64>| values.into_iter().step_by(step).collect();
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increase of a curve between consecutive rows. Each increase is divided by `over`, a function
-/// of the two rows.
+/// Returns the increase of a curve between consecutive rows. Each increase is divided by `over`, a function of the two
+/// rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);
     Curve { name: name.into(), rows: curve.rows[1.min(curve.rows.len())..].to_vec(), values: pairs.map(gain).collect() }
 }
 
-/// Returns curves of the loss per row in segments of rows: of the learner, of the best fixed directions, and
-/// of random directions.
+/// Returns curves of the loss per row in segments of rows, for the learner, the best fixed directions and random
+/// directions.
 fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let rows = |from: f64, to: f64| to - from;
     let learner = gains(run.spec().learner.entry().name, &thinned(recorder.totals("")), rows);
@@ -194,8 +194,8 @@ fn loss_per_row(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     [Some(learner), best, Some(without)].into_iter().flatten().collect()
 }
 
-/// Returns curves of the share of the energy in percent: in segments of rows, cumulative, for the best fixed
-/// directions, and for random ones.
+/// Returns curves of the kept share of the energy in percent: in segments of rows, cumulative, for the best fixed
+/// directions, and for random directions.
 fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     let (lost, energy) = (recorder.totals(""), Curve::of("", &recorder.totals, 1));
     let share = |lost: f64| 100.0 * (1.0 - lost).clamp(0.0, 1.0);
@@ -243,7 +243,7 @@ fn curve(name: &str, checkpoints: &[Checkpoint], value: impl Fn(&Checkpoint) -> 
     Curve { name: name.into(), rows, values }
 }
 
-/// Returns true if the intervals are so narrow that their width is invisible in a plot.
+/// Returns true if the intervals of the best loss are too narrow to be visible in a plot.
 fn is_exact(checkpoints: &[Checkpoint]) -> bool {
     const PIXEL: f64 = 2e-3;
     checkpoints.iter().all(|checkpoint| checkpoint.high - checkpoint.low <= PIXEL * checkpoint.high)
@@ -280,7 +280,7 @@ fn regret(checkpoints: &[Checkpoint]) -> Vec<Curve> {
     ]
 }
 
-/// Returns the probabilities of all directions that were ever explicit, in descending order.
+/// Returns a curve of the probability of being kept for each recorded direction, most probable first.
 fn kept(recorder: &Recorder) -> Vec<Curve> {
     let curves = (0..PROBABILITIES).map(|i| Curve::of(format!("direction {}", i + 1), &recorder.kept, i));
     curves.filter(|curve| curve.values.iter().any(|value| value.is_finite())).collect()

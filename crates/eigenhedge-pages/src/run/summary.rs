@@ -1,4 +1,4 @@
-//! Text summary of a run.
+//! Summary of a run as text.
 
 use crate::counted;
 use crate::number::readable;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
 
-/// Formats the summary as a few lines. If the rows are standardized, the losses are in standard units.
+/// Formats the summary as a few lines. If the rows are standardized, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -105,7 +105,7 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Adds the loss of the best subspaces for several segments.
+/// Adds a line with the loss of the best subspaces for several segments, if it is known.
 fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
     if let Some(partition) = summary.partitions.last().filter(|partition| !partition.cuts.is_empty()) {
         let cuts: Vec<String> = partition.cuts.iter().map(ToString::to_string).collect();
@@ -115,7 +115,7 @@ fn partition(summary: &Summary, line: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// Returns the lines as sentences for a page. Values that depend on the clock are left out.
+/// Returns the lines of the summary as sentences for a page. Values that depend on the clock are left out.
 pub fn sentences(summary: &Summary, spec: &Spec, standardized: bool) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
     for line in text(&summary.clone().timed(0.0), spec, standardized).lines() {
@@ -144,7 +144,7 @@ fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Formats a number, or both bounds of an interval.
+/// Formats an exact loss, or both bounds of its interval.
 fn within(best: Best) -> String {
     match best {
         Best::Exact(value) => readable(value),

@@ -52,7 +52,7 @@
   // Redraws a chart with new data and preserves its zoom and switches.
   function redraw(holder, chart) {
     const entry = entries.get(holder), { u } = entry;
-    // New data during a drag would lose its position, so they wait.
+    // Redrawing would cancel a drag, so new data wait until it ends.
     if (entry.held) { entry.next = chart; return; }
     if (entry.log !== undefined && chart.scale_switch) chart.log_y = entry.log;
     if (entry.axis !== undefined && chart.other_x && chart.other_x.label === entry.axis) flipAxis(chart);

@@ -1,21 +1,21 @@
-//! Chart data for the script of a page, with short numbers; axes shared by several curves are written once.
+//! Chart data for the script of a page. Numbers are rounded, and axes shared by several curves are written once.
 
 use crate::axis::Extent;
 use crate::chart::{Chart, Kind, Series};
 use crate::palette::{self, Colour, look};
 use serde::Serialize;
 
-/// Number of significant digits of a value. More digits would be invisible and make pages larger.
+/// Number of significant digits of a value. More digits would be invisible and would make pages larger.
 const DIGITS: usize = 7;
 
-/// Input of the script of a page.
+/// Data that the script of a page reads.
 #[derive(Serialize)]
 pub struct Data<'a> {
     colours: [[&'static str; 2]; 4],
     charts: Vec<ChartData<'a>>,
 }
 
-/// Data of a chart.
+/// Data of a chart, as the script reads it.
 #[derive(Serialize)]
 pub struct ChartData<'a> {
     title: &'a str,
@@ -69,7 +69,7 @@ struct SeriesData<'a> {
 #[derive(Serialize, PartialEq)]
 #[serde(untagged)]
 enum Horizontal {
-    /// Reference to the equal values of an earlier series.
+    /// Index of an earlier series with the same horizontal positions.
     Same(usize),
     Values(Vec<f64>),
 }
@@ -85,7 +85,7 @@ pub fn colours() -> [[&'static str; 2]; 4] {
     [palette::PAPER, palette::INK, palette::FAINT, palette::GRID].map(pair)
 }
 
-/// Returns the data of some charts.
+/// Returns the data of each chart.
 pub fn charts<'a>(charts: impl Iterator<Item = &'a Chart>) -> Vec<ChartData<'a>> {
     charts.map(chart_data).collect()
 }
@@ -144,7 +144,7 @@ fn series_data<'a>(position: usize, series: &'a Series, dated: bool, x: &Extent,
         },
         colour: [look.colour.light, look.colour.dark],
         dash: look.dash,
-        // Times need more digits: a second in fifty years.
+        // Times keep all digits. Seven digits cannot distinguish seconds within fifty years.
         x: Horizontal::Values(points.iter().map(|point| if dated { point.x } else { rounded(point.x) }).collect()),
         y: points.iter().map(|point| short(point.y)).collect(),
         low: spread(|point| point.low),
@@ -152,7 +152,7 @@ fn series_data<'a>(position: usize, series: &'a Series, dated: bool, x: &Extent,
     }
 }
 
-/// Rounds a value. Integers are unchanged, because row numbers must be exact.
+/// Rounds a value to [`DIGITS`] significant digits. Integers are unchanged, because row numbers must be exact.
 fn rounded(value: f64) -> f64 {
     if value.fract() == 0.0 && value.abs() < 9e15 {
         return value;

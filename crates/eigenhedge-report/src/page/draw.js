@@ -36,9 +36,9 @@ window.eigenhedge = (function () {
     return values.map(v => v == null ? "" : v === 0 ? "0" : (v / unit).toFixed(decimals) + suffix);
   }
 
-  // Returns one column of horizontal positions for all series. A value that a series does not have is undefined, which
-  // does not break its line; null does. Positions are shared if the positions of every series increase. Otherwise each
-  // point has its own.
+  // Returns one column of horizontal positions for all series. A value that a series lacks is undefined and does not
+  // break its line. A null value breaks it. Positions are shared if the positions of every series increase. Otherwise
+  // each point has its own position.
   function columns(series) {
     const rises = s => s.x.every((x, i) => i === 0 || x > s.x[i - 1]);
     const shared = series.every(rises);

@@ -1,4 +1,4 @@
-//! A live page: a shell that is loaded once, and parts that are replaced while the data change.
+//! Live page: a shell that is loaded once, and parts that are replaced while the data change.
 //!
 //! A server sends [`shell`] and [`assets`] as files, and the parts of the newest [`Page`] as events. Each part is a
 //! block with the data of its charts, under a constant key. The script `live.js` inserts the parts and preserves zoom,
@@ -14,8 +14,7 @@ use crate::escape::markup;
 use serde_json::{json, to_value};
 use std::collections::BTreeMap;
 
-/// Content security policy of a live page. It allows style attributes (for the shades of cells), but no
-/// inline scripts.
+/// Content security policy of a live page. It allows style attributes (for the shades of cells), but no inline scripts.
 pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';style-src-attr 'unsafe-inline';img-src data:;\
                           connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
@@ -24,7 +23,7 @@ pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';
 pub struct Part {
     /// Name of the part, unique on the page.
     pub key: String,
-    /// Section that contains the part. Empty if there is none.
+    /// Anchor of the section that contains the part; empty if the part is in no section.
     pub within: String,
     /// Markup and chart data, as a JSON object.
     pub json: String,
@@ -35,9 +34,9 @@ pub struct Part {
 pub struct Asset {
     /// File name, relative to the folder of assets.
     pub name: &'static str,
-    /// Media type.
+    /// Media type of the content.
     pub media_type: &'static str,
-    /// Content.
+    /// Content of the file.
     pub text: String,
 }
 
@@ -52,8 +51,8 @@ pub fn assets() -> Vec<Asset> {
     ]
 }
 
-/// Returns the page without its parts. The page loads its parts from the URL `feed` and its assets from the
-/// URL `folder`, which ends in `/`.
+/// Returns the page without its parts. The page loads its parts from the URL `feed` and its assets from the URL
+/// `folder`, which ends in `/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
     // Serializing strings does not fail.
@@ -100,7 +99,7 @@ impl Page {
     }
 }
 
-/// Returns a section without its charts. If it has charts, they follow as a separate part.
+/// Returns a section without its content. The content, if there is any, follows as a separate part.
 fn section_parts(key: String, section: &Section) -> Vec<Part> {
     let (place, title) = (markup(&section.place), markup(&section.title));
     let shell = format!("<details><summary>{title}</summary>\n<div id=\"{place}\" data-within></div></details>");

@@ -1,4 +1,4 @@
-//! A self-contained HTML file with sentences, charts and tables. Its content security policy forbids network access.
+//! Self-contained HTML file with sentences, charts and tables. Its content security policy forbids network access.
 //!
 //! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive chart by
 //! uPlot, whose code and licence are part of the page.
@@ -32,7 +32,7 @@ const HELP: &str =
     "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
 const STYLE: &str = include_str!("style.css");
 
-/// HTML page.
+/// HTML page with a heading, findings and blocks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
     /// Heading, and title of the window.
@@ -48,15 +48,15 @@ pub struct Page {
 /// Part of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// A chart.
+    /// Interactive chart.
     Chart(Chart),
-    /// A table.
+    /// Table of strings.
     Table(Table),
-    /// A heat map.
+    /// Heat map of many columns.
     HeatMap(HeatMap),
-    /// Small multiples.
+    /// Small multiples, one plot per curve.
     Multiples(Multiples),
-    /// An animation in steps.
+    /// Animation of points in the plane.
     Steps(Steps),
     /// Key numbers in large type.
     Tiles(Vec<Tile>),
@@ -86,7 +86,7 @@ pub struct Section {
 pub struct Tile {
     /// Rounded number.
     pub value: String,
-    /// Short description.
+    /// Short description of the number.
     pub label: String,
     /// Number with all digits, shown on hover; may be empty.
     pub exact: String,
@@ -146,12 +146,12 @@ impl Page {
     }
 }
 
-/// Returns the style sheet of a page.
+/// Returns the complete style sheet of a page.
 fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }
 
-/// Collects the charts among blocks, in drawing order.
+/// Appends the charts among these blocks to `charts`, in drawing order.
 fn collect<'a>(blocks: &'a [Block], charts: &mut Vec<&'a Chart>) {
     for block in blocks {
         match block {
@@ -162,7 +162,7 @@ fn collect<'a>(blocks: &'a [Block], charts: &mut Vec<&'a Chart>) {
     }
 }
 
-/// Returns the color variables of the page.
+/// Returns style rules that define the color variables of the page.
 fn variables() -> String {
     let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
     let names = [
@@ -190,7 +190,7 @@ fn heading(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
 }
 
-/// Returns a block as HTML. If `with_pictures` is true, it includes static pictures of its charts. `count` is
+/// Returns a block as HTML. If `with_pictures` is true, the block includes static pictures of its charts. `count` is
 /// the number of charts so far.
 fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
     match block {

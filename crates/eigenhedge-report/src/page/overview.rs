@@ -4,16 +4,17 @@ use super::heading;
 use crate::escape::markup;
 use std::fmt::Write;
 
-/// Width and height of a sparkline.
+/// Width of a sparkline in pixels.
 const WIDTH: f64 = 144.0;
+/// Height of a sparkline in pixels.
 const HEIGHT: f64 = 24.0;
 
-/// Table with one line per item.
+/// Table with one line and a sparkline per item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
     /// Heading.
     pub title: String,
-    /// Name of the first column, the kind of items.
+    /// Name of the first column, which is the kind of item.
     pub noun: String,
     /// Lines, in order.
     pub lines: Vec<OverviewLine>,
@@ -21,7 +22,7 @@ pub struct Overview {
     pub caption: String,
 }
 
-/// Line of one item.
+/// Line of an overview, for one item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverviewLine {
     /// Name of the item.
@@ -30,13 +31,13 @@ pub struct OverviewLine {
     pub place: String,
     /// State of the item; `normal`, `alarm` and `drift` have colors.
     pub state: String,
-    /// Number of rows.
+    /// Number of rows of the item.
     pub rows: String,
-    /// Number of alarms.
+    /// Number of alarms of the item.
     pub alarms: String,
-    /// Number of drifts.
+    /// Number of drifts of the item.
     pub drifts: String,
-    /// Causes of the last event.
+    /// Names of the columns that caused the last event.
     pub causes: String,
     /// Values of the sparkline.
     pub values: Vec<f64>,
@@ -80,8 +81,8 @@ impl OverviewLine {
         )
     }
 
-    /// Draws the values as a line on a logarithmic scale, with alarms as points. Returns an empty string for
-    /// fewer than two values.
+    /// Draws the values as a line on a logarithmic scale, with alarms as points. Returns an empty string for fewer than
+    /// two values.
     fn picture(&self) -> String {
         let height = |value: f64| if value > 0.0 { value.log10() } else { f64::NAN };
         let known: Vec<f64> = self.values.iter().map(|value| height(*value)).filter(|y| y.is_finite()).collect();

@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// Returns the background style of a cell.
+/// Returns the background style of a cell; empty if the shade is NaN.
 fn shaded(shade: f64) -> String {
     if shade.is_nan() {
         return String::new();

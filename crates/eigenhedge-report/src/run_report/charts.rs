@@ -1,4 +1,4 @@
-//! Plots of the page of a run.
+//! Plots on the page of a run.
 
 use super::{Best, Curve, Placed, RunReport};
 use crate::chart::{Annotation, Chart, Kind, Series, Tint};
@@ -10,10 +10,9 @@ use crate::palette::TIMES;
 
 /// Maximum number of lines in a heat map.
 const LINES: usize = 16;
-/// The axis of losses per row is logarithmic if the largest exceeds this multiple of
-/// the median of the first curve.
+/// Limit for a linear axis of losses: the largest loss per row, as a multiple of the median of the first curve.
 const FAR: f64 = 40.0;
-/// Minimum mean weight of a member that is plotted.
+/// Minimum mean of a curve that is shown in a heat map.
 const WORTH: f64 = 0.002;
 
 impl Curve {
@@ -43,7 +42,7 @@ impl RunReport {
         blocks.into_iter().filter(has_data).map(|block| self.over_time(block)).collect()
     }
 
-    /// Returns only the charts among the plots.
+    /// Returns the charts among the plots, without tables and heat maps.
     pub fn charts(&self) -> Vec<Chart> {
         self.pictures()
             .into_iter()
@@ -107,8 +106,8 @@ impl RunReport {
         chart
     }
 
-    /// Plots cumulative losses with the bound. The axis is logarithmic, because the bound may be far above
-    /// the losses. On a linear axis, the bound is left out.
+    /// Plots cumulative losses with the bound. The axis is logarithmic, because the bound may be far above the losses.
+    /// On a linear axis, the bound is left out.
     fn total_loss(&self) -> Chart {
         let mut chart = self.over_rows("In all, and the guarantee", "total loss", "");
         chart.caption = format!("Cumulative loss, in {}. {TOTAL}", self.unit);
@@ -184,8 +183,7 @@ impl RunReport {
     }
 }
 
-/// Plots curves between 0 and 1 as a heat map. Only curves with a notable value are shown; they keep their
-/// order.
+/// Plots curves between 0 and 1 as a heat map. Only curves with a notable value are shown, in their original order.
 fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
     let known = |curve: &Curve| curve.values.iter().copied().filter(|value| value.is_finite()).sum::<f64>();
@@ -216,14 +214,14 @@ fn shares(title: &str, caption: &str, curves: &[Curve]) -> HeatMap {
     }
 }
 
-/// Returns the median of a curve, ignoring NaN.
+/// Returns the median of the finite values of a curve, or infinity if there are none.
 fn usual(curve: &Curve) -> f64 {
     let mut known: Vec<f64> = curve.values.iter().copied().filter(|value| value.is_finite()).collect();
     known.sort_by(f64::total_cmp);
     known.get(known.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
-/// Returns all values of the series of a chart.
+/// Returns the values of all series of a chart.
 fn values(chart: &Chart) -> impl Iterator<Item = f64> {
     chart.series.iter().flat_map(|series| series.points.iter().map(|point| point.y))
 }

@@ -12,14 +12,14 @@ const SHOWN: usize = 10;
 const NAMED: usize = 4;
 /// Minimum absolute value of a loading that is named.
 const SMALL: f64 = 0.1;
-/// Minimum share of a column in the directions for a line in the table.
+/// Minimum share of a column that lies in the directions, for a line in the table.
 const LEAST: f64 = 0.005;
-/// Minimum share of a column for a line in the heat map. Smaller shares would have no shade.
+/// Minimum share of a column that lies in the directions, for a line in the heat map. Smaller shares have no shade.
 const SHADE: f64 = 0.07;
 /// Explanation of the shares of the directions.
 const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
-/// Number of columns that are shown whatever their shares.
+/// Number of columns that are shown even if their shares are small.
 const FEWEST: usize = 12;
 
 /// Kept directions, expressed in named columns.
@@ -27,8 +27,8 @@ const FEWEST: usize = 12;
 pub struct Directions {
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Directions at the end of the run: unit vectors over the columns, in descending order of their
-    /// probability of being kept.
+    /// Directions at the end of the run: unit vectors over the columns, in descending order of their probability of
+    /// being kept.
     pub vectors: Vec<Vec<f64>>,
     /// Share of the energy of all rows along each direction; may be empty.
     pub shares: Vec<f64>,
@@ -46,7 +46,7 @@ pub struct Look {
 }
 
 impl Directions {
-    /// Returns the table of loadings of the main columns, and a table with one line per direction.
+    /// Returns a table with one line per direction, and the table of loadings of the main columns.
     pub(super) fn tables(&self) -> Vec<Table> {
         if self.vectors.is_empty() || self.columns.is_empty() {
             return vec![];
@@ -127,7 +127,8 @@ impl Directions {
         }
     }
 
-    /// Plots the overlap of the directions during the run with those at the end and with the previous ones.
+    /// Plots the overlap of the directions during the run with the final directions and with the previously recorded
+    /// directions.
     pub(super) fn turns(&self, x_label: &str) -> Chart {
         let mut chart = Chart::new("How much they turned", x_label, "in common");
         chart.caption =
@@ -147,8 +148,8 @@ impl Directions {
         if name.parse::<f64>().is_ok() { format!("column {name}") } else { name.clone() }
     }
 
-    /// Returns the columns with the largest values, in their original order. Beyond a minimum number of
-    /// columns, only columns with a value of at least `least` are included.
+    /// Returns the columns with the largest values, in their original order. Beyond [`FEWEST`] columns, only columns
+    /// with a value of at least `least` are included.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -171,7 +172,7 @@ fn in_common(a: &[Vec<f64>], b: &[Vec<f64>]) -> f64 {
     (sum / a.len().max(1) as f64).clamp(0.0, 1.0)
 }
 
-/// Formats a number with two decimals and a sign.
+/// Formats a number with two decimals and a typographic minus sign.
 fn signed(value: f64) -> String {
     let text = format!("{value:.2}");
     match text.strip_prefix('-') {

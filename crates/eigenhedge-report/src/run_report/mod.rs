@@ -1,7 +1,7 @@
-//! Page of a run: share kept, losses and comparators, directions and their change, members, outlying rows, and the complete
-//! summary, collapsed.
+//! Page of a run: the share kept, losses and comparators, directions and their change, members, outlying rows, and the
+//! complete summary, which is collapsed at first.
 //!
-//! Input is plain data. Curves of long runs come from [`Downsampler`]. Empty data has no plot and no table.
+//! The input is plain data. Curves of long runs come from [`Downsampler`]. Empty data has no plot and no table.
 
 mod charts;
 mod directions;
@@ -21,9 +21,9 @@ use crate::top_k::Entry;
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// Row numbers.
+    /// Number of each row.
     pub rows: Vec<f64>,
-    /// Values.
+    /// Value at each row.
     pub values: Vec<f64>,
 }
 
@@ -38,16 +38,16 @@ pub enum Best {
     Bracket {
         /// Name in the legend.
         name: String,
-        /// Row numbers.
+        /// Number of each row.
         rows: Vec<f64>,
-        /// Lower bounds.
+        /// Lower bound of the loss at each row.
         low: Vec<f64>,
-        /// Upper bounds.
+        /// Upper bound of the loss at each row.
         high: Vec<f64>,
     },
 }
 
-/// Row, given by its first two coordinates.
+/// Position of a row in the plane of its first two coordinates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placed {
     /// Number of the row.
@@ -58,16 +58,16 @@ pub struct Placed {
     pub y: f64,
 }
 
-/// Line of the summary.
+/// Line of the complete summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Fact {
-    /// Name, as in the summary.
+    /// Name of the value.
     pub key: String,
     /// Rounded value.
     pub value: String,
     /// Value with all digits.
     pub exact: String,
-    /// Explanation.
+    /// Explanation of the value in words.
     pub explanation: String,
 }
 
@@ -78,7 +78,7 @@ pub struct RunReport {
     pub title: String,
     /// Line below the heading; may be empty.
     pub subtitle: String,
-    /// Important notes, in sentences.
+    /// Sentences about facts that need attention.
     pub notes: Vec<String>,
     /// Key numbers at the top.
     pub tiles: Vec<Tile>,
@@ -88,49 +88,49 @@ pub struct RunReport {
     pub kept_share: Vec<Curve>,
     /// Loss per row in segments of rows. The curve of the learner comes first, then those of the comparators.
     pub loss_per_row: Vec<Curve>,
-    /// Total expected loss.
+    /// Total expected loss of the learner up to each row; `None` for no curve.
     pub learner: Option<Curve>,
-    /// Loss of the best subspace in hindsight.
+    /// Total loss of the best subspace in hindsight; `None` if unknown.
     pub best: Option<Best>,
-    /// Loss of random directions, without learning.
+    /// Total loss of random directions, without learning; `None` for no curve.
     pub no_learning: Option<Curve>,
-    /// Bound on the loss.
+    /// Upper bound on the total loss of the learner; `None` if there is no bound.
     pub bound: Option<Curve>,
     /// Regret per row: one curve, or the two bounds of an interval.
     pub regret_per_row: Vec<Curve>,
-    /// Kept directions.
+    /// Kept directions at the end and during the run; `None` for kernels.
     pub directions: Option<Directions>,
-    /// Probability that each direction is kept.
+    /// Probability over the rows that each direction is kept.
     pub kept: Vec<Curve>,
-    /// Weight of each member of a portfolio.
+    /// Weight of each member of a portfolio over the rows.
     pub weights: Vec<Curve>,
-    /// Loss of single rows, downsampled so that large losses remain.
+    /// Loss of single rows, downsampled so that large losses remain; `None` for no plot.
     pub losses: Option<Curve>,
     /// Rows with the largest losses, in descending order.
     pub largest: Vec<Entry>,
-    /// Rows in the first two coordinates.
+    /// Positions of some rows in the plane of the first two coordinates.
     pub rows: Vec<Placed>,
     /// Marks at the rows where segments start.
     pub marks: Vec<Mark>,
-    /// Summary in sentences.
+    /// Complete summary in sentences.
     pub account: Vec<String>,
-    /// Summary by keys.
+    /// Complete summary as a list of values.
     pub ledger: Vec<Fact>,
-    /// Members of a portfolio.
+    /// Table of the members of a portfolio; `None` for a single learner.
     pub members: Option<Table>,
-    /// Times of some rows in seconds since 1970, in nondecreasing order. If they are known, they are the
-    /// horizontal axis.
+    /// Times of some rows in seconds since 1970, in nondecreasing order; `None` if unknown. If times are known, the
+    /// horizontal axis shows them.
     pub times: Option<Curve>,
 }
 
 impl Curve {
-    /// Creates a curve from a recorder.
+    /// Creates a curve from the curve with this index in a recorder.
     pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
         let (rows, values) = curves.curve(index);
         Self { name: name.into(), rows, values }
     }
 
-    /// Returns the value at a row by linear interpolation. The row numbers of the curve must increase.
+    /// Returns the value at a row by linear interpolation; NaN for fewer than two rows. The row numbers must increase.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =
@@ -143,7 +143,7 @@ impl Curve {
 }
 
 impl Placed {
-    /// Returns the rows of a recorder. Its first two curves are the coordinates.
+    /// Returns the rows of a recorder whose first two curves are the coordinates.
     pub fn of(curves: &Downsampler) -> Vec<Self> {
         let value = |values: &[f64], i: usize| values.get(i).copied().unwrap_or(f64::NAN);
         curves.points().into_iter().map(|(row, v)| Self { row, x: value(v, 0), y: value(v, 1) }).collect()
@@ -151,7 +151,7 @@ impl Placed {
 }
 
 impl RunReport {
-    /// Returns the page.
+    /// Builds the page from the key numbers, the plots and the collapsed summary.
     pub fn page(&self) -> Page {
         let mut blocks = Vec::new();
         if !self.tiles.is_empty() {

@@ -1,5 +1,5 @@
-//! Labels inside the picture, placed without overlap. A label without room is left out; it is still in the description, and its
-//! line or ring is still drawn.
+//! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
+//! and its line or ring is still drawn.
 
 use super::number;
 use super::panel::{Frame, label};
@@ -7,7 +7,7 @@ use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
 use crate::text_layout;
 
-/// Height of one line of mark labels.
+/// Height of one line of mark labels, in pixels.
 pub const MARK_LINE: f64 = 15.0;
 const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
@@ -20,7 +20,7 @@ pub struct Marks<'a> {
     placed: Vec<(&'a Mark, Option<(usize, String)>)>,
 }
 
-/// Assigns each label to the first line that has room for it.
+/// Assigns the label of each mark to the first line that has room for it.
 pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
     let mut ends = [f64::NEG_INFINITY; MOST_LINES];
     let mut placed = Vec::new();
@@ -47,7 +47,7 @@ fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
 }
 
 impl Marks<'_> {
-    /// Draws the lines and labels.
+    /// Draws the lines of the marks and their labels.
     pub fn draw(&self, frame: &Frame) -> String {
         let mut lines = String::new();
         let mut labels = String::new();
@@ -81,7 +81,7 @@ fn overlap(a: &Area, b: &Area) -> bool {
 pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     let mut rings = String::new();
     let mut names = String::new();
-    // A position beyond the axis is named at the edge.
+    // A position beyond the vertical axis is named at the edge.
     let at_edge = |x: f64, y: f64| {
         frame.x.place(x)?;
         let (x, y) = frame.place_near(x, y)?;
@@ -109,7 +109,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     format!("<path class=\"ink-stroke\" stroke=\"{}\" fill=\"none\" d=\"{rings}\"/>{names}", INK.light)
 }
 
-/// Returns the free rectangle nearest to a point that can hold a label and lies inside the plotting area.
+/// Returns a free rectangle next to a point for a label of this width; `None` if none fits in the plotting area.
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &Frame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];

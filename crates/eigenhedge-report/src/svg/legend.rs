@@ -1,4 +1,4 @@
-//! The legend, below the picture, in as many lines as necessary.
+//! Legend below the picture, in as many lines as necessary.
 
 use super::number;
 use super::panel::{TEXT_SIZE, label};
@@ -10,11 +10,10 @@ use crate::text_layout;
 const LINE: f64 = 19.0;
 const SAMPLE: f64 = 30.0;
 const GAP: f64 = 18.0;
-/// Maximum width of a name. Two names fit side by side.
+/// Maximum width of a name in pixels. Two names fit side by side.
 const LONGEST: f64 = 230.0;
 
-/// Returns the SVG elements of the legend and its height. A single series gets no entry, because the title
-/// names it.
+/// Returns the SVG elements of the legend and its height. A single series gets no entry, because the title names it.
 pub fn draw(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) {
     let named = |series: &&(usize, &Series)| !series.1.name.trim().is_empty();
     let entries = chart.series.iter().enumerate().filter(|(_, series)| chart.shows(series));

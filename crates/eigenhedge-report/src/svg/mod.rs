@@ -1,10 +1,10 @@
 //! Charts as self-contained SVG pictures, for light and dark screens and for print.
 //!
-//! Colors are attributes, so that programs without style sheets show the light version. A style sheet inside the picture
-//! changes them on dark screens. Nothing is clipped, because the axes contain all the data.
+//! Colors are attributes, so that programs without style sheets show the light version. A style sheet inside the
+//! picture changes them on dark screens. Data is clipped only if the initial range leaves out some points.
 //!
-//! Not done: a plotting library. The available ones draw pixels or lack style sheets, so that dark screens, accessible names
-//! and label placement would have to be added. The remaining drawing code is small.
+//! Not done: a plotting library. Existing libraries draw pixels or lack style sheets, so that dark screens, accessible
+//! names and label placement would have to be added. The remaining drawing code is small.
 
 mod labels;
 mod legend;
@@ -23,7 +23,7 @@ pub(crate) use simplify::simplify as simplified;
 
 /// Width of a single picture in pixels.
 const WIDTH: f64 = 720.0;
-/// Width of a picture in a grid.
+/// Width of a picture in a grid, in pixels.
 pub(crate) const CELL: f64 = 540.0;
 const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
 
@@ -80,8 +80,7 @@ pub(crate) fn inline(chart: &Chart) -> String {
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
 }
 
-/// Wraps SVG elements in a complete picture of this size. `alone` is true if no page provides the style
-/// sheet.
+/// Wraps SVG elements in a complete picture of this size. If `alone` is true, the picture contains its own style sheet.
 pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
     let height = number(height.ceil());
     let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };
@@ -95,7 +94,7 @@ pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f6
     )
 }
 
-/// Formats a coordinate with one decimal.
+/// Formats a coordinate with at most one decimal.
 pub(crate) fn number(value: f64) -> String {
     let text = format!("{value:.1}");
     match text.strip_suffix(".0") {

@@ -1,4 +1,4 @@
-//! One chart in its frame: title, axes, grid, content, legend.
+//! One chart in its frame: title, axes, grid, content and legend.
 
 use super::labels::{self, MARK_LINE};
 use super::{legend, number, series};
@@ -42,7 +42,7 @@ impl Frame {
         Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
     }
 
-    /// Returns the position of a point, even if it lies beyond the axes.
+    /// Returns the position of a point, even if it lies beyond the axes; `None` if it cannot be drawn.
     pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
         let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
@@ -58,7 +58,7 @@ impl Frame {
 }
 
 impl Panel {
-    /// Draws a chart.
+    /// Draws a chart with this width in pixels. If `titled` is true, the title is above it.
     pub fn draw(chart: &Chart, width: f64, titled: bool) -> Self {
         let title = if titled { text_layout::wrap(&chart.title, TITLE_SIZE, width - 2.0 * MARGIN, 2) } else { vec![] };
         let title: Vec<String> = title.into_iter().filter(|line| !line.is_empty()).collect();
@@ -98,7 +98,7 @@ fn clipped(chart: &Chart, frame: &Frame, body: String) -> String {
     )
 }
 
-/// Chooses ticks whose labels fit, and margins for the labels.
+/// Creates the plotting area, with ticks whose labels fit and margins for the labels.
 fn frame(chart: &Chart, width: f64, horizontal: &Extent, vertical: &Extent) -> Frame {
     let height = width * ASPECT;
     let y = Axis::new(vertical, Ends::Ticks, (height / 36.0) as usize);

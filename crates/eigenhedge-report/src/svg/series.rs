@@ -1,4 +1,4 @@
-//! The data: areas first, then lines and error bars, then points.
+//! Drawing of the data: areas first, then error bars, lines and points.
 
 use super::number;
 use super::panel::Frame;
@@ -103,7 +103,7 @@ fn points(series: &Series, look: &Look, frame: &Frame) -> String {
     let mut taken = HashSet::new();
     let mut shapes = String::new();
     for (x, y) in series.points.iter().filter_map(|point| frame.place(point.x, point.y)) {
-        // Points within half a pixel are indistinguishable.
+        // Points within half a pixel look the same.
         if taken.insert(((x * 2.0).round() as i64, (y * 2.0).round() as i64)) {
             shapes += &shape(look.shape, (x, y), radius);
         }
@@ -143,7 +143,7 @@ pub fn filled(look: &Look, opacity: f64, d: &str) -> String {
     format!("<path class=\"{class}-fill\" fill=\"{colour}\" fill-opacity=\"{opacity}\" d=\"{d}\"/>")
 }
 
-/// Returns a closed path: circle, square, triangle, diamond or plus.
+/// Returns the closed path of a circle, square, triangle, diamond or plus with radius `r`, selected by `index`.
 pub fn shape(index: usize, (x, y): (f64, f64), r: f64) -> String {
     let n = number;
     match index % 5 {

@@ -6,7 +6,7 @@
 /// Maximum distance between the simplified and the original line, in pixels.
 const TOLERANCE: f64 = 0.25;
 
-/// Simplifies a line by removing points. Both ends are kept.
+/// Simplifies a line by removing points that are nearly on it. Both ends are kept.
 pub fn simplify(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let line = one_per_column(line);
     let Some(end) = line.len().checked_sub(1) else { return line };

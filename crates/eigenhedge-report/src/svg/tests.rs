@@ -1,4 +1,4 @@
-//! Laws of pictures, over charts of every kind.
+//! Property tests of pictures of random charts.
 
 use super::panel::{Frame, Panel};
 use super::*;

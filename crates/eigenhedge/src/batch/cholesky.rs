@@ -1,6 +1,6 @@
 //! Pivoted Cholesky factor of a kernel matrix that is never formed.
 //!
-//! Setting: t points whose kernel matrix K is too large, or has low rank at the required accuracy.
+//! Setting: t points whose kernel matrix K is too large to store, or has low rank at the required accuracy.
 //!
 //! Update: the point p with the largest remaining diagonal becomes a pivot. With its kernel row κ,
 //!
@@ -37,9 +37,10 @@ pub struct PivotedCholesky {
     trace: f64,
 }
 
-/// Remaining diagonal entries below this share of the largest diagonal entry are treated as rounding errors.
+/// Share of the largest diagonal entry below which a remaining diagonal entry counts as a rounding error.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// A negative diagonal entry is an error if its size exceeds this share of the largest diagonal entry.
+/// Share of the largest diagonal entry. A negative entry of larger size proves that the kernel is not positive
+/// semidefinite.
 const INDEFINITE: f64 = 1e-8;
 
 impl PivotedCholesky {

@@ -28,10 +28,10 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance `|μ - ν|²` of the two means. Never negative; its bias is positive and of order 1/t.
+    /// Squared distance `|μ - ν|²` of the two means, never negative. Its bias is positive and of order 1/m + 1/n.
     pub biased: f64,
-    /// Unbiased estimate, which leaves out the pairs of a point with itself. It can be negative. `None` if a
-    /// sample has only one point.
+    /// Unbiased estimate, without the pairs of a point with itself. The estimate can be negative. `None` if a sample
+    /// has only one point.
     pub unbiased: Option<f64>,
 }
 
@@ -58,7 +58,7 @@ struct Sums {
     sizes: [usize; 2],
     /// Sum of `k(x, x)` over the points of each sample.
     own: [f64; 2],
-    /// Sum over all pairs of different points of each sample; each pair is counted once.
+    /// Sum over all pairs of different points of each sample. Each pair is counted once.
     within: [f64; 2],
     /// Sum over all pairs of a point of the first sample and a point of the second.
     across: f64,

@@ -56,7 +56,7 @@ impl Expansion {
         &self.weights
     }
 
-    /// Returns the squared norm.
+    /// Returns the squared norm `|f|²`.
     pub fn square(&self) -> f64 {
         self.square
     }

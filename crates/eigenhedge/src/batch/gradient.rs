@@ -1,4 +1,4 @@
-//! Kernels on vectors with a gradient.
+//! Gradients of kernels on vectors.
 
 use crate::error::Error;
 use crate::kernel::VectorKernel;
@@ -8,8 +8,8 @@ use crate::num::dot;
 pub trait Differentiable {
     /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient` and returns `k(atom, point)`.
     ///
-    /// The derivative of `k(z, z)` is twice this value at `atom = z`, because kernels are symmetric. Returns an error if the
-    /// kernel has no gradient.
+    /// The derivative of `k(z, z)` is twice this gradient at `atom = z`, because kernels are symmetric. Returns an
+    /// error if the kernel has no gradient.
     fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error>;
 }
 

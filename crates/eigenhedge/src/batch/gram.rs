@@ -41,9 +41,8 @@ pub(super) fn checked_row<D: Dictionary>(
     Ok(own)
 }
 
-/// Adds every point to the dictionary and returns `K`, with both triangles. Each pair is evaluated once. The
-/// row of a point is computed and checked before the point becomes an atom, so an invalid point is never
-/// added.
+/// Adds every point to the dictionary and returns the kernel matrix, with both triangles. Each pair is evaluated once.
+/// The row of a point is computed and checked before the point becomes an atom, so an invalid point is never added.
 pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
 where
     D: Dictionary,

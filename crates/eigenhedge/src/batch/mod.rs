@@ -51,7 +51,7 @@ pub enum Center {
     Mean,
 }
 
-/// Returns `Ok` if k is at least 1 and at most `most`.
+/// Returns an error unless `kept` is between 1 and `most`.
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
     if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
 }
@@ -59,8 +59,8 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
 /// Largest allowed coefficient of an atom in a component (a unit vector) or in a mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks deserialized coefficients of unit vectors, which are expressed in atoms. Returns an upper bound on
-/// the inner product of such a vector with an atom.
+/// Checks deserialized coefficients of unit vectors over the atoms. Returns an upper bound on the inner product of a
+/// unit vector with an atom.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {
@@ -76,8 +76,8 @@ fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f
     Ok(LARGEST_PART * largest)
 }
 
-/// Negates the column if its entry of largest absolute value is negative. Returns the sign applied. This
-/// makes results independent of the algorithm, because the sign of an eigenvector is arbitrary.
+/// Negates the column if its entry of largest absolute value is negative, and returns the applied sign. Results are
+/// then independent of the algorithm, although the sign of an eigenvector is arbitrary.
 pub(crate) fn fix_sign(column: &mut [f64]) -> f64 {
     let largest = column.iter().fold(0f64, |best, x| if x.abs() > best.abs() { *x } else { best });
     if largest < 0.0 {

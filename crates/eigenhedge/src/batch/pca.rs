@@ -36,7 +36,7 @@ pub struct Pca {
     rows: usize,
 }
 
-/// An eigenvalue below this share of the largest one is zero up to rounding, and its direction is arbitrary.
+/// Share of the largest eigenvalue below which an eigenvalue is a rounding error and its direction is arbitrary.
 const NO_ENERGY: f64 = 1e-14;
 
 impl Pca {

@@ -45,7 +45,7 @@ use std::borrow::Borrow;
 pub struct KernelRidge<D> {
     dictionary: D,
     alpha: f64,
-    /// Factor L in the lower triangle; the rest is not read.
+    /// Factor L in the lower triangle. The upper triangle is not read.
     factor: Matrix,
     coefficients: Matrix,
     /// Value of `yᵀα` for each output.
@@ -58,12 +58,12 @@ pub struct KernelRidge<D> {
 pub struct Posterior {
     /// Mean of f for each output.
     pub mean: Vec<f64>,
-    /// Variance of f, equal for all outputs; not negative.
+    /// Variance of f, which is the same for all outputs and never negative.
     pub variance: f64,
 }
 
 impl<D: Dictionary> KernelRidge<D> {
-    /// Fits one output. The dictionary must be empty and provides the kernel.
+    /// Fits one output with regularization weight ρ = `alpha`. The dictionary must be empty and provides the kernel.
     pub fn fit<P: Borrow<D::Point>>(dictionary: D, points: &[P], targets: &[f64], alpha: f64) -> Result<Self, Error> {
         let mut columns = Matrix::zeros(targets.len(), 1);
         columns.column_mut(0).copy_from_slice(targets);
@@ -113,7 +113,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(self)
     }
 
-    /// Returns the fitted points.
+    /// Returns the dictionary of the fitted points.
     pub fn dictionary(&self) -> &D {
         &self.dictionary
     }

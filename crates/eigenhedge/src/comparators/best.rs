@@ -14,7 +14,7 @@ pub enum BestMethod {
     Exact,
     /// Sketch of a few directions, which gives an interval for the loss. It costs O(nk) operations per row.
     Sketch,
-    /// No computation; the best loss, the regret and the bound are then not available.
+    /// No computation. The best loss, the regret and the bound are then not available.
     None,
 }
 
@@ -35,7 +35,7 @@ impl BestMethod {
 
 crate::error::by_name!(BestMethod, "best");
 
-/// Total loss of the best fixed subspace: a number, or an interval that contains it.
+/// Total loss of the best fixed subspace: a number, or an interval that contains the loss.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -45,7 +45,7 @@ crate::error::by_name!(BestMethod, "best");
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Best {
-    /// Exact up to rounding.
+    /// Loss that is exact up to rounding.
     Exact(f64),
     /// Interval that contains the loss.
     Between {
@@ -57,12 +57,12 @@ pub enum Best {
 }
 
 impl Best {
-    /// Creates an interval.
+    /// Creates an interval from its lower and upper bound.
     pub fn between(low: f64, high: f64) -> Self {
         Self::Between { low, high }
     }
 
-    /// Returns the lower bound, or the exact number.
+    /// Returns the lower bound, or the exact loss.
     pub fn low(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -70,7 +70,7 @@ impl Best {
         }
     }
 
-    /// Returns the upper bound, or the exact number.
+    /// Returns the upper bound, or the exact loss.
     pub fn high(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -78,7 +78,7 @@ impl Best {
         }
     }
 
-    /// Returns the number if it is exact, otherwise `None`.
+    /// Returns the loss if it is exact; `None` for an interval.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

@@ -34,7 +34,7 @@ impl BestPair {
         (entries <= Self::MOST).then(|| Self { sum: Matrix::zeros(left, right) })
     }
 
-    /// Adds a pair.
+    /// Adds `x yᵀ` to the sum.
     pub fn add(&mut self, x: &[f64], y: &[f64]) {
         assert_eq!((x.len(), y.len()), (self.sum.rows(), self.sum.columns()), "rows of the lengths given");
         for (j, y) in y.iter().enumerate() {

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct BestSubspace {
     /// Scatter of the rows whose losses count.
     charged: RunningScatter,
-    /// Scatter of the rows that count for energies but not for losses. A single first row that only sets the
-    /// center is not included; it is the base of the mean.
+    /// Scatter of the rows that count for energies but not for losses; `None` if there are none. A single first row
+    /// that only sets the center is not included. It is the base of the mean.
     uncharged: Option<Box<RunningScatter>>,
 }
 
@@ -34,7 +34,7 @@ impl BestSubspace {
         self.uncharged.as_ref().map_or(Ok(()), |rows| rows.check_state(length, centered))
     }
 
-    /// Maximum length of rows; the scatter matrix then takes 128 MiB.
+    /// Maximum length of rows, for which the scatter matrix takes 128 MiB.
     pub const LONGEST: usize = 4096;
 
     /// Creates a comparator without rows. Returns `None` if the rows are too long.
@@ -80,7 +80,7 @@ impl BestSubspace {
         self.charged.add_weighted(row, weight);
     }
 
-    /// Adds the rows of another comparator; the result is exact. Length and centering must match.
+    /// Adds the rows of another comparator. The result is exact. Length and centering must match.
     pub(super) fn merge(&mut self, mut other: Self) {
         let (own, others) = (self.take_uncharged(), other.take_uncharged());
         self.uncharged = match (own, others) {
@@ -93,7 +93,8 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Takes the rows whose losses do not count, including the base of the mean.
+    /// Removes and returns the rows whose losses do not count, including the base of the mean. `None` if there are
+    /// none.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -131,7 +132,8 @@ impl BestSubspace {
         best_loss(&self.charged.whole(), kept)
     }
 
-    /// Returns an interval that contains the loss. The call is cheapest after a whole number of blocks.
+    /// Returns an interval that contains the loss, for evaluations during a run. It is cheapest after a full block of
+    /// rows.
     pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
         leading.best(&self.charged.whole(), kept)
     }

@@ -29,7 +29,7 @@ pub struct FeatureRows {
     full: bool,
     /// Total number of stored values.
     numbers: usize,
-    /// Base row, whose loss does not count.
+    /// Base row, whose loss does not count; `None` if it was not set or rows are not centered.
     base: Option<Vec<f64>>,
 }
 
@@ -66,8 +66,9 @@ impl FeatureRows {
         self.base = self.centered.then(|| row.to_vec());
     }
 
-    /// Returns the mean squared distance of the features of the rows from those of the base row. This is an
-    /// upper bound on the squared distance of the mean of the features. `None` if there were too many rows.
+    /// Returns the mean squared distance of the features of the rows from those of the base row. It is an upper bound
+    /// on the squared distance of the mean of the features. `None` without a base row, or if there were too many rows
+    /// to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));
@@ -77,7 +78,7 @@ impl FeatureRows {
         Some(self.rows.iter().map(distance).sum())
     }
 
-    /// Returns the stored rows.
+    /// Returns the stored rows, including the base row.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.rows.iter().chain(&self.base).map(Vec::as_slice)
     }
@@ -126,7 +127,8 @@ impl FeatureRows {
         let count = points.len() as f64;
         let mut energy = cholesky.trace();
         if self.centered {
-            // |mean|² needs the whole kernel matrix; the factor gives it up to its trace error, as a bracket.
+            // The squared norm of the mean needs the whole kernel matrix. The factor gives it up to the trace error, as
+            // a bracket.
             for j in 0..factor.columns() {
                 let mean = factor.column(j).iter().sum::<f64>() / count;
                 factor.column_mut(j).iter_mut().for_each(|x| *x -= mean);
@@ -138,7 +140,7 @@ impl FeatureRows {
         let values = symmetric_eigenvalues(small.view());
         let top: f64 = values.iter().rev().take(kept).map(|v| v.max(0.0)).sum();
         let error = cholesky.trace_error().max(0.0);
-        // Centering removes at most the trace error more from the energy.
+        // Centering can reduce the energy by at most one more trace error.
         let low = energy - top - if self.centered { 2.0 * error } else { error };
         Some(Best::between(low.max(0.0), (energy - top).max(0.0)))
     }

@@ -28,17 +28,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Hindsight {
-    /// Exact scatter matrix; by default for rows of at most [`BestSubspace::LONGEST`] numbers.
+    /// Exact scatter matrix, by default for rows of at most [`BestSubspace::LONGEST`] numbers.
     Exact(Box<BestSubspace>),
-    /// Sketch; by default for longer rows.
+    /// Sketch, by default for longer rows.
     Sketched(Box<Sketch>),
     /// Stored rows, for learners in a feature space.
     Features(Box<FeatureRows>),
 }
 
 impl Hindsight {
-    /// Creates a comparator without rows. A sketch is sized for `kept` directions: the width of its interval
-    /// is at most a seventh of their best loss.
+    /// Creates a comparator without rows. A sketch is sized for subspaces of `kept` directions: the width of the
+    /// interval is then at most a seventh of the best loss.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -46,8 +46,8 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator with the given method. Returns `Ok(None)` for [`BestMethod::None`], and an error if it
-    /// would not fit into memory.
+    /// Creates a comparator with the given method. Returns `Ok(None)` for [`BestMethod::None`], and an error if the
+    /// comparator would not fit into memory.
     pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
         Ok(Some(match method {
             BestMethod::Auto => Self::new(length, centered, kept)?,
@@ -87,8 +87,8 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base of the mean to a row whose loss does not count; a learner that centers on the mean
-    /// starts at this row. Call it before the first row. Has no effect without centering.
+    /// Sets the base of the mean to a row whose loss does not count, as for a learner that centers on the mean and
+    /// starts at this row. Must be called before the first row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.begin_at(row),
@@ -106,8 +106,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance of the mean of all rows from the base; `None` without
-    /// centering.
+    /// Returns an upper bound on the squared distance of the mean of all rows from the base. `None` without centering,
+    /// or if there were too many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -151,8 +151,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. It
-    /// starts from the directions of the previous call. `None` for features.
+    /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. The search starts
+    /// from the directions of the previous call. `None` for features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
@@ -161,7 +161,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if it is not
+    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if the energies are not
     /// known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
@@ -170,7 +170,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of all rows, if centered.
+    /// Returns the mean of the rows whose losses count. `None` without centering, for features, or before the first
+    /// row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

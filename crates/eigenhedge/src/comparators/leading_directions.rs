@@ -32,11 +32,11 @@ pub struct LeadingDirections {
     basis: Matrix,
 }
 
-/// Number of additional directions beyond the `kept` leading ones.
+/// Number of directions in addition to the `kept` leading ones.
 const BESIDES: usize = 8;
 /// Maximum number of passes over the matrix per evaluation.
 const PASSES: usize = 2;
-/// An interval is narrow enough if its width is at most this share of its upper end.
+/// Width of an interval that is narrow enough, as a share of the upper bound.
 const NARROW: f64 = 1e-3;
 
 impl LeadingDirections {
@@ -49,7 +49,8 @@ impl LeadingDirections {
         orthonormal("the leading directions", &self.basis)
     }
 
-    /// Returns the best loss for a scatter matrix. Only the lower triangle is read.
+    /// Returns the best loss for a scatter matrix: an interval, or the exact loss on overflow. Only the lower triangle
+    /// is read.
     pub(super) fn best(&mut self, scatter: &Matrix, kept: usize) -> Best {
         let length = scatter.rows();
         if self.basis.columns() == 0 {

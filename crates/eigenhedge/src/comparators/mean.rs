@@ -5,8 +5,8 @@ use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Running mean, stored as a base point plus a displacement. Subtracting the base rounds once; later steps do
-/// not depend on how far the rows are from the origin.
+/// Running mean, stored as a base point plus a displacement. Only the subtraction of the base depends on the distance
+/// of the rows from the origin. Later steps are not affected by a large distance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
     /// Base point, usually the first row; empty before the first row.
@@ -27,8 +27,8 @@ impl Mean {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base to a row that does not count in the mean. Call it before the first row; otherwise the
-    /// first row becomes the base.
+    /// Sets the base to a row that does not count in the mean. Must be called before the first row. Without this call,
+    /// the first row becomes the base.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
@@ -40,7 +40,7 @@ impl Mean {
         self.base[column] = value;
     }
 
-    /// Adds a row of weight w and replaces it by its contribution to the scatter matrix: `√(w W/(W + w))`
+    /// Adds a row of weight w = `own` and replaces the row by its contribution to the scatter matrix: `√(w W/(W + w))`
     /// times its displacement from the mean of the previous rows, whose total weight is W.
     pub fn add(&mut self, row: &mut [f64], own: f64) {
         if self.base.is_empty() {
@@ -73,8 +73,8 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter,
-    /// as in [`Self::between`].
+    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter, as
+    /// [`Self::between`] does. `None` if either set has no rows.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -89,18 +89,18 @@ impl Mean {
         between
     }
 
-    /// Returns the vector by which the base row, if it does not count, would contribute to the scatter.
+    /// Returns the vector that the base row would add to the scatter; `None` if the base row counts in the mean.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Takes the base row if it does not count in the mean.
+    /// Returns the base row if the mean does not include it, and marks it as included. `None` otherwise.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
 
-    /// Returns the base and the displacement from it to the mean.
+    /// Returns the base and the displacement of the mean from the base.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }

@@ -88,9 +88,9 @@ pub struct Blocks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Block {
     rows: usize,
-    /// Running mean, if the comparator is centered; otherwise zero.
+    /// Running mean if the comparator is centered, otherwise zero.
     mean: Vec<f64>,
-    /// Scatter matrix, lower triangle.
+    /// Lower triangle of the scatter matrix.
     scatter: Matrix,
 }
 
@@ -137,7 +137,7 @@ impl Block {
 }
 
 impl Blocks {
-    /// Checks a deserialized state for less than `most` blocks of rows of this length.
+    /// Checks a deserialized state for fewer than `most` blocks of rows of this length.
     pub(crate) fn check_state(&self, length: usize, centered: bool, most: usize) -> Result<(), Error> {
         let parameters = (self.length, self.centered) == (length, centered);
         ensure(parameters, "the partition must be of rows like those of the learner")?;
@@ -192,7 +192,7 @@ impl Blocks {
         self.blocks.len()
     }
 
-    /// Returns a table in which entry `i (m+1) + j` is the loss of blocks `i..j`.
+    /// Returns the losses of all segments of the m blocks. Entry `i (m+1) + j` is the loss of blocks `i..j`.
     fn segment_losses(&self, kept: usize) -> Vec<f64> {
         let m = self.blocks.len();
         let mut losses = vec![0.0; (m + 1) * (m + 1)];

@@ -38,8 +38,9 @@ pub struct Partitions {
     length: usize,
     centered: bool,
     kernel: Option<VectorKernel>,
-    /// Base row, if the comparator is centered, and the number of rows that do not count: 1 or 0.
+    /// Base row: the first row if the comparator is centered, zero otherwise. `None` before the first row.
     base: Option<Vec<f64>>,
+    /// Number of rows whose losses do not count: 0 or 1.
     uncharged: usize,
     seen: Seen,
 }
@@ -51,16 +52,16 @@ enum Seen {
     Rows(Matrix),
     /// Scatter of the rows on a grid.
     Grid(Blocks),
-    /// Nothing.
+    /// Nothing, because the rows exceed the memory limit.
     Nothing,
 }
 
 impl Partitions {
     /// Maximum number of stored values, which take 64 MiB.
     pub const MOST: usize = 1 << 23;
-    /// Maximum length of plain rows that are stored without reduction.
+    /// Maximum length of plain rows that are not reduced to fewer coordinates.
     pub const SHORT: usize = 256;
-    /// Number of blocks between which a stream can be cut. Twice as many blocks are merged in pairs.
+    /// Minimum number of blocks of the grid. When there are twice as many, blocks are merged in pairs.
     const BLOCKS: usize = 48;
     /// Approximate number of operations allowed for the eigendecompositions of all segments.
     const WORK: f64 = 1e10;
@@ -140,8 +141,8 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if too little
-    /// was stored.
+    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if there are no rows, or
+    /// if they were too many to store.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
@@ -174,8 +175,8 @@ impl Partitions {
         found
     }
 
-    /// Reduces the rows to at most about [`Self::SHORT`] coordinates, one row per column. Also returns the
-    /// energy of the residual.
+    /// Returns the coordinates of the rows, one row per column, and the energy of the residual. Long rows and features
+    /// are reduced to at most 8k + 64 coordinates. `None` if the reduction fails.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {

@@ -36,8 +36,8 @@ impl Rows<'_> {
         block.loss(self.kept)
     }
 
-    /// Returns the best of these cuts of the rows from `start` to `end`, and the total loss of its two sides.
-    /// The cuts are ascending.
+    /// Returns the least total loss of the two segments on both sides of a cut between `start` and `end`, and the cut.
+    /// `cuts` contains the possible cuts in ascending order.
     fn best_of(&self, start: usize, end: usize, cuts: &[usize]) -> (f64, usize) {
         let (mut left, mut right) = (self.empty(), self.empty());
         let (mut from, mut to) = (start, end);
@@ -56,7 +56,8 @@ impl Rows<'_> {
         found.unwrap_or((f64::INFINITY, start))
     }
 
-    /// Returns the best cut between `start` and `end` at a distance of at most `reach` from this one.
+    /// Returns the best cut found between `start` and `end`, by a search that starts with distances up to `reach` from
+    /// `cut`.
     fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
         let (mut cut, mut reach) = (cut, reach);
         loop {

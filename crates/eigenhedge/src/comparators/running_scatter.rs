@@ -17,9 +17,9 @@ use std::borrow::Cow;
 pub(crate) struct RunningScatter {
     /// Running mean, if rows are centered.
     pub(super) mean: Option<Mean>,
-    /// Scatter matrix, lower triangle.
+    /// Lower triangle of the scatter matrix.
     scatter: Matrix,
-    /// Most recent rows that are not yet in the matrix; fewer columns than [`block_rows`].
+    /// Most recent rows that are not yet in the matrix, one per column. There are fewer than [`block_rows`] of them.
     block: Matrix,
 }
 

@@ -51,7 +51,7 @@ pub struct Sketch {
     /// Running mean, if the comparator is centered.
     pub(super) mean: Option<Mean>,
     rows: u64,
-    /// Energy of each column of the rows.
+    /// Energy (the sum of squares after centering) of each column of the rows.
     energies: Vec<f64>,
     shrinkage: f64,
     /// Matrix B with at most 2ℓ columns.
@@ -122,12 +122,12 @@ impl Sketch {
         self.mean.as_ref()
     }
 
-    /// Returns the matrix B.
+    /// Returns the matrix B, whose columns are the sketch.
     pub(crate) fn buffer(&self) -> &Matrix {
         &self.buffer
     }
 
-    /// Returns Δ, the largest energy along any unit vector that B leaves out.
+    /// Returns Δ, an upper bound on the energy along any unit vector that B leaves out.
     pub(crate) fn shrinkage(&self) -> f64 {
         self.shrinkage
     }
@@ -152,9 +152,9 @@ impl Sketch {
         dot(column, column)
     }
 
-    /// Merges the sketches of two streams. The result retains as many directions as the first. If the
-    /// sketches are centered, the displacement between their means is added as one more row: `√(s t / (s +
-    /// t)) (m - m')` for total weights s and t.
+    /// Merges the sketches of two streams. The result retains as many directions as `self`. If the sketches are
+    /// centered, the displacement between their means is added as one more row: `√(s t / (s + t)) (m - m')` for total
+    /// weights s and t.
     pub fn merge(mut self, other: Self) -> Result<Self, Error> {
         let (expected, found) = (self.buffer.rows(), other.buffer.rows());
         if expected != found {
@@ -224,9 +224,8 @@ impl Sketch {
     }
 }
 
-/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with this energy
-/// and the sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be less than that of the rows by at
-/// most `most`.
+/// Returns an interval that contains the loss of the best k-dimensional subspace, for rows with this energy and the
+/// sketch B. The sum of the k largest eigenvalues of `B Bᵀ` must be below that of the rows by at most `most`.
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);
@@ -239,7 +238,7 @@ pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> B
     Best::between((high - lost.min(most)).max(0.0), high)
 }
 
-/// Adds the square of each entry.
+/// Adds the square of each entry of `column` to `energies`.
 fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
@@ -261,7 +260,7 @@ mod tests {
     /// Tolerance for both ends of an interval, as a share of the total energy.
     const ROUNDING: f64 = 1e-12;
 
-    /// Generates rows of one of several kinds, away from the origin.
+    /// Generates rows of the given kind, away from the origin.
     fn rows(kind: u64, length: usize, count: usize, random: &mut Random) -> Vec<Vec<f64>> {
         let rank = 1 + random.below(length);
         let factor: Vec<Vec<f64>> = (0..rank).map(|_| (0..length).map(|_| random.normal()).collect()).collect();

@@ -26,7 +26,7 @@ pub trait FleetMember: Clone {
     /// Returns the bytes that the calling program saves with the member, to resume later.
     fn resume_state_mut(&mut self) -> &mut Vec<u8>;
 
-    /// Serializes the member, as in a file of its own.
+    /// Serializes the member in the format of saved files.
     fn to_bytes(&self) -> Result<Vec<u8>, Error>;
 
     /// Reads a member written by [`Self::to_bytes`].

@@ -5,9 +5,9 @@ use crate::error::Error;
 use crate::state::length;
 
 impl<T: FleetMember> Fleet<T> {
-    /// Adds the members of another fleet with the same options and columns. New keys are appended. If both
-    /// fleets have a key, its members are merged ([`Model::merge`](crate::Model::merge)); their state must
-    /// not depend on the order of rows.
+    /// Adds the members of another fleet with the same options and columns. New keys are appended. If both fleets have
+    /// a key, its members are merged ([`Model::merge`](crate::Model::merge)), so their state must not depend on the
+    /// order of rows.
     ///
     /// On an error about options, columns or members, the fleet is unchanged.
     pub fn merge(&mut self, other: &mut Self) -> Result<(), Error> {

@@ -54,8 +54,9 @@ pub struct Fleet<T> {
     /// Location of the member of each key.
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
-    /// Maximum number of members in memory, and the store for the rest.
+    /// Maximum number of members in memory.
     most: usize,
+    /// Store for the other members; `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
     /// True if coordinates are read after every row.
@@ -70,13 +71,14 @@ enum Place {
 
 struct Slot<T> {
     member: T,
-    /// Position of the key.
+    /// Position of the member's key among all keys.
     key: usize,
-    /// Time of the last use.
+    /// Clock value at the last use of the member.
     used: u64,
 }
 
-/// Groups the positions of equal keys. The groups are in the order of the first occurrence of their keys.
+/// Returns the positions of all keys, with equal keys adjacent. The groups are in the order of the first occurrence of
+/// their keys.
 fn together(keys: &[&str]) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(keys.len());
@@ -118,7 +120,7 @@ impl<T: FleetMember> Fleet<T> {
         self
     }
 
-    /// Sets the store and the limit of [`Self::with_store`]. Call it before the first row.
+    /// Sets the store and the limit of [`Self::with_store`]. Must be called before the first row.
     pub fn set_store(&mut self, most: usize, store: Box<dyn Store>) {
         (self.most, self.store) = (most.max(1), Some(store));
     }
@@ -139,12 +141,12 @@ impl<T: FleetMember> Fleet<T> {
         &self.fresh
     }
 
-    /// Returns the member that learns the rows of all keys, if there is one. It is saved with the fleet.
+    /// Returns the member that learns the rows of all keys, if there is one. This member is saved with the fleet.
     pub fn common(&self) -> Option<&T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that learns the rows of all keys, mutably.
+    /// Returns the member that learns the rows of all keys, mutably; `None` if there is none.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -154,7 +156,7 @@ impl<T: FleetMember> Fleet<T> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Returns the position of a key among all keys.
+    /// Returns the position of a key among all keys; `None` for an unknown key.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }
@@ -164,8 +166,8 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Changes the template, the member that learns the rows of all keys, and the members of all keys. If the change
-    /// of a key fails, the keys after it stay unchanged.
+    /// Applies `work` to the template, to the member that learns the rows of all keys, and to the member of every key.
+    /// If `work` fails for a key, the keys after it stay unchanged.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;
@@ -202,8 +204,8 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from position `known` on by their first rows. They can be out of order if the first row
-    /// of a new key was rejected.
+    /// Sorts the keys from position `known` on by their first rows. Keys can be out of order if the first row of a new
+    /// key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -247,7 +249,7 @@ impl<T: FleetMember> Fleet<T> {
         self.places.push(place);
     }
 
-    /// Adds a new key with its member. Returns its slot.
+    /// Adds a new key with its member. Returns the slot of the member.
     fn enter(&mut self, key: &str, member: T) -> Result<usize, Error> {
         self.make_room()?;
         let slot = self.slots.len();

@@ -1,6 +1,6 @@
 //! File format of fleets.
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 16 | header of a saved file ([`SavedKind`]) |
 //! | 4 | number of parts without a key, little-endian: 1 or 2 |

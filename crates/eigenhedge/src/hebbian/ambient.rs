@@ -42,7 +42,7 @@ impl AmbientWeights {
         Self { vectors: Matrix::zeros(length, 0), base: origin.clone(), moved: origin, scratch: Scratch::default() }
     }
 
-    /// Returns the center. It is zero until it has moved.
+    /// Returns the center of the rows, which is zero until a row sets or moves it.
     pub fn center(&self) -> Vec<f64> {
         self.base.iter().zip(&self.moved).map(|(base, moved)| base + moved).collect()
     }

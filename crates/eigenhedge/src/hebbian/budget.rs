@@ -1,4 +1,4 @@
-//! A fixed number of atoms.
+//! Limit on the number of atoms, kept by merging atoms.
 //!
 //! When there is one atom too many, one atom m is merged into its nearest neighbour n: φ(x_m) is replaced by its projection `g
 //! φ(x_n)`, `g = k(m,n)/k(n,n)`, in every weight vector. In the norm of the feature space, this moves the vectors by
@@ -25,13 +25,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     most: usize,
-    /// Kernel values of all pairs of atoms, and their diagonal.
+    /// Kernel values of all pairs of atoms.
     kernel: Matrix,
+    /// Squared norms of the atoms: the diagonal of `kernel`.
     squares: Vec<f64>,
     nearest: Vec<Neighbour>,
 }
 
-/// Nearest other atom: the one that best approximates an atom by a multiple of itself.
+/// Nearest neighbour of an atom: the other atom of which some multiple approximates the atom best.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Neighbour {
     atom: usize,
@@ -59,7 +60,7 @@ impl Budget {
         Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
     }
 
-    /// Checks a deserialized state against one built for these atoms.
+    /// Checks a deserialized state against a newly built one and the atoms of `dictionary`.
     pub(super) fn check_state(&self, built: &Self, dictionary: &Vectors) -> Result<(), Error> {
         let atoms = dictionary.len();
         ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
@@ -118,7 +119,7 @@ impl Budget {
         self.nearest.push(self.find_nearest(new));
     }
 
-    /// Returns the cheapest merge if the number of atoms exceeds the limit.
+    /// Returns the merge that moves the weight vectors least; `None` if the number of atoms is within the limit.
     pub(super) fn cheapest(&self, coefficients: &Matrix, shrink: &[f64], center: &[f64]) -> Option<Merge> {
         if self.nearest.len() <= self.most {
             return None;
@@ -143,7 +144,7 @@ impl Budget {
         products.extend(pairs.map(|(into, atom)| merge.factor * into - atom));
     }
 
-    /// Removes an atom and moves the last one into its place.
+    /// Removes an atom and moves the last atom to its position.
     pub(super) fn remove(&mut self, atom: usize) {
         let last = self.nearest.len() - 1;
         self.kernel.swap_remove_column(atom);

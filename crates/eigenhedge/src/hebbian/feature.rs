@@ -32,13 +32,13 @@ pub struct FeatureWeights<D> {
     dictionary: D,
     /// Coefficients α, one row per atom and one column per vector.
     coefficients: Matrix,
-    /// Factor ψ of each vector, common to its coefficients.
+    /// Factor ψ_p of each vector, by which all its coefficients are multiplied.
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center, and its inner products with the atoms. Both are empty until there is a
-    /// center.
+    /// Coefficients μ of the center over the atoms; empty until there is a center.
     center: Vec<f64>,
+    /// Inner products of the center with the atoms; empty until there is a center.
     image: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -46,18 +46,18 @@ pub struct FeatureWeights<D> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel row and squared norm of the loaded point, and its inner products with the atoms after
-    /// centering.
+    /// Kernel values of the loaded point with the atoms.
     row: Vec<f64>,
+    /// Squared norm of the loaded point, before centering.
     square: f64,
+    /// Inner products of the loaded point with the atoms, after centering.
     centered: Vec<f64>,
     deflated: Vec<f64>,
     /// Index of the loaded point if it has become an atom.
     atom: Option<usize>,
 }
 
-/// A point is treated as equal to the center if their squared distance is below this share of the sum of
-/// their squared norms.
+/// Largest squared distance at which a point counts as equal to the center, relative to the sum of their squared norms.
 const AT_CENTER: f64 = 1e-13;
 
 /// Range of ψ in which the coefficients need no renormalization.
@@ -81,8 +81,8 @@ impl<D: Dictionary> FeatureWeights<D> {
         })
     }
 
-    /// Limits the number of atoms. Beyond the limit, atoms that change the weight vectors least are removed.
-    /// Call it before the first vector is added.
+    /// Limits the number of atoms. Beyond the limit, the atom whose removal moves the weight vectors least is merged
+    /// into its nearest neighbour. Panics if the dictionary is not empty.
     pub fn with_budget(mut self, atoms: usize) -> Result<Self, Error> {
         at_least_one("budget", atoms)?;
         assert!(self.dictionary.is_empty(), "the budget is set before the first row");
@@ -112,7 +112,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.forgotten
     }
 
-    /// Adds the loaded point as an atom with zero weight. Returns `None` if its features are zero.
+    /// Adds the loaded point as an atom with zero weight. Returns its index; `None` if its features are zero.
     fn admit(&mut self, point: &D::Point) -> Option<usize> {
         let Working { row, square, atom, .. } = &mut self.scratch.0;
         if atom.is_some() || *square == 0.0 {

@@ -27,7 +27,7 @@ pub(super) const LONGEST: f64 = 1e8;
 /// Triangular factor R of the weight vectors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frame {
-    /// R with P+1 rows; the last one is zero between updates.
+    /// R with P+1 rows. The last row is zero between updates.
     triangle: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -40,12 +40,11 @@ struct Working {
     inner: Vec<f64>,
 }
 
-/// A vector adds no direction if its part outside the span of the earlier vectors is shorter than this share
-/// of its length.
+/// Share of a vector's length below which its part outside the span of the earlier vectors counts as zero.
 const DEPENDENT: f64 = 1e-6;
-/// The squared distance of a point from the span is treated as a rounding error below this share of `|z|²`.
+/// Share of `|z|²` below which the squared distance of a point z from the span counts as a rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share of `|z|²` by which the squared norm of the coordinates may exceed that of the point, if the frame is
+/// Share of `|z|²` by which the squared norm of the coordinates may exceed that of the point z if the frame is
 /// accurate.
 const UNCERTAIN: f64 = 1e-10;
 
@@ -67,8 +66,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Checks that the triangle belongs to vectors with these inner products. The tolerance is a share of
-    /// their lengths.
+    /// Returns an error unless the triangle belongs to vectors with these inner products. The tolerance is the share
+    /// `share` of the product of two lengths.
     pub fn check_products(&self, share: f64, product: impl Fn(usize, usize) -> f64) -> Result<(), Error> {
         for p in 0..self.triangle.columns() {
             for q in 0..=p {
@@ -85,8 +84,8 @@ impl Frame {
         norm(self.triangle.column(p))
     }
 
-    /// Computes the coordinates of a point in the frame from its inner products with the weight vectors and
-    /// its squared norm. Returns its distance from the span, or exactly zero for a rounding error.
+    /// Computes the coordinates of a point in the frame from its inner products with the weight vectors and its squared
+    /// norm. Returns its distance from the span, or exactly zero if the distance is at rounding level.
     pub fn project(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         coordinates.clear();
         for (p, product) in products.iter().enumerate() {
@@ -195,14 +194,14 @@ impl Frame {
     }
 }
 
-/// Returns the distance of a point with these coordinates from the span, or exactly zero for a rounding
-/// error.
+/// Returns the distance of a point with these coordinates from the span, or exactly zero if the distance is at rounding
+/// level.
 fn distance(square: f64, coordinates: &[f64]) -> f64 {
     let outside = square - dot(coordinates, coordinates);
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }
 }
 
-/// Returns the rotation that maps (a, b) to (length, 0).
+/// Returns the cosine and sine of the rotation that maps (a, b) to (length, 0), and the length.
 fn rotation(a: f64, b: f64) -> (f64, f64, f64) {
     let length = a.hypot(b);
     if length == 0.0 { (1.0, 0.0, 0.0) } else { (a / length, b / length, length) }

@@ -72,11 +72,11 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Norm bound. Step sizes are relative to it; losses are in units of the input.
+    /// Bound on the norms of rows, given or estimated. Step sizes are relative to its square.
     pub norm_bound: NormBound,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows; `None` for no limit.
     pub clip: Option<f64>,
 }
 
@@ -87,8 +87,7 @@ impl Params {
         Self { components: 1, rule, rate, norm_bound: NormBound::Running, center: None, clip: None }
     }
 
-    /// Creates parameters for APEX: it has lateral weights and a constant step size, and every component learns from
-    /// every row.
+    /// Creates parameters for APEX, with a constant step. All components learn from every row.
     pub fn apex(components: usize, eta: f64) -> Self {
         Self { components, rule: Rule::Apex { stage: None }, ..Self::oja(eta) }
     }
@@ -155,14 +154,15 @@ struct Working {
     outputs: Vec<f64>,
     /// Outputs of the row that is learned, after clipping.
     taught: Vec<f64>,
-    /// Coordinates and residual from which the frame is updated.
+    /// Coordinates of the row from which the frame is updated.
     framed: Vec<f64>,
+    /// Distance of the row from the span of the weight vectors.
     residual: f64,
     /// Coordinates from which the loss is computed.
     coordinates: Vec<f64>,
     step: Step,
     change: Change,
-    /// Coordinates of a displacement.
+    /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
     /// True if the fields up to `step` describe the current row.
     is_loaded: bool,
@@ -244,7 +244,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(self)
     }
 
-    /// Returns the parameters.
+    /// Returns the parameters of the learner.
     pub fn params(&self) -> &Params {
         &self.params
     }
@@ -275,13 +275,14 @@ impl<W: Weights> Hebbian<W> {
         self.scratch.0.square
     }
 
-    /// Returns the inner products of the last row with the weight vectors before its update.
+    /// Returns the inner products of the last row with the weight vectors, as they were before the update.
     pub fn outputs(&self) -> &[f64] {
         &self.scratch.0.outputs
     }
 
-    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors before its update. Vector p is in
-    /// the span of the first p directions of the frame, with a positive coordinate along the last of them.
+    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors, as they were before the
+    /// update. Vector p is in the span of the first p directions of the frame, and its coordinate along direction p is
+    /// positive.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -294,8 +295,8 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm
-    /// underflows and the point is negligible compared with earlier ones.
+    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm underflows and
+    /// the point is negligible compared with earlier points.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;
@@ -410,7 +411,7 @@ impl<W: Weights> Hebbian<W> {
     }
 }
 
-/// Returns the point of an instance.
+/// Returns the point of an instance, or an error for a matrix.
 fn point_of<'a, P: ?Sized>(instance: &Instance<'a, P>) -> Result<&'a P, Error> {
     match instance {
         Instance::Point(point) => Ok(point),

@@ -26,7 +26,7 @@ pub enum Rate {
 }
 
 impl Rate {
-    /// Returns γ(t), where the first trial is 1.
+    /// Returns the step size γ(t) of a trial. Trials are counted from 1.
     pub fn at(&self, trial: u64) -> f64 {
         match self {
             Self::Constant { eta } => *eta,
@@ -34,7 +34,7 @@ impl Rate {
         }
     }
 
-    /// Returns the first step size.
+    /// Returns the step size η of the first trial.
     pub fn eta(&self) -> f64 {
         match self {
             Self::Constant { eta } | Self::Decreasing { eta, .. } => *eta,

@@ -1,4 +1,4 @@
-//! The three learning rules.
+//! The three learning rules of Hebbian learners.
 
 use super::rate::Rate;
 use super::step::Step;
@@ -25,8 +25,8 @@ pub enum Rule {
     /// If the earlier vectors are fixed, `w_p + Σ_j a_pj w_j` moves exactly as w_p does in the simultaneous rule with β = 1.
     /// The lateral weights converge to zero.
     Apex {
-        /// Number of rows that each vector learns before it is frozen and the next one starts. The last
-        /// vector is never frozen. `None` if all vectors learn from every row.
+        /// Number of rows from which each vector learns before it is frozen and the next vector starts. The last vector
+        /// is never frozen. `None` if all vectors learn from every row.
         stage: Option<u64>,
     },
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
@@ -40,7 +40,7 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns an error for invalid parameters.
+    /// Returns an error if a parameter of the rule is invalid or the rule does not allow this number of components.
     pub(super) fn check(&self, components: usize) -> Result<(), Error> {
         match self {
             Self::Oja if components > 1 => {
@@ -89,7 +89,7 @@ impl Rule {
 pub(super) struct Seen<'a> {
     /// Outputs `y_p`.
     pub outputs: &'a [f64],
-    /// Lateral weights; column p contains `a_p` in its first p entries.
+    /// Lateral weights. Column p contains `a_p` in its first p entries.
     pub lateral: &'a Matrix,
 }
 

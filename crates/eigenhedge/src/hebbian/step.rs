@@ -22,7 +22,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// Resets the step.
+    /// Resets the step: `scale` to 1, and the factors to empty lists.
     pub(super) fn clear(&mut self) {
         self.scale = 1.0;
         self.keep.clear();

@@ -36,7 +36,7 @@ pub trait Weights {
     /// Moves the center towards the last loaded point, by this share of the distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if there are too many. Returns true if it removed one; `change` then describes the
+    /// Removes one atom if the budget is exceeded. Returns true if an atom was removed; `change` then describes the
     /// effect on the vectors.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false

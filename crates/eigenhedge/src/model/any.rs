@@ -44,7 +44,7 @@ macro_rules! delegate {
     };
 }
 
-/// Maximum number of directions kept. It prevents overflow in sums and products of sizes.
+/// Maximum number of directions kept. The limit prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
 /// Error of learners that cannot fill in missing cells.
 const FILLS: Error = Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
@@ -142,8 +142,8 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a new learner to compare with a deserialized one. For `auto`, it has the saved members, which
-    /// another version of the program may have chosen. They must be possible members over the same space.
+    /// Builds a new learner to compare with a deserialized one. For `auto`, the new learner has the saved members,
+    /// because another version of the program may have chosen them. They must be possible members over this space.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -190,8 +190,7 @@ impl AnyLearner {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the last row after centering. For a portfolio, it is that of the chosen
-    /// member.
+    /// Returns the squared norm of the last row after centering. A portfolio uses the center of the chosen member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }

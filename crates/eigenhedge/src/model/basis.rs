@@ -37,8 +37,8 @@ impl Basis {
         Self { columns, center: center.to_vec(), dictionary, image: image.to_vec() }
     }
 
-    /// Keeps the first `kept` directions and makes the largest entry of each positive. If there are fewer,
-    /// plain rows get arbitrary orthogonal directions, and the rest are zero.
+    /// Keeps the first `kept` directions and makes the largest entry of each positive. If there are fewer, plain rows
+    /// get arbitrary orthogonal directions, at most as many as columns. All other missing directions are zero.
     pub fn first(mut self, kept: usize) -> Self {
         let Self { columns, dictionary, .. } = &mut self;
         columns.resize(columns.rows(), kept.min(columns.columns()));
@@ -88,16 +88,16 @@ pub(super) trait RowSpan: Span {
         Vec::new()
     }
 
-    /// Returns the directions that are these combinations of the columns, for future rows. `first` is the
-    /// span of the first member of the portfolio.
+    /// Returns the directions given by these combinations of the columns of the span, for use with future rows. `first`
+    /// is the span of the first member of the portfolio.
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis;
 }
 
 impl RowSpan for Ambient {
     fn basis(&self, combinations: &Matrix, first: &Self) -> Basis {
         let columns = times(&self.vectors(), combinations, self.length());
-        // The plane goes through the own center. Of its points, the one nearest to the center of the first member has the
-        // coordinates zero, so that coordinates have the same origin whoever is the heaviest.
+        // The plane passes through the center of this member. Its point nearest to the center of the first member gets
+        // the coordinates zero, so that their origin does not depend on which member is the heaviest.
         let origin = |span: &Self| span.origin().unwrap_or_else(|| vec![0.0; span.length()]);
         let (own, mut center) = (origin(self), origin(first));
         let mut outside: Vec<f64> = center.iter().zip(&own).map(|(first, own)| first - own).collect();
@@ -105,7 +105,7 @@ impl RowSpan for Ambient {
             let mut along = Vec::new();
             columns.transpose_times(&outside, &mut along);
             columns.subtract_times(&along, &mut outside);
-            // Centers too far apart for a difference are left where they are.
+            // If the difference of the centers overflows, the center remains that of the first member.
             if outside.iter().all(|x| x.is_finite()) {
                 center.iter_mut().zip(&outside).for_each(|(center, x)| *center -= x);
             }

@@ -1,4 +1,4 @@
-//! Weighted rows, and batches of rows.
+//! Trials of a model with weighted rows and with batches of rows.
 
 use super::Model;
 use super::missing::name_option;
@@ -100,7 +100,7 @@ impl Model {
             self.begin_comparators(dyads[0].1);
             return Ok(loss);
         }
-        // The Frobenius norm is at most the square root of the trace times the largest eigenvalue.
+        // The Frobenius norm is at most the square root of the product of the trace and the largest eigenvalue.
         let norm = last.energy.sqrt() * last.square.sqrt();
         let kept = (last.energy - loss.realised).max(0.0);
         self.totals.enter_batch(loss, kept, last.rank, dyads.len() as u64, norm);

@@ -51,8 +51,9 @@ pub struct Embedding {
     /// Probability that each direction is kept.
     inclusion: Vec<f64>,
     basis: Basis,
-    /// Coordinates and squared norm of the center, for features.
+    /// Coordinates of the center, for features only.
     shift: Vec<f64>,
+    /// Squared norm of the center, for features only.
     center_square: f64,
     deviation: Vec<f64>,
     /// Ridge factors for filling in missing cells. `None` if missing cells are an error.
@@ -61,7 +62,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Creates an embedding in the directions of a basis. `inclusion` contains the probability of each and is
+    /// Creates an embedding in the directions of a basis. `inclusion` contains the probability of each direction and is
     /// padded with zeros.
     pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
@@ -108,7 +109,7 @@ impl Embedding {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the atoms, and the coefficients of the directions in terms of them; `None` for plain rows.
+    /// Returns the dictionary of atoms, and the coefficients of the directions over the atoms; `None` for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }

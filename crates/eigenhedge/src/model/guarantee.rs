@@ -42,12 +42,12 @@ pub struct BoundInputs {
     pub rows: u64,
     /// Number of rows whose loss does not count, such as a first row that only sets the center.
     pub uncharged: u64,
-    /// Number of merges.
+    /// Number of merges of two runs.
     pub merges: u64,
     /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
-    /// Upper bound on the squared distance of the mean of the counted rows from the initial center. If the
-    /// first row only sets the center, it is the initial center. `None` if unknown.
+    /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
+    /// is the first row if that row only sets the center. `None` if the distance is unknown.
     pub offset: Option<f64>,
     /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,
@@ -58,7 +58,7 @@ pub struct BoundInputs {
 pub(super) struct Comparator {
     /// Loss of the comparator.
     pub loss: f64,
-    /// Number of changes of its subspace.
+    /// Number of times the subspace of the comparator changes.
     pub changes: usize,
 }
 
@@ -130,8 +130,8 @@ pub enum Reason {
 /// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Compares a total expected loss with a bound that increases with the best loss. A result of false means
-/// that the implementation or the theorem is wrong.
+/// Checks a total expected loss against a bound that increases with the best loss. `Ok(false)` means that the
+/// implementation or the theorem is wrong. Returns an error if the interval of the best loss is too wide to decide.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -155,7 +155,7 @@ pub fn bound_holds(
     }
 }
 
-/// Returns the bound of the theorem that covers the learner, against a comparator.
+/// Returns the bound of the theorem that covers the learner, against a comparator, or the reason why there is no bound.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,

@@ -1,4 +1,4 @@
-//! Trials with symmetric matrices.
+//! Trials of a model with symmetric matrices.
 
 use super::Model;
 use crate::error::Error;
@@ -17,8 +17,8 @@ impl Model {
     /// loss is `tr(S V)`, the part of S along the dropped directions. A row z corresponds to the matrix `z
     /// zᵀ`, and a norm bound Q allows eigenvalues up to Q². With k = n - 1 this is the variance minimizer.
     ///
-    /// The matrix counts as `rows` rows: one, or the number of rows whose dyads it sums, if the rows
-    /// themselves are not available. The coordinates are zero. On an error nothing changes.
+    /// The matrix counts as `rows` rows: one, or the number of rows whose dyads were summed. The coordinates are zero.
+    /// On an error nothing changes.
     ///
     /// Requires plain rows and no center. Partitions are not supported, because their cuts are between rows.
     ///

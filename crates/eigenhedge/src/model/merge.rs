@@ -56,7 +56,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns a model that has learned rows from a summary of them.
+    /// Returns the model after learning from a summary of rows, none of which was predicted.
     pub(crate) fn begin_with(
         mut self,
         rows: Learned<'_>,

@@ -1,4 +1,4 @@
-//! Rows with missing cells.
+//! Trials of a model with rows that have missing cells.
 //!
 //! Setting: NaN cells were not observed.
 //!
@@ -94,7 +94,7 @@ impl Model {
         self.learner.plain_mut().map_or_else(Vec::new, |portfolio| portfolio.heaviest_mut().direction_ridges(scales))
     }
 
-    /// Returns the scales of losses and energies so far.
+    /// Returns the mean loss per observed cell and the mean energy per kept direction so far.
     fn scales(&self) -> Scales {
         let rows = self.totals.charged() as f64;
         let cells = (rows * self.length as f64 - self.totals.missing_cells as f64).max(1.0);
@@ -102,7 +102,7 @@ impl Model {
         Scales { noise: self.totals.expected_loss / cells, signal }
     }
 
-    /// Checks the deserialized list of columns without cells.
+    /// Checks the deserialized list of columns without observed cells.
     pub(super) fn check_unseen(&self) -> Result<(), Error> {
         let fits = self.unseen.iter().all(|column| *column < self.length) && self.unseen.len() <= self.length;
         ensure(fits, "the columns without a cell must be columns of the rows")?;
@@ -111,7 +111,7 @@ impl Model {
     }
 }
 
-/// Adds a hint about the option for missing cells to the error.
+/// Returns the error, with a hint about the option for missing cells if it is about a NaN cell.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

@@ -60,13 +60,13 @@ pub struct Model {
     partitions: Option<Partitions>,
     segments: usize,
     coordinates: Coordinates,
-    /// Columns that have had no cell so far. Used only if cells may be missing and the first cell of a column
-    /// sets its center.
+    /// Columns without an observed cell so far. Used only if cells may be missing and the first cell of a column sets
+    /// its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program in its own format; empty if there is none. The next row clears it.
+    /// State of the calling program in its own format; empty if there is none. The next row clears the state.
     pub resume_state: Vec<u8>,
-    /// The last row with missing cells filled in.
+    /// Last row that had missing cells, after they were filled in.
     #[serde(skip)]
     filled: Scratch<Vec<f64>>,
     #[serde(skip)]
@@ -82,10 +82,11 @@ struct Working {
     /// True if the projection of every row is computed.
     reconstructs: bool,
     reconstruction: Vec<f64>,
-    /// Last row in standard units, and the rows of a block.
+    /// Last row in standard units.
     scaled: Vec<f64>,
+    /// Rows of a block in standard units.
     block: Vec<Vec<f64>>,
-    /// Embedding of the learned state, cached until the next row.
+    /// Embedding of the learned state, cached until the next row; `None` if not computed yet.
     frozen: Option<Box<Embedding>>,
 }
 
@@ -193,7 +194,8 @@ impl Model {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned ([`Columns::warm_up`]).
+    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if more rows are needed
+    /// ([`Columns::warm_up`]).
     pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
@@ -221,7 +223,7 @@ impl Model {
         Ok(())
     }
 
-    /// Serializes the model, as in a file. Returns an error if the kernel is a function, which cannot be
+    /// Serializes the model in the format of saved files. Returns an error if the kernel is a function, which cannot be
     /// saved.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Model, self)
@@ -282,12 +284,13 @@ impl Model {
         &self.learner
     }
 
-    /// Returns the totals so far.
+    /// Returns the sums of losses and counts over the rows so far.
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// Adds the current distribution of the learner to an [`Average`]. It must be a single subspace learner over plain rows.
+    /// Adds the current distribution of the learner to an [`Average`]. Returns an error unless the model is a single
+    /// subspace learner over plain rows.
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
             AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
@@ -310,8 +313,8 @@ impl Model {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the last row on the subspace drawn for it. Its squared distance from the row is the loss.
-    /// Empty unless requested.
+    /// Returns the projection of the last row on the subspace drawn for it. The squared distance of the projection from
+    /// the row is the loss. Empty unless requested.
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -322,8 +325,8 @@ impl Model {
         self.frozen().transform(row, coordinates)
     }
 
-    /// Returns the row with these coordinates in the directions that are currently most likely to be kept.
-    /// For a kernel it is a pre-image.
+    /// Returns the row with these coordinates in the directions that are currently most likely to be kept. With a
+    /// kernel, returns a pre-image.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }
@@ -344,8 +347,8 @@ impl Model {
         }
     }
 
-    /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned
-    /// basis, or the most likely directions if coordinates refer to the draw, which is yet to come.
+    /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned basis, or
+    /// the most likely directions if coordinates refer to drawn directions, because the next draw is unknown.
     pub fn next_embedding(&mut self) -> Embedding {
         let embedding = match self.coordinates {
             Coordinates::Aligned if self.spec.missing == Missing::Fill => {
@@ -359,8 +362,8 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows along each direction of an embedding, and in total. Missing cells count
-    /// as filled in. `None` if it is not known exactly. Costs O(n² k).
+    /// Returns the energy of all rows along each direction of an embedding, and in total. Missing cells count as filled
+    /// in. `None` if the energies are not known exactly. Costs O(n² k).
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }

@@ -8,7 +8,7 @@ use crate::portfolio::Portfolio;
 use crate::registry::Spec;
 use crate::subspace::{Rule, Subspace};
 
-/// Results of the last trial; for a portfolio, those of the chosen member.
+/// Results of the last trial, by the chosen member of a portfolio.
 pub(super) struct LastRow<'a> {
     /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
@@ -60,8 +60,8 @@ pub(super) trait RowLearner {
     /// cells are not counted.
     fn certificate(&self) -> Certificate;
 
-    /// Returns the least bound against a comparator, over all members with a theorem, including the Hedge
-    /// term.
+    /// Returns the least bound against a comparator, including the Hedge term, over all members with a theorem. Returns
+    /// the reason if there is no bound.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
@@ -75,8 +75,7 @@ pub(super) trait RowLearner {
     /// Returns the k directions that are currently most likely to be kept.
     fn embedding(&mut self, kept: usize) -> Embedding;
 
-    /// Returns the basis for the aligned coordinates of the next row. For Hebbian learners it is
-    /// [`Self::embedding`].
+    /// Returns the basis for the aligned coordinates of the next row. Hebbian learners return [`Self::embedding`].
     fn aligned_embedding(&mut self, kept: usize) -> Embedding {
         self.embedding(kept)
     }

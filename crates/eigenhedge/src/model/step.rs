@@ -1,4 +1,4 @@
-//! Trials of rows.
+//! Trials of a model with rows, one by one or in blocks.
 
 use super::missing::name_option;
 use super::{AnyLearner, Model, Working};
@@ -109,14 +109,14 @@ impl Model {
         }
     }
 
-    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], but long
-    /// rows are processed faster. After every row, `each` is called with the updated model and the loss. The first rejected row
-    /// ends the loop, and its position is returned with the error; the rows before it have been learned.
+    /// Runs a trial for each row, in order. The results are bit-identical to those of [`Self::step`], but long rows are
+    /// processed faster. After every row, `each` is called with the updated model and the loss. The first rejected row
+    /// ends the loop, and its position is returned with the error. The rows before it have been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], mut each: impl FnMut(&Self, Loss)) -> Result<(), (usize, Error)> {
         let has_gaps = || self.spec.missing != Missing::Fail && rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
         let standardize = self.columns.standardizer.how();
         if standardize == Standardize::Running || has_gaps() {
-            // The rows as learned are not known yet.
+            // The scaled or filled row depends on the rows before it, so rows are learned one by one.
             let step =
                 |(i, row): (usize, &&[f64])| self.step(row).map(|loss| each(self, loss)).map_err(|error| (i, error));
             return rows.iter().enumerate().try_for_each(step);
@@ -158,7 +158,7 @@ impl Model {
         )
     }
 
-    /// Returns the best number of rows to pass to [`Self::step_each`] at once; 1 if blocks are not faster.
+    /// Returns the number of rows with which [`Self::step_each`] is fastest; 1 if blocks are not faster.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

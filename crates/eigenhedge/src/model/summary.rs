@@ -9,15 +9,15 @@ use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the input. The fields have the names of the JSON
-/// summary. Values that do not exist are null.
+/// Summary of a model. Losses are in squared units of the input. The fields have the names of the JSON summary. Values
+/// that do not exist are null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
     /// Number of rows seen.
     pub rows: u64,
-    /// Number of rows skipped because they had missing cells or were bad. The model does not see bad rows;
-    /// the caller adds them.
+    /// Number of rows skipped because they had missing cells or could not be read. The caller adds the rows that could
+    /// not be read, because the model does not see them.
     pub skipped_rows: u64,
     /// Number of columns.
     pub dim: usize,
@@ -34,7 +34,7 @@ pub struct Summary {
     /// Number of learned rows whose loss does not count: a first row that only sets the center (one per
     /// merged run), and rows that were not predicted ([`Moments`](crate::Moments)).
     pub uncharged_rows: u64,
-    /// Expected loss of the first row if that row only set the center. It is not part of any other number.
+    /// Expected loss of the first row if that row only set the center. No other number includes this loss.
     pub first_row_loss: Option<f64>,
     /// Total expected loss.
     pub expected_loss: f64,
@@ -44,9 +44,9 @@ pub struct Summary {
     pub kept_energy: f64,
     /// Loss of the best fixed subspace in hindsight; `None` if it was not tracked, or if rows were filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss minus the best loss.
+    /// Expected loss minus the best loss; `None` if the best loss is unknown.
     pub regret: Option<Best>,
-    /// Bound on the expected loss.
+    /// Bound on the expected loss; `None` for the reason in `bound_reason`.
     pub bound: Option<f64>,
     /// True if the expected loss is within the bound; `None` if this is unknown.
     pub bound_holds: Option<bool>,
@@ -60,13 +60,13 @@ pub struct Summary {
     pub partitions: Vec<Partition>,
     /// Bound against the best of these partitions, if a theorem covers changing comparators.
     pub shifting_bound: Option<ShiftingBound>,
-    /// Mean number of explicit directions.
+    /// Mean number of explicit directions, i.e. those stored individually.
     pub rank_mean: f64,
     /// Largest number of explicit directions.
     pub rank_max: usize,
-    /// Time spent in seconds. A model has no clock; see [`Self::timed`].
+    /// Time spent in seconds, which the caller sets by [`Self::timed`].
     pub seconds: f64,
-    /// Rows per second.
+    /// Number of rows per second; `None` before the time is set.
     pub rows_per_second: Option<f64>,
 }
 
@@ -100,7 +100,7 @@ pub struct Certificate {
     /// Number of rows before which the directions had to be orthonormalized again, because the kept and
     /// dropped parts of the row did not add up.
     pub healed_rows: u64,
-    /// Number of clipped rows; for a portfolio, the maximum over its members.
+    /// Number of clipped rows. For a portfolio, the maximum over its members.
     pub clipped_rows: u64,
     /// Number of rows learned with missing cells filled in. Their loss covers only the observed cells.
     pub filled_rows: u64,
@@ -185,7 +185,7 @@ impl Summary {
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// Returns the member with the least loss.
+    /// Returns the member with the least loss; `None` if there are no members.
     pub fn best_member(&self) -> Option<&Member> {
         self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
     }
@@ -194,7 +194,8 @@ impl Summary {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the least bound against any of them.
+/// Returns the best partitions into at most `segments` segments, and the least bound against any of them; `None` if no
+/// theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);

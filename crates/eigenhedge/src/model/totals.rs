@@ -1,4 +1,4 @@
-//! Running totals of a model.
+//! Running totals of a model: counts of rows and sums of losses.
 
 use crate::error::Error;
 use crate::learner::Loss;
@@ -41,7 +41,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Checks a deserialized state.
+    /// Returns an error if a deserialized state is impossible.
     pub(super) fn check_state(&self) -> Result<(), Error> {
         count("the number of rows", self.rows)?;
         ensure(self.uncharged <= self.rows, "the rows that are not charged must be counted")?;
@@ -66,8 +66,7 @@ impl Totals {
         self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
     }
 
-    /// Adds the trial of a batch of rows. The arguments include the kept energy and an upper bound on the
-    /// Frobenius norm of the instance.
+    /// Adds the trial of a batch of rows. `norm` is an upper bound on the Frobenius norm of the instance.
     pub(super) fn enter_batch(&mut self, loss: Loss, kept_energy: f64, rank: usize, rows: u64, norm: f64) {
         self.rows += rows;
         self.expected_loss += loss.expected;

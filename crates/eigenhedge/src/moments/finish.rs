@@ -14,18 +14,18 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 /// Scatter matrix in the requested units, around the requested center.
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
-    /// Total energy.
+    /// Total energy of the rows.
     energy: f64,
-    /// Upper bounds on the energy that the sketch misses along each direction.
+    /// Upper bounds on the energy that the sketch misses along each column; empty for an exact scatter matrix.
     slack: Vec<f64>,
     /// Standard deviation of each column; `None` for original units.
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
-    /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in
-    /// standard or original units. The loss is exact or an interval. A model from [`Self::finish`] has a loss
-    /// of at most the upper bound on these rows.
+    /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in standard
+    /// or original units. The loss is exact or an interval. On these rows, the loss of a model from [`Self::finish`] is
+    /// at most the upper bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -81,14 +81,13 @@ impl Moments {
     }
 
     /// Returns the learner with these options after all rows, as if it had learned them in one pass. With
-    /// `standardize`, every column is scaled to mean 0 and standard deviation 1. No row was predicted, so no
-    /// loss is recorded; the summary starts with the rows that follow.
+    /// `standardize`, every column is scaled to mean 0 and standard deviation 1. No row was predicted, so no loss is
+    /// recorded. The summary starts with the rows that follow.
     ///
-    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no norm bound is
-    /// given, the largest norm of a row is used. With centering, it is the largest distance of a row from the
-    /// mean of the previous rows, which depends slightly on their order. In standard units it is unknown, so
-    /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best
-    /// subspace.
+    /// Supported learners are `leader`, `anchored` and `product-sets` ([`Model::merge`]). If no norm bound is given,
+    /// the largest norm of a row is used. With centering, this is the largest distance of a row from the mean of the
+    /// previous rows, which depends slightly on their order. In standard units the largest norm is unknown, so
+    /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best subspace.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
         let spec = &setup.spec;

@@ -66,9 +66,9 @@ pub struct Moments {
     passed_over: u64,
     /// Energy `Σ w |x|²`.
     energy: f64,
-    /// Largest `w |x|²` and largest `w |x - m|²`, where m is the mean of the previous rows or of another
-    /// part.
+    /// Largest `w |x|²` of a row.
     largest_square: f64,
+    /// Largest `w |x - m|²` of a row, where m is the mean of the previous rows or of another part.
     largest_deviation: f64,
     held: Held,
 }
@@ -112,7 +112,7 @@ impl Moments {
         })
     }
 
-    /// Sets the names of the columns. They must match when parts are merged. The model receives them.
+    /// Sets the names of the columns, which the model receives. They must be distinct, and equal in all merged parts.
     pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
         length("the names of columns", names.len(), self.length)?;
         self.columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
@@ -140,8 +140,8 @@ impl Moments {
         Ok(())
     }
 
-    /// Adds rows. If weights are given, there is one per row, finite and not negative; a row of weight w
-    /// counts w times. On an error nothing changes, and the error names the row.
+    /// Adds rows. If weights are given, there is one per row, finite and not negative. A row of weight w counts w
+    /// times. On an error nothing changes, and the error contains the position of the row.
     pub fn update(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<(), Error> {
         if let Some(weights) = weights {
             length("the weights of the rows", weights.len(), rows.len())?;
@@ -228,7 +228,7 @@ impl Moments {
         self.mean_parts().weight()
     }
 
-    /// Returns the mean of the rows; `None` before the first.
+    /// Returns the mean of the rows; `None` before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.mean_parts().value()
     }
@@ -251,7 +251,7 @@ impl Moments {
         .unwrap_or(NONE)
     }
 
-    /// Serializes the moments.
+    /// Serializes the moments in the format of saved files.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Moments, self).map_err(|_| Error::State("moments must have a form as bytes"))
     }

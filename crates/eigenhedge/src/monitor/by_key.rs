@@ -9,8 +9,8 @@ use crate::fleet::Fleet;
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
-    /// Creates a fleet whose monitors are copies of this one. If the monitor has no reference, each key uses
-    /// a shared one, computed from the first rows of all keys, until it has enough rows of its own.
+    /// Creates a fleet whose monitors are copies of `fresh`. If `fresh` has no reference, each key uses a shared
+    /// reference until it has enough rows of its own. The shared reference is computed from the first rows of all keys.
     ///
     /// ```
     /// use eigenhedge::{Fleet, Monitor, MonitorOptions, streams};
@@ -32,8 +32,8 @@ impl Fleet<Monitor> {
         Ok(fleet)
     }
 
-    /// Calls `work` with the monitor of a key. `work` must step it with `row`. The row may also be used for
-    /// the shared reference: the first rows of a key fill at most one of its `parts`. A new key is added
+    /// Calls `work` with the monitor of a key. `work` must step the monitor by one row. The row may also be used for
+    /// the warm-up of the shared reference: the first rows of a key fill at most one of its `parts`. A new key is added
     /// unless `work` fails.
     pub fn with_pool<R>(
         &mut self,
@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(borrowed, 2 * 38);
     }
 
-    /// Keys of very different levels and one noise: the shared reference knows the noise within a key.
+    /// Keys with very different levels and equal noise: the shared reference has the noise within a key.
     #[test]
     fn the_shared_reference_holds_for_keys_of_different_levels() {
         let options = MonitorOptions::default().with_warm_up(Some(400));

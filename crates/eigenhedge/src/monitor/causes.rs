@@ -103,7 +103,7 @@ impl Causes {
         named
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("causes of an event", self.ranks.len(), width)?;
         length("causes of an event", self.contributions.len(), width)?;

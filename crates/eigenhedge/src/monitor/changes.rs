@@ -30,8 +30,9 @@ const CAP: f64 = 6.0;
 /// Number of rows on each side of the first estimate in which the start is searched.
 const NEAR: usize = 10;
 
-/// Constants of the threshold `ln(time / RATE) - DEPENDENCE · ln τ`.
+/// Constant of the threshold `ln(time / RATE) - DEPENDENCE · ln τ`.
 const RATE: f64 = 1.75;
+/// Factor of `ln τ` in the threshold.
 const DEPENDENCE: f64 = 0.65;
 /// Ratio of the variance of a median to that of a mean.
 const MEDIAN: f64 = 1.57;
@@ -62,10 +63,13 @@ pub(super) struct Changes {
     tau: f64,
     /// Number of rows in the baseline.
     baseline_rows: f64,
-    /// Ring buffers of the last rows: row numbers, g, cells, and ranks of columns.
+    /// Ring buffer of the numbers of the last rows.
     numbers: Vec<u64>,
+    /// Ring buffer of g, the normalized scores.
     deviations: Vec<f64>,
+    /// Ring buffer of the cells, `width` per row.
     cells: Vec<f64>,
+    /// Ring buffer of the ranks of the columns, `width` per row.
     ranks: Vec<f64>,
     /// Number of rows since the last report or since the new baseline was set.
     rows: u64,
@@ -117,7 +121,7 @@ impl Changes {
         (self.rows, self.is_renewing) = (0, false);
     }
 
-    /// Adds a row. Returns a change if this row completes one.
+    /// Adds a row. Returns the change point that this row completes, if any.
     pub fn enter(&mut self, row: u64, score: f64, cells: &[f64], causes: &Causes) -> Option<Change> {
         if self.is_renewing {
             self.baseline.push(score.cbrt());
@@ -150,7 +154,7 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Returns the ring position of the row that came `back` rows before the last one.
+    /// Returns the position in the ring buffers of the row that came `back` rows before the last row.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
@@ -160,8 +164,8 @@ impl Changes {
         self.rows.min(WINDOW as u64) as usize
     }
 
-    /// Returns the length L with the largest likelihood ratio of the last L rows, the ratio, and the sum of
-    /// their deviations.
+    /// Returns the length L with the largest likelihood ratio of the last L rows, the ratio, and the sum of their
+    /// deviations. `None` if there are too few rows.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;
@@ -183,9 +187,9 @@ impl Changes {
         length * self.tau - excess + MEDIAN * length * length * self.tau / self.baseline_rows
     }
 
-    /// Refines the estimated number of rows since the change, within a few rows. Returns the number that
-    /// separates the columns best: it maximizes the reduction of the squared distances from the means on both
-    /// sides, summed over the columns.
+    /// Refines the estimated number of rows since the change, within a few rows. The result is the number that
+    /// separates the columns best: it maximizes the reduction of the squared distances from the means on both sides,
+    /// summed over the columns.
     fn refined(&self, length: usize, columns: [Option<Cause>; NAMED]) -> usize {
         let held = self.held();
         let gain = |length: usize| -> f64 {
@@ -205,7 +209,7 @@ impl Changes {
         best.unwrap_or(length)
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let size = WINDOW * width;
         let fits = self.width == width

@@ -34,14 +34,15 @@ pub(super) struct Channel {
     level: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
-    /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows
-    /// exceed it.
+    /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows exceed this
+    /// limit.
     pub fixed_limit: f64,
     /// Limit of the recent score.
     limits: Recent,
-    /// Parts of the row relative to the mean of the warm-up, and relative to the level of the last rows.
+    /// Parts of the row relative to the mean of the warm-up.
     #[serde(skip)]
     pub reference_parts: Scratch<Parts>,
+    /// Parts of the row relative to the level of the last rows.
     #[serde(skip)]
     pub recent_parts: Scratch<Parts>,
     #[serde(skip)]
@@ -55,15 +56,16 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// Smaller of the two ratios of a score to its limit. The row is an alarm if it exceeds 1.
+    /// Ratio that decides on an alarm, which is raised above 1: the smaller ratio of a score to its limit, or the ratio
+    /// of the reference score to the fixed limit if the monitor does not adapt.
     pub ratio: f64,
     /// Score relative to the level of the last rows.
     recent: f64,
 }
 
 impl Channel {
-    /// Fits a channel to the warm-up. `flags` contains the flag scores of each row. Also returns calibration
-    /// scores.
+    /// Fits a channel to the warm-up. `flags` contains the flag scores of each row. Also returns the out-of-sample
+    /// scores from which the limits are computed.
     pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, kept: Kept, rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
         let shape = Shape::fit(sample, 0..0, kept);
@@ -103,7 +105,7 @@ impl Channel {
         (channel, references)
     }
 
-    /// Scores a row with these flag scores.
+    /// Computes the scores of a row, including the given flag scores.
     pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
         let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
         let about_level = self.shape.look(row, &self.level, &mut self.recent_parts.0);
@@ -140,7 +142,7 @@ impl Channel {
         &self.level
     }
 
-    /// Returns the limit of the reference score for an alarm. It does not depend on the last rows.
+    /// Returns the limit of the reference score for an alarm. This limit does not depend on the last rows.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }
@@ -163,7 +165,7 @@ impl Channel {
     }
 }
 
-/// Returns the mean of the first rows. Their number is that over which the level averages.
+/// Returns the mean of the first rows, as many as the level averages over.
 fn first_level(sample: Sample<'_>) -> Vec<f64> {
     let count = sample.rows.columns().min((1.0 / RECENT_STEP) as usize).max(1);
     let mut level = vec![0.0; sample.rows.rows()];

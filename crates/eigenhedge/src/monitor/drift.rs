@@ -28,14 +28,13 @@ const STEP: f64 = 0.08;
 const CLUSTER: f64 = 10.0;
 /// Maximum score of a warm-up row, as a multiple of the limit. It keeps outliers from raising the limit.
 const CAP: f64 = 4.0;
-/// Each report raises the limit by this share of the distance between the limit and the mean, at most
-/// `RAISES` times.
+/// Share of the distance between the mean and the limit by which each report raises the limit.
 const RAISE: f64 = 0.3;
+/// Maximum number of raises in effect.
 const RAISES: f64 = 5.0;
-/// A drift ends at this share of its peak if columns wander. The share is slightly above one half, so that a
-/// fault that shrinks by half is still a drift.
+/// Share of the peak level at which a drift ends if columns wander.
 const RETURNED: f64 = 0.52;
-/// A column wanders if the warm-up is shorter than this multiple of its autocorrelation time.
+/// Length of the warm-up, in autocorrelation times of a column, below which the column counts as wandering.
 const WANDER: f64 = 8.0;
 
 /// Report of a drift.
@@ -56,15 +55,17 @@ pub(super) struct Drift {
     mean: f64,
     report_limit: f64,
     end_limit: f64,
-    /// Amount by which a report raises both limits, and the current sum of these raises, which decays.
+    /// Amount by which a report raises both limits.
     raise: f64,
+    /// Current sum of these raises, which decays.
     raised: f64,
     /// Requested number of rows between false reports.
     time: f64,
     wanders: bool,
-    /// Largest level since the running mean exceeded its lower limit.
+    /// Largest level since the running mean exceeded the limit at which a drift ends.
     peak: f64,
-    /// Number and position of the row at which the running mean exceeded its lower limit.
+    /// Number and position of the row at which the running mean exceeded the limit at which a drift ends; `None` while
+    /// it is below.
     left: Option<(u64, u64)>,
     open: Option<DriftReport>,
     causes: Causes,
@@ -83,7 +84,7 @@ pub(super) enum DriftChange {
 }
 
 impl Drift {
-    /// Fits the limits to the scores of the warm-up, which are multiples of the limit.
+    /// Fits the limits to the scores of the warm-up, given as multiples of the reference limit.
     pub fn fit(scores: &[f64], time: f64, wanders: bool, width: usize) -> Self {
         let logs: Vec<f64> = scores.iter().map(|s| s.min(CAP).ln_1p()).collect();
         let start = logs.iter().sum::<f64>() / logs.len().max(1) as f64;
@@ -114,19 +115,19 @@ impl Drift {
         self.open.as_ref()
     }
 
-    /// Returns the position of the first row of the ongoing drift.
+    /// Returns the position of the first row of the ongoing drift; `None` if there is none.
     pub fn start(&self) -> Option<u64> {
         self.left.filter(|_| self.open.is_some()).map(|(_, position)| position)
     }
 
-    /// Ends a drift and resets the mean to the level of the warm-up.
+    /// Ends the ongoing drift. Lowers the running mean to the limit at which a drift ends, if the mean is higher.
     pub fn clear(&mut self) {
         (self.peak, self.left, self.open) = (0.0, None, None);
         self.mean = self.mean.min(self.end_limit);
         self.causes.clear();
     }
 
-    /// Adds a row with this score, a multiple of the limit. Returns the start or end of a drift, if this row
+    /// Adds a row with this score, a multiple of the reference limit. Returns the start or end of a drift, if this row
     /// causes one.
     pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
         self.mean += STEP * (score.ln_1p() - self.mean);
@@ -152,7 +153,7 @@ impl Drift {
         Some(DriftChange::Began(report))
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         for limit in [self.mean, self.report_limit, self.end_limit, self.raise, self.raised, self.peak] {
             within("a level of drift", limit, 0.0..=LARGEST)?;

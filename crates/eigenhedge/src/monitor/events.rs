@@ -40,13 +40,13 @@ impl Event {
     }
 }
 
-/// Ongoing event, if there is one.
+/// State of the ongoing event, if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
     open: Option<Event>,
     /// Position of the last alarm among all rows.
     last: u64,
-    /// Largest ratio of score to limit so far.
+    /// Largest ratio of score to limit in the ongoing event.
     peak: f64,
     causes: Causes,
 }
@@ -58,7 +58,7 @@ pub(super) struct Alarm {
     /// Position among all rows.
     pub position: u64,
     pub score: f64,
-    /// Ratio of the score to its limit.
+    /// Ratio of the score to the limit.
     pub ratio: f64,
     pub is_stuck: bool,
     pub is_moved: bool,
@@ -70,12 +70,12 @@ impl Events {
         Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
 
-    /// Ends the event if more than `gap` rows separate its last alarm from this position.
+    /// Ends the event and returns it if more than `gap` rows separate its last alarm from this position.
     pub fn close_before(&mut self, position: u64, gap: u64) -> Option<Event> {
         self.open.filter(|_| position.saturating_sub(self.last) > gap + 1).and_then(|_| self.close())
     }
 
-    /// Ends the event and returns it.
+    /// Ends the ongoing event and returns it, if there is one.
     pub fn close(&mut self) -> Option<Event> {
         let event = self.open.take();
         self.peak = 0.0;
@@ -83,12 +83,12 @@ impl Events {
         event
     }
 
-    /// Returns the ongoing event.
+    /// Returns the ongoing event, if there is one.
     pub fn open(&self) -> Option<&Event> {
         self.open.as_ref()
     }
 
-    /// Adds an alarm.
+    /// Adds an alarm to the ongoing event, or starts a new event.
     pub fn enter(&mut self, alarm: Alarm, causes: &Causes) {
         let Alarm { row, position, score, ratio, is_stuck, is_moved } = alarm;
         self.last = position;
@@ -112,7 +112,7 @@ impl Events {
         event.causes = self.causes.named();
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         self.causes.check_state(width)?;
         let Some(event) = self.open else { return Ok(()) };

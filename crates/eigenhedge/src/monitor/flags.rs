@@ -12,8 +12,7 @@ use crate::error::Error;
 use crate::state::{LARGEST, ensure, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum share of rows that have the normal value. The quartiles and the deciles of such a column are equal
-/// to it.
+/// Minimum share of rows with the normal value. The quartiles and the deciles of such a column equal that value.
 const COMMON: f64 = 0.9;
 /// Factor by which the logarithm of a probability is multiplied. A flag then counts like the squared
 /// deviation of a normal variable with this tail probability.
@@ -105,12 +104,12 @@ impl Flags {
         }
     }
 
-    /// Returns the first column that was constant in the warm-up and has a different value in the last row.
+    /// Returns the first column that was constant in the warm-up and has a different value in the last row, if any.
     pub fn moved(&self) -> Option<usize> {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let is_sorted = self.columns.windows(2).all(|pair| pair[0].column < pair[1].column);
         ensure(is_sorted && self.columns.iter().all(|flag| flag.column < width), "flags must be columns in order")?;

@@ -7,17 +7,18 @@ use serde::{Deserialize, Serialize};
 /// Buffer of the last rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lags {
-    /// Number of columns of a row, and number of lags.
+    /// Number of columns of a row.
     width: usize,
+    /// Number of lags.
     lags: usize,
-    /// The last row, followed by the earlier ones in reverse order.
+    /// The last row, followed by the earlier rows, newest first.
     cells: Vec<f64>,
     /// Number of rows in the buffer.
     rows: usize,
 }
 
 impl Lags {
-    /// Creates an empty buffer.
+    /// Creates an empty buffer for rows of `width` columns with this number of lags.
     pub fn new(width: usize, lags: usize) -> Self {
         Self { width, lags, cells: vec![0.0; width * (lags + 1)], rows: 0 }
     }
@@ -40,7 +41,7 @@ impl Lags {
         (self.rows > self.lags).then_some(&self.cells[..])
     }
 
-    /// Returns the last row followed by its lags, mutably, to fill in cells.
+    /// Returns the last row followed by its lags, mutably, to fill in cells; `None` until there are enough rows.
     pub fn row_mut(&mut self) -> Option<&mut [f64]> {
         (self.rows > self.lags).then_some(&mut self.cells[..])
     }
@@ -50,7 +51,7 @@ impl Lags {
         &mut self.cells[..self.width]
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns and this number of lags.
     pub fn check_state(&self, width: usize, lags: usize) -> Result<(), Error> {
         let fits = self.width == width && self.lags == lags && self.cells.len() == width * (lags + 1);
         ensure(fits && self.rows <= lags + 1, "earlier rows must be as many as there are lags")?;

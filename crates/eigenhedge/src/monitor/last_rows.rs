@@ -20,7 +20,7 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with room for this many rows, or fewer if they are long, and stores the last ones.
+    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the last rows.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);
@@ -60,7 +60,7 @@ impl LastRows {
         order.skip(count.saturating_sub(most)).map(row).collect()
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let fits = self.width == width
             && (1..=room(width)).contains(&self.most)

@@ -21,17 +21,17 @@ use serde::{Deserialize, Serialize};
 /// Weight of a row in the recent level. It is small enough for a steady level and large enough to follow a
 /// moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows that count as unusual if the user does not set the limit. It is used for candidates
-/// for alarms, for the level at which a drift ends, and for possible outliers of the warm-up.
+/// Share of normal rows above a limit that the user does not set: that of candidates for alarms, that at which a drift
+/// ends, and that of possible outliers in the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
 /// Minimum effective number of rows.
 const FEWEST: f64 = 4.0;
-/// Number of scores in the window that should exceed the limit; determines the size of the window.
+/// Number of scores in the window that should exceed the limit. It determines the length of the window.
 const PASSING: f64 = 5.0;
 /// Number of rows between updates of the limit.
 const RENEWAL: u64 = 10;
-/// Scores are clipped at this multiple of the limit.
+/// Multiple of the limit at which scores are clipped.
 const CLIP: f64 = 1.5;
 /// Smallest limit, for streams whose rows are all equal.
 const LEAST: f64 = 1e-6;
@@ -52,8 +52,8 @@ pub(super) fn time_between_independent(values: &[f64]) -> f64 {
     1.0 + 2.0 * (1..ranks.len()).map(correlation).take_while(|r| *r > 0.0).sum::<f64>()
 }
 
-/// Returns the level of the sample quantile for `alpha`, given n scores that are equivalent to `effective`
-/// independent ones. `None` means the largest score.
+/// Returns the level of the sample quantile for `alpha`, given n scores that are equivalent to `effective` independent
+/// scores. `None` means the largest score.
 fn level(n: f64, effective: f64, alpha: f64) -> Option<f64> {
     let corrected = (alpha * (effective + 1.0 / 3.0) - 2.0 / 3.0) / effective;
     (corrected > 1.0 / (n + 1.0)).then_some(1.0 - corrected)
@@ -71,8 +71,8 @@ fn careful_quantile(scores: &[f64], alpha: f64, effective: f64) -> f64 {
     level(sorted.len() as f64, effective, alpha).map_or(sorted[sorted.len() - 1], |level| quantile(&sorted, level))
 }
 
-/// Returns a limit that the share `alpha` of later values should exceed, given dependent values. It is their
-/// quantile if the sample is large enough, and otherwise the prediction limit.
+/// Returns a limit that the share `alpha` of later values should exceed, given dependent values. The limit is the
+/// quantile of the values if there are enough of them, and otherwise the prediction limit.
 pub(super) fn tail_limit(values: &[f64], alpha: f64) -> f64 {
     let n = values.len() as f64;
     let effective = (n / time_between_independent(values)).max(FEWEST);
@@ -115,7 +115,7 @@ impl Recent {
         recent
     }
 
-    /// Adds a score.
+    /// Adds a score to the window and updates the limit every [`RENEWAL`] rows.
     pub fn push(&mut self, score: f64, working: &mut Vec<f64>) {
         let score = score.min(CLIP * self.limit);
         if self.scores.len() < window(self.rule) {
@@ -140,7 +140,7 @@ impl Recent {
         self.rule.rate()
     }
 
-    /// Checks a deserialized state.
+    /// Returns an error if a deserialized state is impossible.
     pub fn check_state(&self) -> Result<(), Error> {
         let rate = self.rule.rate();
         ensure(rate > 0.0 && rate < 1.0, "a limit must have a rate between 0 and 1")?;

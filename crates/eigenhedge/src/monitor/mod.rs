@@ -66,7 +66,7 @@ use last_rows::LastRows;
 use repeats::Repeats;
 use serde::{Deserialize, Serialize};
 
-/// Maximum absolute value of a cell in standard units. Sums of its fourth power are finite.
+/// Maximum absolute value of a cell in standard units. Sums of fourth powers of cells then remain finite.
 const LARGEST_CELL: f64 = 1e70;
 
 /// Streaming monitor for sensor data: computes scores, limits, alarms, drift and change points.
@@ -91,7 +91,7 @@ pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
     width: usize,
-    /// Rows of the warm-up, until it ends.
+    /// Rows received for the warm-up; empty once it has ended.
     waiting: Vec<Vec<f64>>,
     /// True if the reference is borrowed from another monitor.
     is_borrowed: bool,
@@ -108,7 +108,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, which scores the differences between rows.
+    /// Second channel, which scores the differences between rows; `None` if differences are not scored.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -207,7 +207,7 @@ impl Monitor {
         self
     }
 
-    /// Returns the options.
+    /// Returns the options of the monitor.
     pub fn options(&self) -> &MonitorOptions {
         &self.options
     }
@@ -268,7 +268,7 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event, for example at the end of a table. Returns it.
+    /// Ends the ongoing event and returns it, for example at the end of a table. `None` if there is none.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
@@ -291,7 +291,7 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy that scores rows without learning, for the first row of a new table.
+    /// Returns a copy that scores the rows of a new table without learning.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
@@ -343,8 +343,8 @@ impl Monitor {
         Ok(missing == raw.len() || missing > 0 && self.options.missing == Missing::Skip)
     }
 
-    /// Scores a row like [`Self::step`], but with a row number chosen by the caller. It appears in verdicts, events
-    /// and changes.
+    /// Scores a row like [`Self::step`], but with a row number chosen by the caller. The number appears in verdicts,
+    /// events and changes.
     pub fn step_numbered(&mut self, number: u64, raw: &[f64]) -> Result<Verdict, Error> {
         if self.is_passed_over(raw)? {
             self.totals.rows += 1;
@@ -385,7 +385,7 @@ impl Monitor {
         Ok(verdict)
     }
 
-    /// Returns the number of rows since the start of the ongoing drift.
+    /// Returns the number of rows since the start of the ongoing drift; 0 if there is none.
     fn drift_rows(&self) -> u64 {
         let start = self.fitted.as_ref().and_then(|fitted| fitted.drift.start());
         start.map_or(0, |start| self.totals.rows - start)
@@ -477,20 +477,20 @@ impl Fitted {
     }
 }
 
-/// Returns the score that this row would need for an alarm, given its score and the ratio of the score to its
-/// limit.
+/// Returns the score that this row would need for an alarm, given its score and the ratio of the score to its limit.
+/// The result is at least `least` unless the row is an alarm.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
         true => limit,
         false if limit.is_finite() => limit.max(least),
-        // The row is perfectly usual.
+        // A ratio of zero gives no finite limit.
         false => 2.0 * score.max(least),
     }
 }
 
 impl Differences {
-    /// Scores the difference from the previous row, then learns from it.
+    /// Scores the difference from the previous row, then learns from it. `None` if there are too few previous rows.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
         let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {

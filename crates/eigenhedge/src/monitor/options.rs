@@ -6,8 +6,9 @@ use crate::registry::Missing;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Default number of warm-up rows, and minimum number per value of a row (including lags).
+/// Default number of warm-up rows.
 const USUAL_WARM_UP: usize = 400;
+/// Default number of warm-up rows per value of a row (including lags), if that is more.
 const WARM_UP_PER_NUMBER: usize = 3;
 /// Minimum number of warm-up rows, in addition to lags.
 const LEAST_WARM_UP: usize = 20;
@@ -18,10 +19,10 @@ const MOST_LAGS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Mode {
-    /// The recent level and its limit follow every row. The reference is fixed.
+    /// Updates the recent level and its limit with every row. The reference is fixed.
     #[default]
     Adapt,
-    /// Nothing adapts; alarms depend only on the reference. The warm-up has this many rows.
+    /// Does not adapt. Alarms depend only on the reference, which is computed from this many warm-up rows.
     Freeze(u64),
 }
 
@@ -51,9 +52,9 @@ impl fmt::Display for Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of the last scores. This share of later rows should exceed it.
+    /// Quantile of the last scores. This share of later rows should exceed the limit.
     Auto(f64),
-    /// Conformal rank. At most this share of later rows exceed it, if rows are exchangeable.
+    /// Conformal rank. At most this share of later rows exceed the limit, if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -109,7 +110,7 @@ impl fmt::Display for Limit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never automatically; only by [`Monitor::accept`](super::Monitor::accept).
+    /// Never automatically, but only by [`Monitor::accept`](super::Monitor::accept).
     #[default]
     Never,
     /// After a drift of this many rows.
@@ -237,7 +238,7 @@ setters! {
 }
 
 impl MonitorOptions {
-    /// Returns `Ok` if the options are valid for rows of `columns` columns.
+    /// Returns an error unless the options are valid for rows of `columns` columns.
     pub fn check(&self, columns: usize) -> Result<(), Error> {
         at_least_one("the number of columns", columns)?;
         let parameter = |name, rule, value| Err(Error::Parameter { name, rule, value });

@@ -1,4 +1,4 @@
-//! Stuck sensors. A repeated value leaves no trace in Q or T².
+//! Detection of stuck sensors, whose repeated values need not affect Q or T².
 //!
 //! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three numbers:
 //! [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability [`CHANCE`] if
@@ -39,13 +39,13 @@ impl Column {
 }
 
 impl Repeats {
-    /// Computes the limits from the rows of a warm-up. The runs at its end continue.
+    /// Computes the limits from the rows of a warm-up. The runs at the end of the warm-up continue.
     pub fn fit(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         Self { columns: (0..width).map(|j| fitted(rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()))).collect() }
     }
 
-    /// Adds a row.
+    /// Updates the run of every column with a row.
     pub fn push(&mut self, raw: &[f64]) {
         self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
     }
@@ -55,7 +55,7 @@ impl Repeats {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
-    /// Returns the stuck column whose run is longest relative to its limit.
+    /// Returns the stuck column whose run is longest relative to its limit; `None` if no column is stuck.
     pub fn stuck(&self) -> Option<usize> {
         let over = |(j, column): (usize, &Column)| {
             (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))
@@ -64,7 +64,7 @@ impl Repeats {
         stuck.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, j)| j)
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("repeats of columns", self.columns.len(), width)?;
         for column in &self.columns {

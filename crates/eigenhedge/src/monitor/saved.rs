@@ -57,7 +57,7 @@ impl FleetMember for Monitor {
 }
 
 impl Monitor {
-    /// Serializes the monitor, as in a file. A restored monitor continues with identical results.
+    /// Serializes the monitor in the format of saved files. A restored monitor continues with identical results.
     ///
     /// ```
     /// use eigenhedge::{Monitor, MonitorOptions, streams};
@@ -83,7 +83,7 @@ impl Monitor {
         Ok(monitor)
     }
 
-    /// Checks a deserialized state.
+    /// Returns an error if a deserialized state is impossible.
     fn check_state(&self) -> Result<(), Error> {
         self.options.check(self.width)?;
         if let Some(names) = &self.columns.names {

@@ -25,7 +25,7 @@ use std::ops::Range;
 
 /// Minimum residual energy of a column, as a share of the mean over the columns.
 const LEAST_RESIDUAL: f64 = 0.03;
-/// Values below this share of the energy of a row are treated as rounding errors.
+/// Share of the energy of a row below which values count as rounding errors.
 const ROUNDING: f64 = 1e-9;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
@@ -44,7 +44,7 @@ pub enum Kept {
 pub(super) struct Sample<'a> {
     pub rows: &'a Matrix,
     pub weights: &'a [f64],
-    /// Number of values per row that vary; the others are zero in every row.
+    /// Number of values per row that vary. The others are zero in every row.
     pub active: usize,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Parts {
 }
 
 impl Shape {
-    /// Fits the shape to the rows that are not in the range.
+    /// Fits the shape to the rows that are not in the range `without`.
     pub fn fit(sample: Sample<'_>, without: Range<usize>, kept: Kept) -> Self {
         let (mean, covariance) = moments(sample, without);
         let d = mean.len();
@@ -176,7 +176,7 @@ impl Shape {
     }
 }
 
-/// Computes the weighted mean and covariance of the rows that are not in the range. The covariance is in the
+/// Computes the weighted mean and covariance of the rows that are not in the range `without`. The covariance is in the
 /// lower triangle.
 fn moments(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     let Sample { rows, weights, .. } = sample;

@@ -18,8 +18,8 @@ const UPPER: f64 = 0.8;
 /// Minimum spread, as a share of the center.
 const LEAST_SPREAD: f64 = 1e-3;
 
-/// Above this argument, the asymptotic series of the complementary error function is exact up to rounding.
-/// The function itself underflows above 26.
+/// Argument above which the asymptotic series of the complementary error function is exact up to rounding. The function
+/// itself underflows above 26.
 const LARGE: f64 = 25.0;
 
 /// Distributions of Q, T² and M over normal rows.
@@ -33,7 +33,7 @@ pub(super) struct Tails {
 struct Tail {
     center: f64,
     spread: f64,
-    /// False if the statistic is a rounding error in most rows. It is then ignored.
+    /// False if the statistic is a rounding error in most rows. The score then ignores the statistic.
     is_used: bool,
 }
 
@@ -67,7 +67,7 @@ impl Tails {
         })
     }
 
-    /// Checks a deserialized state.
+    /// Returns an error if a deserialized state is impossible.
     pub fn check_state(&self) -> Result<(), Error> {
         self.statistics.iter().try_for_each(|tail| {
             within("the center of a statistic", tail.center, f64::MIN_POSITIVE..=LARGEST)?;
@@ -84,7 +84,7 @@ pub(super) fn quantile(sorted: &[f64], level: f64) -> f64 {
     sorted[below] + (place - below as f64) * (sorted[above] - sorted[below])
 }
 
-/// Returns `log Φ(-z)`.
+/// Returns `log Φ(-z)`, where Φ is the normal distribution function.
 pub(super) fn ln_upper_tail(z: f64) -> f64 {
     let x = z * std::f64::consts::FRAC_1_SQRT_2;
     if z < 0.0 {

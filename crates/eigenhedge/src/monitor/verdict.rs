@@ -52,23 +52,23 @@ pub struct Verdict {
     pub t2: f64,
     /// Score that this row would need for an alarm. It depends on the last rows.
     pub limit: f64,
-    /// True if the score exceeds its limit or a column is stuck.
+    /// True if the score exceeds the limit or a column is stuck.
     pub alarm: bool,
     /// First row of the ongoing drift, if there is one.
     pub drift_since: Option<u64>,
-    /// Drift reported at this row.
+    /// Drift reported at this row, if any.
     pub drift: Option<DriftReport>,
-    /// Drift that ended at this row, because the level returned.
+    /// Drift that ended at this row because the level returned, if any.
     pub returned: Option<DriftReport>,
     /// Stuck column, if there is one.
     pub stuck: Option<usize>,
-    /// Column that was constant in the warm-up and has a different value in this row.
+    /// Column that was constant in the warm-up and has a different value in this row, if any.
     pub moved: Option<usize>,
     /// True if limit and causes refer to the differences between rows.
     pub of_differences: bool,
-    /// Change point that this row completes.
+    /// Change point that this row completes, if any.
     pub change: Option<Change>,
-    /// Event that ended before this row.
+    /// Event that ended before this row, if any.
     pub event: Option<Event>,
     /// Main causes of the score.
     pub causes: [Option<Cause>; NAMED],

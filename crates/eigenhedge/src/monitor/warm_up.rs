@@ -106,8 +106,8 @@ impl Monitor {
         self.begin_table();
     }
 
-    /// Returns the mean of each column over the warm-up rows received so far, without missing cells; 0 for a column
-    /// that has no cells.
+    /// Returns the mean of each column over the warm-up rows received so far, without missing cells. The mean of a
+    /// column without cells is 0.
     fn waiting_means(&self) -> Vec<f64> {
         let of_column = |j: usize| {
             let seen = || self.waiting.iter().map(|row| row[j]).filter(|x| !x.is_nan());
@@ -116,8 +116,8 @@ impl Monitor {
         (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
     }
 
-    /// Returns the deviation of the last warm-up row from the mean of the earlier ones; `None` before the second row. It is
-    /// scaled, so that its variance is that of a row around its true mean.
+    /// Returns the deviation of the last warm-up row from the mean of the earlier rows; `None` before the second row.
+    /// The deviation is scaled to have the variance of a row around its true mean.
     pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
         let (last, before) = self.waiting.split_last()?;
         let of_column = |(j, x): (usize, &f64)| {
@@ -281,8 +281,8 @@ fn difference(later: &[f64], earlier: &[f64]) -> Vec<f64> {
     later.iter().zip(earlier).map(|(b, a)| b - a).collect()
 }
 
-/// Fills missing cells from the directions of the rows. The directions come from the filled rows, so both are computed in turn,
-/// [`FILLINGS`] times, beginning with the means of the columns. A cell at its mean would be far from the directions.
+/// Fills missing cells from the directions of the rows. Directions and cells are recomputed in turn [`FILLINGS`] times,
+/// starting with the column means, which alone would be far from the directions.
 fn fill_from_directions(rows: &mut [Vec<f64>], weights: &[f64], kept: Kept, active: usize) {
     let gaps_of = |row: &Vec<f64>| (0..row.len()).filter(|j| row[*j].is_nan()).collect::<Vec<usize>>();
     let gaps: Vec<(usize, Vec<usize>)> =
@@ -310,7 +310,7 @@ fn fill_with_means(rows: &mut [Vec<f64>]) {
     }
 }
 
-/// Appends lags to the rows. Returns them as columns of a matrix, with the buffer of the last rows.
+/// Appends lags to the rows. Returns the lagged rows as columns of a matrix, and the buffer of the last rows.
 fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     let width = rows.first().map_or(0, Vec::len);
     let mut lags = Lags::new(width, count);

@@ -33,20 +33,22 @@ pub(super) struct FillErrors(Matrix);
 pub(super) struct Filling {
     working: Fill,
     own: Vec<f64>,
-    /// Filled row and errors of each member.
+    /// Row as filled in by each member, one column per member.
     rows: Matrix,
+    /// Leave-one-out errors of each member, one column per member.
     errors: Matrix,
-    /// Products of errors including the current row, if it was filled in.
+    /// Products of the errors including those of the current row, if that row was filled in.
     products: Matrix,
-    /// Normal equations of the weights, and the weights.
+    /// Matrix of the normal equations for the weights.
     normal: Matrix,
+    /// Weights of the members in the combination.
     weights: Vec<f64>,
     /// Loss of each member on the observed cells; empty for a complete row.
     pub losses: Vec<f64>,
 }
 
 impl FillErrors {
-    /// Computes the products with the errors of one more row.
+    /// Computes the decayed products plus those of the errors of one more row.
     fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
         multiply(out, errors.view().transpose(), errors.view());
         for j in 0..self.0.columns() {
@@ -62,7 +64,7 @@ impl FillErrors {
         }
     }
 
-    /// Checks a deserialized state.
+    /// Checks a deserialized state for this number of members.
     pub fn check(&self, members: usize) -> Result<(), Error> {
         let size = self.0.columns();
         let fits = size == 0 || size == members && self.0.rows() == members;

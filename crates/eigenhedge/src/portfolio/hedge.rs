@@ -21,7 +21,7 @@ pub(super) struct AdaHedge {
     gaps: f64,
 }
 
-/// Constant c of the rate. At 1, both terms of the bound would be balanced.
+/// Constant c of the rate. At 1, both terms of the bound would be equal.
 const HASTE: f64 = 4.0;
 
 impl AdaHedge {
@@ -29,12 +29,12 @@ impl AdaHedge {
         Self { totals: vec![0.0; members], gaps: 0.0 }
     }
 
-    /// Returns the rate; infinite before the first gap.
+    /// Returns the rate η, which is infinite before the first mixability gap.
     fn rate(&self) -> f64 {
         if self.gaps == 0.0 { f64::INFINITY } else { HASTE * (self.totals.len() as f64).ln() / self.gaps }
     }
 
-    /// Writes the weights without normalizing them. Returns their sum.
+    /// Writes the weights without normalizing them. Returns the sum of the weights.
     fn raw_weights(&self, weights: &mut Vec<f64>) -> f64 {
         let rate = self.rate();
         weights.clear();
@@ -46,7 +46,7 @@ impl AdaHedge {
         weights.iter().sum()
     }
 
-    /// Writes the weights.
+    /// Writes the weights of the members, which sum to 1.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         let sum = self.raw_weights(weights);
         weights.iter_mut().for_each(|weight| *weight /= sum);
@@ -86,12 +86,12 @@ impl AdaHedge {
     }
 }
 
-/// Follows the member with the least recent loss `S ← γ S + l`.
+/// Rule that follows the member with the least recent loss S, where `S ← γ S + l` for each loss l.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RecentLeader {
     memory: f64,
     totals: Vec<f64>,
-    /// Rounding error of the totals. Members with smaller differences are tied.
+    /// Rounding error of the totals. Members whose totals differ by less are tied.
     rounding: f64,
 }
 
@@ -100,7 +100,7 @@ impl RecentLeader {
         Self { memory, totals: vec![0.0; members], rounding: 0.0 }
     }
 
-    /// Writes the weights. Members with the least recent loss have equal weights; the others have zero.
+    /// Writes the weights. Members with the least recent loss have equal weights, and the others have zero.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         weights.clear();
         weights.extend(self.totals.iter().map(|total| f64::from(u8::from(*total <= self.rounding))));
@@ -108,7 +108,7 @@ impl RecentLeader {
         weights.iter_mut().for_each(|weight| *weight /= leaders);
     }
 
-    /// Adds the losses of a row. `rounding` is their rounding error.
+    /// Adds the losses of a row, whose rounding error is `rounding`.
     pub fn learn(&mut self, losses: &[f64], rounding: f64) {
         let least = smallest(losses);
         self.totals.iter_mut().zip(losses).for_each(|(total, loss)| *total = self.memory * *total + (loss - least));

@@ -54,7 +54,7 @@ pub struct Portfolio<S> {
 struct Working {
     chosen: usize,
     losses: Vec<f64>,
-    /// Expected and realised loss of each member, as reported by the member.
+    /// Expected and realized loss of each member, as reported by the member.
     own: Vec<Loss>,
     /// True if aligned coordinates were requested.
     aligns: bool,
@@ -67,12 +67,12 @@ struct Working {
 
 /// Returns the members of `auto`, each with its center.
 ///
-/// Members around the mean are: forgetting leaders with several memories, the leader (incremental PCA with a
-/// few more directions), and anchored with a self-confident rate, whose bound on any rows the portfolio
-/// inherits. Members around forgetting centers, for drifting levels, are leaders with a long memory. If the
-/// center of the template is not the mean, all members use it. Features of kernels rarely have drifting
-/// levels, so the mean is their only center, and there are more memories. Without a center and with a given
-/// norm bound, tracking with fixed share is also a member; the portfolio then inherits its bound for drift.
+/// Around the mean, the members are forgetting leaders with several memories, the leader (incremental PCA with a few
+/// more directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits.
+/// For drifting levels, leaders with a long memory use forgetting centers. If the center of the template is not the
+/// mean, all members use the center of the template. Features of kernels rarely have drifting levels, so the mean is
+/// their only center, and there are more memories. Without a center and with a given norm bound, tracking with fixed
+/// share is also a member. The portfolio then inherits its bound for drift.
 ///
 /// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
 /// limit. Its cost is therefore O(nk) per row on any stream.
@@ -199,13 +199,13 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// Returns the position of the member that has the basis of the aligned coordinates.
+    /// Returns the position of the member that has the basis of the aligned coordinates; `None` if no member has it.
     fn holder(&self) -> Option<usize> {
         self.members.iter().position(|member| member.has_basis())
     }
 
-    /// Transfers the basis of the aligned coordinates to the heaviest member, which aligns it with its
-    /// directions.
+    /// Transfers the basis of the aligned coordinates to the heaviest member and aligns the basis with the directions
+    /// of that member.
     fn align(&mut self) {
         let heaviest = largest(self.trust.weights());
         if let Some(holder) = self.holder().filter(|holder| *holder != heaviest)
@@ -296,8 +296,7 @@ impl Portfolio<Ambient> {
     }
 }
 
-/// Weights whose relative difference is below this are tied, so that rounding does not decide which member is
-/// used.
+/// Relative difference below which weights are tied, so that rounding does not decide which member is used.
 const TIED: f64 = 1e-9;
 
 /// Returns the position of the first weight that equals the largest one up to rounding.

@@ -36,7 +36,7 @@ pub struct Trust {
     /// Largest loss so far. If its square would overflow or underflow, all fields below and in the rules are
     /// divided by a power of two of its size.
     largest_loss: f64,
-    /// Excess of the loss over that of the careful rule.
+    /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
     /// Total of the losses that were left out as rounding errors.
     rounded: f64,
@@ -52,14 +52,17 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights for the next row, of the careful rule, of the rules below the top, and of the top. Empty if
-    /// unknown.
+    /// Weights of the members for the next row; empty if unknown.
     weights: Vec<f64>,
+    /// Weights of the members under the careful rule.
     careful: Vec<f64>,
+    /// Weights of the members under each rule below the top.
     rules: Vec<Vec<f64>>,
+    /// Weights that the top rule gives to these rules.
     top: Vec<f64>,
-    /// Losses minus the least loss, original and clipped.
+    /// Losses minus the least loss.
     excess: Vec<f64>,
+    /// Clipped losses minus the least loss.
     cut: Vec<f64>,
     of_rules: Vec<f64>,
     exponentials: Vec<f64>,
@@ -67,13 +70,13 @@ struct Working {
 
 /// Factors by which the totals of the recent leaders decay per row.
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
-/// Ranges of losses are clipped at this multiple of the recent median.
+/// Multiple of the recent median at which ranges of losses are clipped.
 const CUT: f64 = 16.0;
-/// Multiple at which losses are clipped for the top rule, which must see rare large losses.
+/// Multiple of the recent median at which ranges are clipped for the top rule, which must see rare large losses.
 const TOP_CUT: f64 = 100.0;
-/// Differences of losses below this share of the energy of a row are treated as rounding errors.
+/// Share of the energy of a row below which differences of losses count as rounding errors.
 const ROUNDING: f64 = 1e-10;
-/// Ranges below this multiple of the rounding error count as zero.
+/// Multiple of the rounding error below which a range counts as zero.
 const NEGLIGIBLE: f64 = 10.0;
 
 impl Trust {
@@ -96,7 +99,7 @@ impl Trust {
         }
     }
 
-    /// Rescales the learned totals to the unit set by the largest loss so far, including this one.
+    /// Rescales the learned totals to the unit set by the largest loss so far, including `largest`.
     fn change_unit(&mut self, largest: f64) {
         let before = unit(self.largest_loss);
         self.largest_loss = self.largest_loss.max(largest);
@@ -200,7 +203,7 @@ impl Trust {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }
 
-    /// Returns the largest [`Self::regret`] that the theorem allows for rows with these ranges.
+    /// Returns the largest value of [`Self::regret`] that the theorem allows for the ranges of the losses so far.
     pub fn largest_regret(&self) -> f64 {
         (self.careful.regret() + self.allowance() + self.largest_range + self.rounded) * unit(self.largest_loss)
     }

@@ -8,11 +8,12 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
-/// Algorithm of an expert learner.
+/// Algorithm of an expert learner. In each trial a learner drops some experts and incurs the losses of the dropped
+/// ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {
-    /// Hedge with capped weights over sets. With one dropped expert, it is ordinary Hedge.
+    /// Hedge over sets of experts, with capped weights. It is ordinary Hedge if one expert is dropped.
     CappedHedge,
     /// Follow the leader: drops the experts with the least total loss.
     Leader,
@@ -42,7 +43,7 @@ crate::error::by_name!(ExpertKind, "learner");
 /// Parameters of an expert learner.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpertSpec {
-    /// Algorithm.
+    /// Algorithm of the learner.
     pub kind: ExpertKind,
     /// Number of experts.
     pub experts: usize,
@@ -50,9 +51,9 @@ pub struct ExpertSpec {
     pub kept: usize,
     /// Learning rate. It has no effect with the leader.
     pub eta: f64,
-    /// Mixing rule; for capped Hedge only.
+    /// Mixing rule, for capped Hedge only.
     pub mixing: Mixing,
-    /// Method for drawing a set; for capped Hedge only.
+    /// Method for drawing a set, for capped Hedge only.
     pub select: Select,
 }
 
@@ -96,7 +97,7 @@ macro_rules! delegate {
 }
 
 impl AnyExperts {
-    /// Builds the learner.
+    /// Builds the learner with these parameters.
     pub fn new(spec: ExpertSpec) -> Result<Self, Error> {
         let ExpertSpec { kind, experts, kept, eta, mixing, select } = spec;
         if kind != ExpertKind::CappedHedge && (mixing != Mixing::None || select != Select::default()) {

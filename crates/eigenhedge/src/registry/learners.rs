@@ -37,9 +37,9 @@ pub enum Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Family {
-    /// Spectrum rule over a span.
+    /// Subspace learner: a rule for the eigenvalues (spectrum) of a matrix over an explicit basis (span).
     Subspace,
-    /// Several subspace learners.
+    /// Hedge over several subspace learners.
     Portfolio,
     /// Hebbian weight vectors.
     Hebbian,
@@ -57,7 +57,7 @@ pub struct Entry {
     pub name: &'static str,
     /// One-line description.
     pub summary: &'static str,
-    /// Theorem that bounds its regret, or "none".
+    /// Theorem that bounds the regret of the learner, or "none".
     pub guarantee: &'static str,
     /// Time per row, as a formula.
     pub cost: &'static str,
@@ -169,7 +169,7 @@ pub const REGISTRY: &[Entry] = &[
 ];
 
 impl Kind {
-    /// Returns the registry entry.
+    /// Returns the registry entry of the learner.
     pub fn entry(self) -> &'static Entry {
         REGISTRY.iter().find(|entry| entry.kind == self).unwrap_or(&REGISTRY[0])
     }

@@ -1,6 +1,6 @@
 //! The registry of learners: their names, properties and constructors.
 //!
-//! The command line, saved files, the documentation and the tests over all learners read it.
+//! It is used by the command line, saved files, the documentation, and tests that run every learner.
 //!
 //! ```
 //! use eigenhedge::Kind;

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 
 /// Default mixing share.
 pub(super) const ALPHA: f64 = 1e-3;
-/// Default cost of merging, as a share of the cost of mixing. The cost of a row grows with the cube of the directions that
-/// differ from the rest, so that many directions may cost as much again as mixing.
+/// Returns the default limit on the cost of merging, as a share of the cost of mixing. It is larger for k ≥ 32, because
+/// the time per row grows with the cube of the number of explicit directions.
 pub(super) fn default_merge(kept: usize) -> f64 {
     if kept < 32 { 0.25 } else { 1.0 }
 }
@@ -29,13 +29,12 @@ const HEBBIAN_ETA: f64 = 0.05;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Missing {
-    /// Error.
+    /// Rejects the row with an error.
     #[default]
     Fail,
-    /// The row is skipped.
+    /// Skips the row.
     Skip,
-    /// Missing cells are filled in, and the loss covers only the observed cells. A row without any value is
-    /// skipped.
+    /// Fills in the missing cells. The loss covers only the observed cells. A row without any value is skipped.
     Fill,
 }
 
@@ -52,7 +51,7 @@ impl Missing {
         }
     }
 
-    /// Returns true if a row with such cells is skipped.
+    /// Returns true if the row is skipped because of its missing cells.
     pub(crate) fn passes_over(self, row: &[f64]) -> bool {
         match self {
             Self::Fail => false,
@@ -88,11 +87,11 @@ pub struct Spec {
     pub self_confident: bool,
     /// Mixing of the weights after each row.
     pub mixing: Mixing,
-    /// Forgetting factor per row.
+    /// Factor by which the weight of earlier rows decays per row, for the forgetting leader.
     pub forget: f64,
     /// Center to subtract; `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows; `None` for no limit.
     pub clip: Option<f64>,
     /// Initial center, where the prior rows lie; `None` for the origin.
     pub start: Option<Vec<f64>>,
@@ -106,9 +105,10 @@ pub struct Spec {
     pub dimension: Option<Multiplicity>,
     /// True to cap only the directions seen so far (anchored only; ICML Algorithm 6 as printed).
     pub as_printed: bool,
-    /// Maximum number r of explicit directions. It limits memory to O(n r) for every stream.
+    /// Maximum number r of explicit directions, i.e. those stored individually. It limits memory to O(n r). `None` for
+    /// no limit.
     pub max_rank: Option<usize>,
-    /// Maximum number of atoms of a kernel learner.
+    /// Maximum number of atoms of a kernel learner; `None` for no limit.
     pub budget: Option<usize>,
     /// Minimum distance of a new atom from the existing atoms, as a share of the energy of the row's
     /// features. For kernel learners with a budget.
@@ -118,11 +118,11 @@ pub struct Spec {
     pub merge: f64,
     /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
-    /// Deflation weight β of gha, the weight of the earlier vectors.
+    /// Deflation weight β of gha: the factor by which the parts of a row along earlier vectors are subtracted.
     pub beta: f64,
     /// Number of rows after which apex starts its next vector. `None` if every row updates all vectors.
     pub stage: Option<u64>,
-    /// Number of rows until the step of a Hebbian learner has halved; it then continues to decrease. `None`
+    /// Number of rows until the step of a Hebbian learner has halved. The step continues to decrease afterwards. `None`
     /// for a constant step.
     pub step_half_life: Option<f64>,
 }

@@ -4,8 +4,8 @@ use super::stationary::frame;
 use super::{Stream, add};
 use crate::random::Random;
 
-/// Generates the unit vectors in turn, after one small row along each (JMLR section 7). For every k, follow
-/// the leader loses 1 on every row after the first few, while the best subspace loses `d/n` of that.
+/// Generates the unit vectors in turn, after one small row along each (JMLR section 7). For every k, follow the leader
+/// loses 1 on every row after the first few, while the best subspace, with d = n - k, loses `d/n` of that.
 ///
 /// The small rows order the directions by energy. From then on, the next direction in turn is the one with
 /// the least energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for

@@ -5,10 +5,9 @@ use super::signal_and_noise;
 /// Size of a fault, in standard deviations of its column.
 const SIZE: f64 = 5.0;
 
-/// Generates the first rows of [`signal_and_noise`] with three faults: the second column is 5 standard
-/// deviations too high for 30 rows from the middle on; the third is constant for 40 rows, from 70 % of the
-/// rows on; the fourth is 5 standard deviations too high in the last tenth. If there are fewer columns, the
-/// faults of the missing ones are left out.
+/// Generates the first rows of [`signal_and_noise`] with three faults. The second column is 5 standard deviations too
+/// high for 30 rows from the middle on. The third column is constant for 40 rows, from 70 % of the rows on. The fourth
+/// column is 5 standard deviations too high in the last tenth. Faults of columns that do not exist are left out.
 ///
 /// ```
 /// let rows = eigenhedge::streams::faults(6, 2, 0.3, 1000, 1);

@@ -13,7 +13,7 @@ pub struct Hard {
     pub rows: fn(usize, usize, u64) -> Vec<Vec<f64>>,
 }
 
-/// Streams that have made some learner lose orthonormality, and similar ones.
+/// Streams on which some learner lost orthonormality, and similar streams.
 ///
 /// ```
 /// for stream in eigenhedge::streams::HARD {

@@ -38,7 +38,7 @@ pub fn random_walk(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
 
 /// Generates `count` noise-free sines with periods of 60 to 400 rows, each along a random direction.
 ///
-/// Every row is near the span of the previous rows, and after `2 · count` rows exactly in it.
+/// Every row is near the span of the previous rows. After `2 · count` rows, every row is in that span.
 ///
 /// ```
 /// let rows = eigenhedge::streams::sines(1024, 40, 10, 1);
@@ -61,8 +61,7 @@ pub fn sines(length: usize, count: usize, rows: usize, seed: u64) -> Vec<Vec<f64
     (0..rows).map(row).collect()
 }
 
-/// Generates pictures of an object that rotates by five degrees per row. After `views` rows it is replaced by
-/// another object.
+/// Generates pictures of an object that rotates by five degrees per row. After `views` rows another object replaces it.
 ///
 /// The object consists of three smooth bumps at fixed angles around the centre of a square grid of pixels.
 /// Each row is a picture, truncated to `length` pixels if that is not a square number.

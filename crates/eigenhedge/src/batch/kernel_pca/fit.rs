@@ -10,9 +10,9 @@ use crate::num::dot;
 use faer::Par;
 use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
-/// Eigenvalues below this share of the largest one count as zero.
+/// Share of the largest eigenvalue below which an eigenvalue counts as zero.
 const ZERO: f64 = 1e-12;
-/// A negative eigenvalue is an error if its size exceeds this share of the trace.
+/// Share of the trace. A negative eigenvalue of larger size is an error.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {
@@ -120,7 +120,7 @@ impl<D> KernelPca<D> {
     }
 }
 
-/// Sets eigenvalues that are rounding errors to zero, and their eigenvectors too.
+/// Sets eigenvalues that are rounding errors to zero, together with their eigenvectors.
 fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
     let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
     for (j, value) in values.iter_mut().enumerate() {

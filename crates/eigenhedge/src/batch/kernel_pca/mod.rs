@@ -53,9 +53,9 @@ pub enum Solver {
     /// faster or the iteration converges slowly. Does not detect a kernel that is not positive semidefinite,
     /// because it does not compute the small eigenvalues.
     Partial,
-    /// Pivoted Cholesky factor instead of the kernel matrix; for many points.
+    /// Pivoted Cholesky factor instead of the kernel matrix, for many points.
     Cholesky {
-        /// The factorization stops when the residual trace is at most this share of the total trace.
+        /// Residual trace at which the factorization stops, as a share of the total trace.
         tolerance: f64,
         /// Maximum number of pivots; at least k.
         max_rank: usize,
@@ -63,7 +63,7 @@ pub enum Solver {
 }
 
 impl Solver {
-    /// Returns the default solver for this number of points: `Dense` up to 500.
+    /// Returns the default solver for this number of points: `Dense` up to 500, `Partial` above.
     pub fn auto(points: usize) -> Self {
         if points <= 500 { Self::Dense } else { Self::Partial }
     }
@@ -74,7 +74,7 @@ impl Solver {
 pub struct KernelPca<D> {
     dictionary: D,
     coefficients: Matrix,
-    /// Inner products `<b_j, μ>`.
+    /// Inner products `<b_j, μ>` of the components with the mean.
     offsets: Vec<f64>,
     mean: Option<Expansion>,
     eigenvalues: Vec<f64>,
@@ -163,7 +163,8 @@ impl<D: Dictionary> KernelPca<D> {
         &self.scores
     }
 
-    /// Returns the mean of the features; `None` without centering. After [`Solver::Cholesky`] it is projected on the pivots.
+    /// Returns the mean of the features, after [`Solver::Cholesky`] its projection on the pivots. `None` without
+    /// centering.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }

@@ -1,4 +1,4 @@
-//! Pre-image among given candidates: for strings, sets, rankings, graphs.
+//! Pre-images among given candidates, for strings, sets, rankings or graphs.
 //!
 //! Cost: one kernel row per candidate.
 
@@ -22,7 +22,7 @@ pub enum Criterion {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Position of the candidate; of several equally good ones, the first.
+    /// Position of the best candidate; the first if several are tied.
     pub index: usize,
     /// Squared distance or cosine, depending on the criterion.
     pub score: f64,

@@ -17,11 +17,11 @@ use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
 
-/// A step is accepted if the objective decreases by at least this share of the predicted decrease.
+/// Minimum decrease of the objective in an accepted step, as a share of the predicted decrease.
 const ENOUGH: f64 = 1e-4;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 60;
-/// Changes below this share of the terms of the objective are treated as rounding errors.
+/// Share of the terms of the objective below which a change counts as a rounding error.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
 
 /// Finds a pre-image by gradient descent from `start`. The kernel must be that of the dictionary.

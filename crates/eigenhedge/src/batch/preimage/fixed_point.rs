@@ -23,8 +23,8 @@ use crate::row::check_row;
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
 
-/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns the best
-/// one.
+/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns
+/// the best result.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
@@ -83,8 +83,7 @@ impl Search<'_> {
         sum > 16.0 * f64::EPSILON * sizes && sum >= f64::MIN_POSITIVE
     }
 
-    /// Iterates from one starting point. The squared distance in the result is left for the caller to
-    /// compute.
+    /// Iterates from one starting point. Returns the point found and its f. The caller sets the squared distance.
     fn run(&mut self, mut point: Vec<f64>) -> Result<(Preimage, f64), Error> {
         let mut value = self.value(&point)?;
         let mut next = vec![0.0; point.len()];

@@ -9,8 +9,8 @@
 //! - [`best_candidate`]: any kernel, among given candidates;
 //! - [`LearnedInverse`]: learned from points and their coordinates, for many fast pre-images.
 //!
-//! Guarantee: the first two find a local minimum no worse than the starting point; the third finds the best of its candidates;
-//! the fourth has none.
+//! Guarantee: the first two find a local minimum no worse than the starting point; the third finds the best of its
+//! candidates; the fourth has no guarantee.
 //!
 //! References: Mika, Schölkopf, Smola, Müller, Scholz and Rätsch, *Kernel PCA and de-noising in feature spaces*, 1999;
 //! Bakır, Weston and Schölkopf, *Learning to find pre-images*, 2004.
@@ -34,9 +34,9 @@ use super::Expansion;
 pub struct Preimage {
     /// Point z.
     pub point: Vec<f64>,
-    /// `|φ(z) - f|²`.
+    /// Squared distance `|φ(z) - f|²` in the feature space.
     pub squared_distance: f64,
-    /// Number of steps of the iteration that found it.
+    /// Number of steps of the iteration that found the point.
     pub steps: usize,
     /// True if the last step was within the tolerance.
     pub converged: bool,

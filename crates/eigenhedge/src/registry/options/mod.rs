@@ -43,17 +43,17 @@ pub struct Options {
 #[error("{0}")]
 pub struct Misuse(pub String);
 
-/// Function that spells the name of an option as the program does. For example, `max-rank` may become
-/// `--max-rank` or `max_rank`. It is also called with `k`.
+/// Function that spells the name of an option as the program does. For example, `max-rank` may become `--max-rank` or
+/// `max_rank`. The function is also called with `k`.
 pub type Spelling = fn(&str) -> String;
 
 /// Basis in which the coordinates of a row are reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coordinates {
-    /// Directions with the highest probability of being kept before the row, rotated to be nearest to those
-    /// of the previous row. Coordinates are therefore comparable from row to row. A portfolio uses its
-    /// heaviest member and the mean. The loss is still that of the drawn directions.
+    /// Directions with the highest probability of being kept before the row, rotated to be nearest to those of the
+    /// previous row. Coordinates are therefore comparable from row to row. A portfolio uses the directions of its
+    /// heaviest member and the center of its first member. The loss is still that of the drawn directions.
     #[default]
     Aligned,
     /// Directions drawn for the row.
@@ -78,7 +78,7 @@ crate::error::by_name!(Coordinates, "coordinates");
 /// Resolved settings of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setup {
-    /// Parameters of the learner; the kernel is set once the number of columns is known.
+    /// Parameters of the learner. The kernel is set once the number of columns is known.
     pub spec: Spec,
     /// Maximum number of segments of the best partitions to compare with; 0 for none.
     pub segments: usize,
@@ -95,7 +95,7 @@ pub struct Setup {
 }
 
 impl Options {
-    /// Creates options for a learner and k, with defaults for the rest.
+    /// Creates options for a learner that keeps `kept` directions, with defaults for the rest.
     pub fn new(learner: Kind, kept: usize) -> Self {
         Self { kept, given: BTreeMap::new(), kernel: None }.with("learner", learner.entry().name)
     }
@@ -118,8 +118,7 @@ impl Options {
         self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
 
-    /// Checks everything that can be checked without data and without building the learner. Returns the
-    /// settings.
+    /// Resolves the options to the settings of a run. Checks everything that needs neither data nor a built learner.
     pub fn resolve(&self, spelling: Spelling) -> Result<Setup, Misuse> {
         if let Some(name) = self.given.keys().find(|name| OptionEntry::find(name).is_none()) {
             return Err(Misuse(format!("there is no option {}", spelling(name))));
@@ -205,7 +204,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Returns the kind of items if rows are texts or sets.
+    /// Returns the kind of items if rows are texts or sets; `None` for rows of numbers.
     pub fn text_items(&self) -> Option<TextItems> {
         VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()
     }
@@ -222,7 +221,7 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns a message if this kernel option conflicts with the other settings.
+    /// Returns a message if this kernel option conflicts with the other settings; `None` for other options.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

@@ -31,7 +31,7 @@ pub struct OptionEntry {
     pub example: &'static str,
     /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
     pub readers: Readers,
-    /// Value that all learners accept because it has no effect.
+    /// Value that all learners accept because it has no effect; `None` if there is no such value.
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
@@ -62,7 +62,7 @@ impl OptionEntry {
         Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
     }
 
-    /// Returns the entry with this name.
+    /// Returns the entry with this name; `None` if there is no such option.
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }
@@ -76,7 +76,7 @@ impl OptionEntry {
         }
     }
 
-    /// Returns an error if a number violates its rule.
+    /// Returns an error if the number in the value violates its rule.
     pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
         match (self.values, value) {
             (Type::Number(check, _), Value::Number(number)) => {
@@ -96,7 +96,7 @@ impl OptionEntry {
     }
 }
 
-/// Accepts any number. The kernel that uses it checks the number itself.
+/// Accepts any number, because the kernel that uses the number checks it.
 fn any(_: &'static str, value: f64) -> Result<f64, Error> {
     Ok(value)
 }
@@ -105,7 +105,7 @@ const HEBBIAN: &[Kind] = &[Kind::Oja, Kind::Gha, Kind::Apex];
 const TRACKING: &[Kind] = &[Kind::Tracking];
 const UNRATED: &[Kind] = &[Kind::Auto, Kind::Leader, Kind::ForgettingLeader];
 
-/// Number of segments that stands for `auto`.
+/// Value of the number of segments that means `auto`.
 pub(crate) const AUTO_SEGMENTS: usize = usize::MAX;
 
 /// All options.

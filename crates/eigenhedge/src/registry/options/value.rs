@@ -22,15 +22,15 @@ pub enum Value {
 /// Type of the values of an option.
 #[derive(Debug, Clone, Copy)]
 pub enum Type {
-    /// Number with a check, or a word in its place.
+    /// Number with a check, or a word that may replace it.
     Number(Check, Option<&'static str>),
-    /// Integer with a minimum, or a word in its place.
+    /// Integer with a minimum, or a word that may replace it.
     Count(u64, Option<&'static str>),
     /// Word from a list.
     Choice(fn() -> Vec<Choice>),
     /// Comma-separated finite numbers.
     Numbers,
-    /// Flag; off by default.
+    /// Flag, off by default.
     Flag,
 }
 
@@ -42,7 +42,7 @@ pub type Check = fn(&'static str, f64) -> Result<f64, Error>;
 pub struct Choice {
     /// The word.
     pub name: &'static str,
-    /// Short form of the word.
+    /// Short form of the word; `None` if there is none.
     pub alias: Option<&'static str>,
     /// Check of the number that follows the word and a colon, as in `forget:0.9`; `None` if the word takes no number.
     pub number: Option<Check>,
@@ -56,7 +56,7 @@ impl Choice {
         if self.number.is_some() { format!("{}:F", self.name) } else { self.name.to_owned() }
     }
 
-    /// Parses a string. Returns `None` if it is not this choice.
+    /// Parses a string. Returns `None` if the string is not this choice.
     fn parse(&self, text: &str) -> Option<Value> {
         match (self.number, text.split_once(':')) {
             (Some(_), Some((word, number))) if word == self.name => {
@@ -69,7 +69,7 @@ impl Choice {
 }
 
 impl Type {
-    /// Parses a string. Returns `None` if it is not a valid value.
+    /// Parses a string. Returns `None` if the string is not a valid value.
     pub fn parse(self, text: &str) -> Option<Value> {
         let value = match self {
             _ if self.word().is_some_and(|word| word == text) => Value::from(text),
@@ -96,7 +96,7 @@ impl Type {
         }
     }
 
-    /// Returns the word that can be given in place of a number.
+    /// Returns the word that may replace a number; `None` if there is no such word.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -118,7 +118,7 @@ impl Type {
         self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
     }
 
-    /// Returns the rule for numbers, e.g. "positive and finite".
+    /// Returns the rule for numbers, e.g. "positive and finite"; `None` without a rule.
     pub fn rule(self) -> Option<String> {
         match self {
             Self::Number(check, _) => match check("", f64::NAN) {
@@ -141,7 +141,7 @@ impl Value {
         }
     }
 
-    /// Formats numbers as a list. If all numbers are equal, writes only one.
+    /// Creates a comma-separated list. If all numbers are equal, the list contains only one.
     pub fn list(numbers: &[f64]) -> Self {
         let is_one = numbers.iter().all(|number| *number == numbers[0]);
         let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];
