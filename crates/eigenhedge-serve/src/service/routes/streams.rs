@@ -100,7 +100,7 @@ pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response
     answered(found.await)
 }
 
-/// Handles `PUT …/model`: replaces the learner by an uploaded file.
+/// Handles `PUT …/model`: replaces the learner by the one in an uploaded file.
 pub async fn replace_model(
     State(app): State<App>,
     Path(name): Path<String>,
