@@ -193,8 +193,8 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Returns verdicts on rows as arrays by name, as in `update`, without learning. The order of the rows does not
-    /// matter.
+    /// Returns verdicts on rows as arrays by name, as in `update`, without learning. The monitor must have neither
+    /// lags nor differences, so that the order of the rows does not matter.
     fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
