@@ -380,7 +380,7 @@ class Monitor(OutlierMixin, BaseEstimator):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
 
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
-        """Return the monitor with which every key of a fleet starts: a copy of this one if fitted, otherwise a new one."""
+        """Return the monitor with which every key of a fleet starts: this one if fitted, otherwise a new one."""
         inner: _core.Monitor | None = self.__dict__.get("_monitor")
         if inner is None:
             self._check_differences()

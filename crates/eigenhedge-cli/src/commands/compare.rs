@@ -249,7 +249,7 @@ fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
     }
 }
 
-/// Returns the first and the last row number of the curves.
+/// Returns the first and the last row number of the curves, or `None` without a curve.
 fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
     let rows = lines.iter().find_map(|line| line.curve)?.curve(0).0;
     Some((*rows.first()?, *rows.last()?))

@@ -52,7 +52,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Returns the value once it is no longer shared.
+    /// Consumes the wrapper and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

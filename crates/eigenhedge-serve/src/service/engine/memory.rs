@@ -12,7 +12,7 @@ const IN_MEMORY: u64 = 10;
 const GROWTH: u64 = 4;
 /// Minimum estimate of the size of a saved member, in bytes.
 const LEAST: u64 = 4096;
-/// Lower bound of the limit on members in memory.
+/// Number of members that may always be in memory.
 const FEWEST: u64 = 64;
 
 /// Attaches a disk store to a fleet, for members that do not fit in memory.

@@ -75,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// Returns true if a monitor is in drift.
+    /// Returns true if at least one monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
     }
