@@ -63,7 +63,7 @@ class OnlineKernelPCA(Online):
     n_components_, n_features_in_, n_samples_seen_ : int
         Number of directions kept, length of a row, and number of rows since the last ``fit``.
     model_ : Model
-        Underlying model.
+        Model that the estimator trains.
 
     See Also
     --------

@@ -236,7 +236,7 @@ class Online(Transformer):
 
     @property
     def model_(self) -> Model:
-        """Model: underlying model."""
+        """Model: model that the estimator trains."""
         return self._fitted()
 
     @property

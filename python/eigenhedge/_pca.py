@@ -73,7 +73,7 @@ class OnlinePCA(Online):
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns, if the rows had names.
     model_ : Model
-        Underlying model.
+        Model that the estimator trains.
 
     See Also
     --------

@@ -202,7 +202,7 @@ def mmd(
 ) -> Discrepancy:
     """Compute the squared maximum mean discrepancy of two samples, and test whether their distributions are equal.
 
-    If they do, all splits of the rows into two samples of these sizes are equally likely. The probability of a p-value
+    If they are equal, all splits of the rows into two samples of these sizes are equally likely. The probability of a p-value
     of at most 0.01 is therefore at most 0.01.
 
     Parameters

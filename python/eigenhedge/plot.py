@@ -136,7 +136,7 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        Model. Without ``hindsight``, only the probabilities are known.
+        Model to plot. Without ``hindsight``, only the probabilities are known.
     ax : matplotlib Axes, default=None
         Axes to draw on. None for a new figure.
 

@@ -24,7 +24,7 @@ pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
 }
 
-/// Returns the entries row by row, or `None` unless the array is aligned and in C order.
+/// Returns the entries row by row, or `None` if the array is not aligned or not in C order.
 fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
     // `as_slice` also succeeds for arrays in Fortran order.
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()

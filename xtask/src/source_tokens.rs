@@ -1,4 +1,4 @@
-//! Tokens of Rust sources, without a compiler.
+//! Splits Rust sources into tokens, without a compiler.
 
 use std::path::PathBuf;
 

@@ -42,9 +42,6 @@ impl Toolchain {
     ///
     /// The program and the Python module have separate target folders. They resolve features of dependencies
     /// differently, so in a common folder each build would replace the other.
-    ///
-    /// The program and the Python module have folders of their own: they resolve features of dependencies differently, and in one
-    /// folder each build would replace that of the other.
     pub fn command(&self, program: &str) -> Command {
         let tools = self.environment.join("bin");
         let mut command = Command::new(tools.join(program));

@@ -92,7 +92,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// Returns a sentence that suggests the smallest k that keeps the share online.
+/// Returns a sentence that suggests the smallest k that keeps this share of the energy online.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

@@ -98,7 +98,7 @@ impl Feed {
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted()
     }
 
-    /// Ends a [`Self::wait`] early.
+    /// Wakes all threads that are waiting in [`Self::wait`].
     pub fn wake(&self) {
         self.interest().version += 1;
         self.0.changed.notify_all();

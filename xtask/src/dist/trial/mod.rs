@@ -1,4 +1,4 @@
-//! Trials of the files in `target/dist`, installed as by a user.
+//! Trials that install the files in `target/dist` as a user would, and use them.
 
 mod debian;
 mod sources;

@@ -125,8 +125,6 @@ impl<'a> Session<'a> {
     /// Opens a session for the command-line arguments.
     ///
     /// `keys` is the number of keys, if an earlier pass over the table has counted them.
-    ///
-    /// `keys` is the number of keys if an earlier pass over the table has counted them.
     pub fn open(
         args: &'a MonitorArgs,
         options: &MonitorOptions,

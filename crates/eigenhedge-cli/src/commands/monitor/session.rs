@@ -148,9 +148,6 @@ impl Session<'_> {
     ///
     /// The warm-up is a third of the rows. If the user gave a length and the number of keys was unknown, it is that
     /// length.
-    ///
-    /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is
-    /// the given length.
     pub fn shorter_warm_up(&self, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {

@@ -215,8 +215,6 @@ const FIRST_ROW: &str = "first row";
 /// The handling of bad rows may change, so that a run that failed at a bad row can be resumed and skip that row.
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
-///
-/// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<String, Value> {
     let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, standardize, .. } = layout;
     let Layout { keep, time, time_format, .. } = layout;

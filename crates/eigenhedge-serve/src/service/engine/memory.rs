@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 const IN_MEMORY: u64 = 10;
 /// Approximate factor by which a saved member grows during its first rows.
 const GROWTH: u64 = 4;
-/// Minimum estimate of the size of a saved member, in bytes.
+/// Smallest size that is assumed for a saved member, in bytes.
 const LEAST: u64 = 4096;
 /// Number of members that may always be in memory.
 const FEWEST: u64 = 64;
