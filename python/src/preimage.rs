@@ -66,7 +66,8 @@ pub fn preimage<'py>(
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 
-/// Returns the position of the candidate that is nearest to a combination of atoms, and its squared distance or cosine.
+/// Returns the position of the candidate with the smallest distance or angle to a combination of atoms, and its squared
+/// distance or cosine.
 #[pyfunction]
 #[pyo3(name = "_best_candidate")]
 pub fn candidate(

@@ -44,7 +44,7 @@ pub struct Plan {
 /// Model with which a run starts.
 #[derive(Debug)]
 pub enum Beginning {
-    /// New learner. Its remaining settings depend on the number of columns.
+    /// Settings of a new learner. Some of them are resolved once the number of columns is known.
     Setup(Box<Setup>),
     /// Saved model.
     Model(Given),

@@ -38,7 +38,7 @@ fn digest(body: &[u8]) -> u64 {
 /// Answer to a request.
 pub type Reply = Result<Vec<u8>, Problem>;
 
-/// State of the request with a key.
+/// State of a request that has an idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
     Running,
