@@ -4,7 +4,7 @@ Rows arrive one at a time. Before each row, a learner commits to a k-dimensional
 reconstruction error is recorded as the loss, and then the learner updates.
 
 - :func:`run`: one pass over a table, like the command line. Returns a :class:`RunResult`.
-- :class:`Model`: learns row by row; can be saved and loaded.
+- :class:`Model`: learns row by row. It can be saved and loaded.
 - :class:`Fleet`: one model or monitor per key.
 - :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.

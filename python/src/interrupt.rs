@@ -81,7 +81,7 @@ pub fn alone<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send 
     let flag = Arc::clone(&cancelled);
     let (sender, mut receiver) = channel();
     let worker = thread::Builder::new().name("eigenhedge".into()).spawn(move || {
-        // After an interrupt, nobody receives the result.
+        // After an interrupt, the receiver no longer exists.
         let _ = sender.send(cancellable(flag, work));
     })?;
     loop {

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
-            // The hint tells users of pipes that a bad row need not end the run.
+            // The hint mentions the option with which a bad row does not end the run.
             let of_table = error.downcast_ref::<eigenhedge_io::Error>();
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
             let word = of_table.and_then(eigenhedge_io::Error::word);

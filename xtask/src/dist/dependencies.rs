@@ -19,7 +19,7 @@ pub struct Package {
     pub folder: PathBuf,
     /// SHA-256 of the package in the registry. `None` for packages of this workspace.
     pub checksum: Option<String>,
-    /// Positions of the packages on which it depends, in the list of packages.
+    /// Dependencies, as positions in the list of packages.
     pub uses: Vec<usize>,
 }
 

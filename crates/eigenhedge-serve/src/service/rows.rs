@@ -53,7 +53,7 @@ impl BodyForm {
 /// Rows of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// Shape of the stream, if these are its first rows; otherwise `None`.
+    /// Shape of the stream if these are its first rows, and otherwise `None`.
     pub shape: Option<Shape>,
     /// Number of values per row.
     pub width: usize,

@@ -246,7 +246,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let mut layout =
         Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
-        // Columns are found by name; additional columns are ignored.
+        // Columns are found by name. Additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
     }
     let mut table = Stream::open(&source, &layout)?;

@@ -18,7 +18,7 @@ pub struct Session<'a> {
     /// Monitors by key. Without `--group-by` there is a single monitor, with an empty key. With it, a shared monitor
     /// learns the first rows of all keys, and keys with few rows use its reference.
     pub(super) fleet: Fleet<Monitor>,
-    /// Index of the key among the copied columns; `None` without `--group-by`.
+    /// Index of the key among the copied columns. `None` without `--group-by`.
     pub(super) key: Option<usize>,
     pub(super) has_times: bool,
     pub(super) answers: Answers,

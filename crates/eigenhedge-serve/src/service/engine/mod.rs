@@ -67,7 +67,7 @@ impl Engine {
         &self.notices
     }
 
-    /// Returns the number of alarms so far; 0 for models.
+    /// Returns the number of alarms so far, which is 0 for models.
     pub fn alarms(&self) -> u64 {
         match &self.learner {
             Some(AnyLearner::Monitors(monitors)) => monitors.journal.totals.alarms,

@@ -33,9 +33,9 @@ pub struct Outcome {
     pub answers: Vec<u8>,
     /// Number of rows learned.
     pub learned: u64,
-    /// Number of rows with an alarm; 0 for models.
+    /// Number of rows with an alarm. 0 for models.
     pub alarms: u64,
-    /// Total expected loss of the rows; 0 for monitors.
+    /// Total expected loss of the rows. 0 for monitors.
     pub loss: f64,
     /// Losses or scores of the last rows, for a sparkline.
     pub values: VecDeque<f64>,

@@ -1,4 +1,4 @@
-//! Creating, showing and deleting streams; their summaries, models and events.
+//! Routes that create, show and delete streams, and return their summaries, models and events.
 
 use super::replies::{json, parameter, read_body};
 use super::rows::{take_memory, wait_for_load};
