@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Maximum time that a reader waits for the value.
+/// Maximum time that a reader waits for the value to become available.
 const LONGEST_LOOK: Duration = Duration::from_millis(200);
 
-/// Value of the stream that another thread may read between two rows.
+/// Value of a stream that another thread may read between two rows.
 ///
 /// The stream holds the lock while it learns and releases it while it waits for rows. A stream that never
 /// waits would take the lock again before another thread could get it. Therefore [`Self::lock`] lets a
@@ -39,7 +39,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Locks the value for the stream immediately.
+    /// Locks the value for the stream, without letting a waiting reader go first.
     pub fn hold(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -52,15 +52,15 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Returns the value once it is no longer shared.
+    /// Consumes the wrapper and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl<T> Shared<T> {
-    /// Calls `look` from another thread as soon as `is_there` returns true for the value. Returns `None` if
-    /// that takes longer than `LONGEST_LOOK`.
+    /// Calls `look` with the value as soon as `is_there` returns true, for a reader in another thread. Returns `None`
+    /// if that takes longer than [`LONGEST_LOOK`].
     pub fn look<R>(&self, is_there: impl Fn(&T) -> bool, look: impl FnOnce(&T) -> R) -> Option<R> {
         let _wish = Wish::of(self);
         let waited = self.turn.wait_timeout_while(self.hold(), LONGEST_LOOK, |value| !is_there(value));
@@ -76,7 +76,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Marks that a reader is waiting. The mark is removed on drop, even after a panic.
+/// Mark that a reader is waiting. It is removed on drop, even after a panic.
 struct Wish<'a, T>(&'a Shared<T>);
 
 impl<'a, T> Wish<'a, T> {

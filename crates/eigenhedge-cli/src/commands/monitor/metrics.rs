@@ -8,12 +8,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Interval between writes.
+/// Time between two writes of the file.
 const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
-/// Writer of the metrics file, which it replaces periodically.
+/// Writer that replaces the metrics file periodically.
 pub struct Metrics<'a> {
     path: &'a Path,
     next: Instant,
@@ -25,7 +25,7 @@ impl<'a> Metrics<'a> {
         Self { path, next: Instant::now() }
     }
 
-    /// Writes the file if the interval has passed.
+    /// Writes the file if [`PAUSE`] has passed since the last write.
     pub fn tick(&mut self, session: &Session<'_>) -> Result<()> {
         if Instant::now() < self.next {
             return Ok(());
@@ -70,7 +70,7 @@ fn text(session: &Session<'_>) -> String {
     text
 }
 
-/// Returns the Prometheus label for a key; empty for an empty key.
+/// Returns the Prometheus label of a key. Without a key, the label is empty.
 fn labels(key: &str) -> String {
     match key {
         "" => String::new(),

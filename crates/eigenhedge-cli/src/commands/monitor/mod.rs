@@ -28,22 +28,22 @@ pub use inspect::inspect;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Error that makes the program fail after an alarm.
+/// Error that makes the program exit with the alarm status.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Alarmed(String);
 
-/// Number of rows between checks of the clock.
+/// Number of rows between two checks of the time.
 const LOOK: u64 = 16;
 
-/// Targets of the results and of the events.
+/// Destinations and formats of the results and of the events.
 pub struct Outputs {
     pub answers: (Target, Form),
     pub events: (Target, Form),
 }
 
-/// Runs the monitor over a table and prints a summary. A table that ends during the warm-up is read again with a shorter
-/// warm-up.
+/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up, it is read again with a
+/// shorter warm-up.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;
@@ -119,7 +119,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     Ok(())
 }
 
-/// Names the files that were written, or suggests options that write files.
+/// Returns lines that name the written files, or suggest options that write files.
 fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     let page = args.report.as_deref().map(printable_path);
     let page = page.map_or(String::new(), |path| format!("{:<11}{path}: open it in a browser\n", "report"));
@@ -145,7 +145,7 @@ fn watch(
             return Ok(false);
         }
         match session.step() {
-            // An interrupted read fails; the stream is still after the last complete row.
+            // An interrupted read fails. The stream is still at the end of the last complete row.
             Err(_) if signal.to_stop() => return Ok(false),
             Err(error) => return Err(error),
             Ok(false) => return Ok(true),
@@ -161,7 +161,7 @@ fn watch(
     }
 }
 
-/// Builds the options of the monitor.
+/// Builds the options of the monitor from the arguments.
 fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     let mut options = MonitorOptions::default()
         .with_kept(args.k.map_or(Kept::Share(args.share), Kept::Count))
@@ -189,7 +189,7 @@ fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     {
         return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")));
     }
-    // Rules that depend on the number of rows are checked later.
+    // Rules that depend on the number of columns or rows are checked later.
     if !(10.0..=1e9).contains(&args.change_time) {
         return Err(Usage(format!("--change-time must be from 10 to 1e9, got {}", args.change_time)));
     }

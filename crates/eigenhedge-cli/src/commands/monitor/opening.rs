@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// State of a session that is saved in a snapshot: positions in the table and in the results, and options.
+/// State of a session that is saved in a snapshot: positions in the table and in the results, journal and options.
 #[derive(Debug, Serialize, Deserialize)]
 struct ResumeState {
     stream: StreamState,
@@ -33,7 +33,7 @@ struct ResumeState {
     plan: Map<String, Value>,
 }
 
-/// Initial state of a session.
+/// Input stream and monitors at the start of a session, and the saved state if it is resumed.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
@@ -124,7 +124,7 @@ impl Begun {
 impl<'a> Session<'a> {
     /// Opens a session for the command-line arguments.
     ///
-    /// `keys` is the number of keys if an earlier pass over the table has counted them.
+    /// `keys` is the number of keys, if an earlier pass over the table has counted them.
     pub fn open(
         args: &'a MonitorArgs,
         options: &MonitorOptions,
@@ -186,7 +186,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first.
+    /// Saves a snapshot if `--snapshot` is given. The results are first written to disk.
     pub fn save(&mut self) -> Result<()> {
         let Some(path) = &self.args.snapshot else { return Ok(()) };
         let around = ResumeState {
@@ -207,7 +207,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns the option that requires a record of the monitors, if there is one.
+/// Returns the option that requires recorded data for a page, or `None` if no page is requested.
 fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     match (&args.report, args.live.live) {
         (Some(_), _) => Some("--report"),
@@ -232,7 +232,7 @@ fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Resu
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
-/// Creates a monitor for this table: a new one, or one trained on the rows of another table.
+/// Creates a monitor for this table. With `--train`, the monitor learns the rows of that table first.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let width = stream.columns().len();
     let names = stream.names().map(|_| stream.columns().to_vec());
@@ -246,7 +246,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let mut layout =
         Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
-        // Columns are found by name; additional columns are ignored.
+        // Columns are found by name. Additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
     }
     let mut table = Stream::open(&source, &layout)?;
@@ -267,7 +267,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     Ok(monitor)
 }
 
-/// Returns the message of an error, with the names of command-line options.
+/// Returns the message of an error, with option names as on the command line.
 fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {
@@ -314,7 +314,7 @@ fn events(
     Answers::of_cells(target, *form, columns, *target == Target::Standard, position)
 }
 
-/// Returns the options that affect the results, by name.
+/// Returns the options that affect the results, by name. A resumed session must have equal values.
 fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<String, Value> {
     let file = |path: &Option<std::path::PathBuf>| {
         json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))
@@ -353,7 +353,7 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Map<St
     }
 }
 
-/// Describes the lags in words.
+/// Returns the value of `--lags` as it is typed.
 fn spoken_lags(lags: Choose<usize>) -> String {
     match lags {
         Choose::Auto => "auto".to_owned(),

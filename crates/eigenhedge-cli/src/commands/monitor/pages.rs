@@ -6,11 +6,11 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Place where the session leaves its journal while it waits for a row, with the number of skipped rows and
-/// the number of monitors in memory.
+/// Shared slot for the journal, with the number of skipped rows and the number of monitors in memory. The session
+/// leaves its journal there while it waits for a row.
 pub type Counter = Arc<Shared<Option<(Journal, (u64, usize))>>>;
 
-/// Builder of the pages of a session.
+/// Builder of the live pages of a session.
 pub struct MonitorPages {
     counter: Counter,
     facts: Facts,

@@ -1,4 +1,4 @@
-//! Monitors with their input stream and results.
+//! A monitoring session: monitors with their input stream, results and events.
 
 use super::hook::{Hook, Notice};
 use super::pages::{Counter, MonitorPages};
@@ -15,23 +15,23 @@ use serde_json::{Map, Value};
 pub struct Session<'a> {
     pub(super) args: &'a MonitorArgs,
     pub stream: Stream,
-    /// Monitors by key. Without `--group-by` there is a single one, with an empty key. The shared monitor
-    /// learns the first rows of all keys, and keys with few rows borrow its reference.
+    /// Monitors by key. Without `--group-by` there is a single monitor, with an empty key. With it, a shared monitor
+    /// learns the first rows of all keys, and keys with few rows use its reference.
     pub(super) fleet: Fleet<Monitor>,
-    /// Index of the key among the copied columns; `None` without `--group-by`.
+    /// Index of the key among the copied columns. `None` without `--group-by`.
     pub(super) key: Option<usize>,
     pub(super) has_times: bool,
     pub(super) answers: Answers,
     pub(super) events: Answers,
-    /// Record of everything that the monitors reported so far.
+    /// Record of all events, drifts and changes that the monitors have reported.
     pub(super) journal: Journal,
     /// True once `--accept` has taken effect.
     pub(super) is_accepted: bool,
-    /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
+    /// Number of parts into which the shared warm-up is divided. Each key contributes at most one part.
     pub(super) parts: u64,
     pub(super) options: Map<String, Value>,
     pub(super) row: Vec<f64>,
-    /// Place to share data with the page thread while the session waits for a row.
+    /// Slot in which the journal is shared with the page thread while the session waits for a row.
     pub(super) counter: Option<Counter>,
     /// Command that is run for alarms and drifts.
     pub(super) hook: Option<Hook>,
@@ -86,7 +86,7 @@ impl Session<'_> {
         Ok(true)
     }
 
-    /// Makes the data of the page available to the page thread while the session waits for a row.
+    /// Makes the journal available to the page thread while the session waits for a row.
     fn lend(&mut self) {
         if let Some(counter) = &self.counter {
             let facts = (self.stream.skipped(), self.fleet.in_memory());
@@ -101,7 +101,7 @@ impl Session<'_> {
         }
     }
 
-    /// Writes the answer to a row, and the events that it revealed.
+    /// Writes the result of a row, and the events that the row revealed.
     fn answer(&mut self, seen: &Seen) -> Result<()> {
         let cells = verdict_cells(&seen.verdict, self.stream.kept(), self.stream.columns());
         self.answers.write_cells(&cells)?;
@@ -131,7 +131,7 @@ impl Session<'_> {
         }
     }
 
-    /// Saves a snapshot every `--snapshot-every` rows.
+    /// Saves a snapshot if the number of rows is a multiple of `--snapshot-every`.
     pub fn save_in_time(&mut self) -> Result<()> {
         match self.args.snapshot_every {
             Some(every) if self.rows().is_multiple_of(every) => self.save(),
@@ -144,11 +144,10 @@ impl Session<'_> {
         !self.journal.tracks.iter().any(|track| track.is_ready)
     }
 
-    /// Returns a warm-up length with which a table that is too short can be read again; `None` if that would
-    /// not help.
+    /// Returns a shorter warm-up with which the table can be read again, or `None` if that would not help.
     ///
-    /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is
-    /// the given length.
+    /// The warm-up is a third of the rows. If the user gave a length and the number of keys was unknown, it is that
+    /// length.
     pub fn shorter_warm_up(&self, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
@@ -183,20 +182,21 @@ impl Session<'_> {
         )
     }
 
-    /// Returns a builder of pages; `None` if the session does not share its journal.
+    /// Returns a builder of live pages, or `None` without `--live`.
     pub fn pages(&self) -> Option<MonitorPages> {
         let fresh = self.fleet.fresh();
         let warm_up = fresh.options().warm_up_rows(fresh.width());
         Some(MonitorPages::new(Counter::clone(self.counter.as_ref()?), self.facts(Some(warm_up))))
     }
 
-    /// Returns facts about the table and the monitors, for summaries and pages.
+    /// Returns facts about the table and the monitors, for summaries and pages. `running` is the warm-up length while
+    /// the session runs.
     pub fn facts(&self, running: Option<u64>) -> Facts {
         let (stream, args) = (&self.stream, self.args);
         Facts {
             source: stream.source(),
             columns: stream.columns().to_vec(),
-            // The first copied column is that of times.
+            // The first copied column contains the times.
             time: stream.kept_columns().into_iter().next().filter(|_| self.has_times),
             by: args.group_by.clone(),
             first_line: stream.first_line(),
@@ -217,7 +217,7 @@ impl Session<'_> {
         self.fleet.fresh().totals().warm_up
     }
 
-    /// Ends ongoing events, completes the results, and returns the data of the summary.
+    /// Ends ongoing events, completes the results, and returns the data for the summary.
     pub fn finish(mut self) -> Result<Finished> {
         let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
         for (place, key) in keys.into_iter().enumerate() {

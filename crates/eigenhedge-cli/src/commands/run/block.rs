@@ -1,4 +1,4 @@
-//! Rows read ahead in a block, for learners that gain from blocks.
+//! Blocks of rows that are read ahead, for learners that are faster with blocks.
 
 use super::words::by_name;
 use eigenhedge::Model;
@@ -7,18 +7,18 @@ use eigenhedge_io::{Delivered, Error, Stream};
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
 const ROW: usize = 256;
 
-/// Rows of a block, in order.
+/// Block of rows, with their positions in the input.
 #[derive(Default)]
 pub struct Block {
     rows: Vec<Vec<f64>>,
     delivered: Vec<Delivered>,
-    /// Error that occurred after the last row. The next read reports it.
+    /// Error that occurred after the last row. The next read returns this error.
     failure: Option<Error>,
 }
 
 impl Block {
-    /// Reads at most `most` rows. An error after the first row is kept for the next call, so that the rows
-    /// before it are learned first.
+    /// Reads at most `most` rows. An error after the first row is returned by the next call, so that the rows before it
+    /// are learned first.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.delivered.clear();
         if let Some(error) = self.failure.take() {
@@ -46,7 +46,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns them
+    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns the rows
     /// afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
@@ -73,7 +73,7 @@ impl Block {
         Ok(())
     }
 
-    /// Returns the rows, and the place of each in the input.
+    /// Returns the rows and their positions in the input.
     pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
         let rows = self.rows.iter().take(self.delivered.len()).map(|row| &row[..]).collect();
         (rows, &self.delivered)

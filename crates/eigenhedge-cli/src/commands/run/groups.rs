@@ -23,7 +23,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Models by key, with their input stream and results.
+/// Session of a run with one model per key: models, input stream and results.
 struct Session<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
@@ -41,7 +41,7 @@ struct Session<'a> {
     _reservation: Option<Reservation>,
 }
 
-/// Initial state of a session: the models, and the state that an earlier part of the run has saved.
+/// Initial state of a session: the models, the input stream, and the saved state if the run is resumed.
 struct Begun {
     fleet: Fleet<Model>,
     stream: Stream,
@@ -108,7 +108,7 @@ impl Begun {
     }
 }
 
-/// Creates models for this table that have not learned any rows yet.
+/// Creates the models for this table, before the first row. Keeps at most `most` models in memory.
 fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fleet<Model>, Setup)> {
     let length = stream.columns().len();
     allow_learners(stream, &[setup.spec.learner])?;
@@ -120,7 +120,7 @@ fn fresh(plan: &Plan, setup: &Setup, stream: &Stream, most: usize) -> Result<(Fl
     Ok((fleet.with_store(most, Box::new(GroupStore::new(&scratch_folder(plan.keep.snapshot.as_deref())))), setup))
 }
 
-/// Approximate number of rows in a block per known key.
+/// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
 /// Minimum and maximum number of rows in a block.
 const FEWEST_ROWS: usize = 256;
@@ -148,7 +148,7 @@ pub fn run(plan: &Plan) -> Result<()> {
 
 impl<'a> Session<'a> {
     fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
-        // Each model scales its own columns.
+        // Each model scales its own columns, so the reader does not.
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
         let most = plan.max_groups.unwrap_or(MOST_IN_MEMORY);
@@ -201,8 +201,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Returns the number of rows in the next block. It is one for a pipe; otherwise there are several rows
-    /// per key, so that a model stays in the cache. Blocks end where snapshots are due.
+    /// Returns the number of rows in the next block. It is 1 for a pipe. Otherwise a block has several rows per key, so
+    /// that a model stays in the cache. A block ends where a snapshot must be saved.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;
@@ -215,7 +215,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Learns from the next rows.
+    /// Learns the rows of the next block.
     fn step(&mut self) -> Result<Step> {
         let most = self.block_rows();
         let Self { fleet, stream, answers, key, block, .. } = self;
@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
         Ok(save_fleet(path, &mut self.fleet, &around.to_bytes()?)?)
     }
 
-    /// Completes the results, then prints the summary.
+    /// Completes the results and prints the summary.
     fn close(self) -> Result<()> {
         let Self { plan, mut fleet, stream, answers, before, start, .. } = self;
         let seconds = (before + start.elapsed()).as_secs_f64();

@@ -32,7 +32,7 @@ pub use group_summary::inspect;
 
 use std::io::{self, Write};
 
-/// Learns from a table with one model, writes the results and prints a summary.
+/// Learns from a table, writes the results and prints a summary. With `--group-by`, there is one model per key.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
@@ -77,7 +77,7 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
             return Ok(false);
         }
         match session.step() {
-            // An interrupted read fails; the stream is still after the last complete row.
+            // An interrupted read fails. The stream is still at the end of the last complete row.
             Err(_) if signal.to_stop() => return Ok(false),
             outcome => match outcome? {
                 Step::Learned => {
@@ -91,8 +91,8 @@ fn learn(session: &mut Session<'_>, progress: &mut Progress, signal: &StopSignal
     }
 }
 
-/// Prints the summary and returns the data of the page. The results are already complete, so they remain even
-/// if the summary cannot be printed.
+/// Prints the summary, writes the page and the plot, and returns the data of the page. The results are already
+/// complete, so they remain even if this fails.
 fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     let Finished { model, stream, recorder, rows, elapsed, standardized } = finished;
     list_skipped(&stream);
@@ -126,7 +126,7 @@ fn close(plan: &Plan, finished: Finished) -> Result<Option<RunReport>> {
     Ok(report)
 }
 
-/// Names the report and the plot that were written, or suggests one.
+/// Returns a line that names the written report or plot, or suggests a report.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

@@ -1,7 +1,7 @@
-//! Progress of a run: a bar on a terminal, otherwise a line every few seconds.
+//! Progress of a run: a bar on a terminal, otherwise a line every ten seconds.
 //!
-//! The regret costs an eigendecomposition. It is therefore computed when the number of rows has doubled, and never for long
-//! rows or kernels.
+//! Computing the regret requires an eigendecomposition. The regret is therefore updated only when the number of rows
+//! has doubled, and never for long rows or kernels.
 
 use eigenhedge::Model;
 use eigenhedge_io::{Progress as Way, Stream, Target};
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_secs(10);
 const BLINK: Duration = Duration::from_millis(100);
 /// Maximum row length for which the regret is shown.
 const LONGEST: usize = 512;
-/// Number of rows before the regret is first computed.
+/// Minimum number of rows for the first computation of the regret.
 const FIRST: u64 = 1024;
 
 /// Progress display of a run.
@@ -39,8 +39,8 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `rows` is the number of rows read by earlier parts of the run, and `target` the
-    /// destination of the results.
+    /// Starts the display. `target` is the destination of the results, and `rows` the number of rows of earlier parts
+    /// of the run.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
@@ -65,14 +65,14 @@ impl Progress {
         }
     }
 
-    /// Updates the display after a row, with this detail.
+    /// Updates the display after a row. `detail` returns the text that follows the number of rows.
     pub fn tick_with(&mut self, rows: u64, stream: &Stream, detail: impl FnOnce() -> String) {
         if let Some(now) = self.is_due(rows) {
             self.show(rows, &detail(), now, stream);
         }
     }
 
-    /// Returns the current time if the display is due for an update.
+    /// Returns the current time if the display must be updated.
     fn is_due(&mut self, rows: u64) -> Option<Instant> {
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return None;

@@ -1,7 +1,8 @@
-//! Session data of a snapshot: positions in the input and in the results, and the options that affect the results.
+//! State of a run that is saved in a snapshot: positions in the input and in the results, and the options that affect
+//! the results.
 //!
-//! The data are a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one written by another
-//! program with the library, holds a usable model but cannot be resumed.
+//! The state is a JSON object. Readers ignore unknown keys. A snapshot without this object, such as one that another
+//! program has written with the library, contains a usable model but cannot be resumed.
 
 use crate::args::{KeepArgs, typed};
 use crate::plan::{Given, Plan, setup};
@@ -22,14 +23,14 @@ use std::time::Duration;
 pub struct ResumeState {
     /// Position in the input.
     pub stream: StreamState,
-    /// Extent of the results that is safely on disk.
+    /// Position up to which the results are on disk.
     pub answers: Position,
-    /// Extent of the reconstructions that is safely on disk.
+    /// Position up to which the reconstructions are on disk.
     #[serde(default)]
     pub reconstructions: Position,
-    /// Time spent, in seconds.
+    /// Time spent on the run, in seconds.
     seconds: f64,
-    /// Data of the page, if it is recorded.
+    /// Recorded data of the page. `None` if no page or plot was requested.
     report: Option<String>,
     /// Options of the table by name, and a hash of its first row.
     plan: Map<String, Value>,
@@ -43,11 +44,11 @@ pub struct ResumeState {
     pub ended: bool,
 }
 
-/// Maximum plausible duration of a run in seconds, which is thirty thousand years.
+/// Maximum plausible duration of a run in seconds, about thirty thousand years.
 const LONGEST: f64 = 1e12;
 
 impl ResumeState {
-    /// Collects the state to be saved.
+    /// Creates the state for a snapshot.
     pub fn new(
         (plan, options): (Map<String, Value>, Map<String, Value>),
         stream: StreamState,
@@ -83,12 +84,12 @@ impl ResumeState {
         })
     }
 
-    /// Returns the time spent by earlier parts of the run.
+    /// Returns the time spent on the run before the snapshot.
     pub fn elapsed(&self) -> Duration {
         Duration::try_from_secs_f64(self.seconds.min(LONGEST)).unwrap_or_default()
     }
 
-    /// Restores the data of the page.
+    /// Restores the recorded data of the page. Returns `Ok(None)` if none was saved.
     pub fn recorder(&self, run: &Model, path: &Path) -> Result<Option<Recorder>> {
         let restore = |text: &String| {
             let damaged = || anyhow!("{}: is damaged: its report makes no sense", path.display());
@@ -97,10 +98,11 @@ impl ResumeState {
         self.report.as_ref().map(restore).transpose()
     }
 
-    /// Returns an error if an option that affects the results differs from the saved value.
+    /// Returns an error if an option that affects the results differs from the saved value, or if a page is requested
+    /// but was not recorded.
     pub fn agree(&self, path: &Path, plan: &Plan, options: &Map<String, Value>) -> Result<()> {
         for (option, now) in options {
-            // Options not saved by earlier versions cannot be compared.
+            // Options that an earlier version did not save cannot be compared.
             if let Some(then) = self.plan.get(option).filter(|then| *then != now && option != FIRST_ROW) {
                 return Err(differs(path, option, then, now));
             }
@@ -134,8 +136,7 @@ impl ResumeState {
         }
     }
 
-    /// Returns an error if the first row differs from the saved one. The columns must have been compared
-    /// before.
+    /// Returns an error if the first row of the table differs from the saved one. Call [`Self::agree`] first.
     pub fn agree_on_table(&self, path: &Path, options: &Map<String, Value>) -> Result<()> {
         match (self.plan.get(FIRST_ROW), options.get(FIRST_ROW)) {
             (Some(then), Some(now)) if then != now => {
@@ -146,7 +147,7 @@ impl ResumeState {
     }
 }
 
-/// Returns k and the options in effect, by name.
+/// Returns k and the options that are in effect, by name.
 pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     let mut options = Map::from_iter([("k".to_owned(), json!(setup.spec.kept))]);
     for (option, value) in setup.values() {
@@ -155,8 +156,7 @@ pub fn in_effect(setup: &Setup) -> Result<Map<String, Value>> {
     Ok(options)
 }
 
-/// Returns the options of a saved model by name. They are those that `run` has saved, or else those of the
-/// learner.
+/// Returns the options of a saved model by name: those that `run` has saved, or otherwise those of the learner.
 pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
     let saved = serde_json::from_slice(&model.resume_state).ok();
     match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {
@@ -165,7 +165,8 @@ pub fn saved_options(model: &Model) -> Result<Map<String, Value>> {
     }
 }
 
-/// Returns an error if an option on the command line differs from that of the saved model at `path`.
+/// Returns an error if an option on the command line differs from that of the saved model. `path` appears in the
+/// message.
 pub fn agree_with_model(given: &Given, path: &Path, run: &Model, saved: &Map<String, Value>) -> Result<()> {
     let typed_options = given.options.options(run.spec().learner, given.k.unwrap_or(run.spec().kept));
     let now = in_effect(&setup(&typed_options)?.for_rows(run.length())?)?;
@@ -182,7 +183,7 @@ pub fn agree_with_model(given: &Given, path: &Path, run: &Model, saved: &Map<Str
     }
 }
 
-/// Returns the layout with the columns and the scale of the saved model at `path`.
+/// Returns the layout with the columns and the scaling of the saved model. `path` appears in error messages.
 pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layout) -> Result<Layout> {
     let standardize = model.columns().standardizer.how();
     if let Some(typed) = given.standardize.filter(|typed| *typed != standardize) {
@@ -210,9 +211,8 @@ fn spoken(value: &Value) -> String {
 
 const FIRST_ROW: &str = "first row";
 
-/// Returns the options that affect the results, without those of the learner and without the columns, which
-/// the stream saves. The handling of bad rows may change, so that a run stopped by a bad row can be resumed
-/// and skip it.
+/// Returns the options that affect the results, by name. Options of the learner and column names are saved elsewhere.
+/// The handling of bad rows may change, so that a run that failed at a bad row can be resumed and skip that row.
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<String, Value> {
@@ -250,17 +250,17 @@ pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Map<St
     }
 }
 
-/// Returns a hash of the first row, which identifies the table; `None` for a pipe or an empty table.
+/// Returns a hash of the first row, which identifies the table. `None` for a pipe or an empty table.
 fn first_row(plan: &Plan, layout: &Layout) -> Option<String> {
     if !plan.source.is_regular() {
         return None;
     }
-    // The kind of items does not change a text.
+    // The first row is the same text for all kinds of items.
     let items = layout.items.map(|_| TextItems::Chars);
     let layout = Layout { standardize: Standardize::None, on_bad_row: OnBadRow::Skip, items, ..layout.clone() };
     let mut stream = Stream::open(&plan.source, &layout).ok()?;
     let row = stream.next_row().ok()??;
-    // FNV-1a over the bits.
+    // This is the FNV-1a hash of the bits.
     let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     let sum = row.iter().flat_map(|x| x.to_bits().to_le_bytes()).fold(0xcbf2_9ce4_8422_2325, mix);
     Some(format!("{sum:016x}"))

@@ -1,4 +1,4 @@
-//! One model with its input stream and results, started or resumed from a snapshot.
+//! Session of a run with one model: the model, its input stream and its results.
 
 use super::block::Block;
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
@@ -27,13 +27,13 @@ pub struct Session<'a> {
     /// Input stream.
     pub stream: Stream,
     answers: Output,
-    /// Projections of rows.
+    /// Output of the projections of rows.
     reconstructions: Output,
     block: Block,
     lot: Lot,
     /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
-    /// True if the results were already complete, so that none may be added.
+    /// True if the results are already complete, so that none may be added.
     closed: bool,
     /// Number of rows that the model had learned before this table.
     rows_before: u64,
@@ -46,7 +46,7 @@ pub struct Session<'a> {
     _reservation: Option<Reservation>,
 }
 
-/// Model, with the record for its page.
+/// Model with the recorded data for its page.
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
@@ -54,7 +54,7 @@ pub struct Learned {
     pub row: u64,
 }
 
-/// Model before the first row of this table, with the options of its learner.
+/// Model and input stream at the first row of a table, with the options of the learner.
 struct Start {
     model: Model,
     stream: Stream,
@@ -63,7 +63,7 @@ struct Start {
 }
 
 impl Start {
-    /// Starts with a new model.
+    /// Creates a new model for the table.
     fn afresh(plan: &Plan, setup: &Setup, layout: &Layout) -> Result<Self> {
         let stream = Stream::open(&plan.source, &as_it_is(layout))?;
         let length = stream.columns().len();
@@ -78,7 +78,7 @@ impl Start {
         Ok(Self { model, stream, layout: layout.clone(), options: in_effect(&setup)? })
     }
 
-    /// Starts with a saved model and a new table.
+    /// Reads a saved model for a new table.
     fn with_model(plan: &Plan, given: &Given, layout: &Layout) -> Result<Self> {
         let mut model = read_model(&given.path)?;
         let mut options = saved_options(&model)?;
@@ -101,7 +101,7 @@ pub enum Step {
 }
 
 impl<'a> Session<'a> {
-    /// Opens a session for the plan.
+    /// Opens a session, at the first row or after the last row of a snapshot.
     pub fn open(plan: &'a Plan, signal: &StopSignal) -> Result<Self> {
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         let reservation = plan.keep.snapshot.as_deref().map(Reservation::of).transpose()?.flatten();
@@ -197,12 +197,12 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the model and its record.
+    /// Locks and returns the model and its recorded data.
     pub fn learned(&self) -> MutexGuard<'_, Learned> {
         self.learned.hold()
     }
 
-    /// Returns the model and its record, to share them with the page thread.
+    /// Returns a shared reference to the model and its recorded data, for the page thread.
     pub fn shared(&self) -> Arc<Shared<Learned>> {
         Arc::clone(&self.learned)
     }
@@ -217,7 +217,7 @@ impl<'a> Session<'a> {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the next row, or the next block if blocks are faster. Blocks end where snapshots are due.
+    /// Learns the next row, or the next block if blocks are faster. A block ends where a snapshot must be saved.
     pub fn step(&mut self) -> Result<Step> {
         let most = match self.plan.keep.snapshot_every {
             Some(every) => (every - self.learned().model.totals().rows % every).min(self.lot.rows as u64) as usize,
@@ -285,7 +285,7 @@ impl<'a> Session<'a> {
         Ok(if learned > 0 { Step::Learned } else { Step::Refused })
     }
 
-    /// Saves a snapshot every `--snapshot-every` rows.
+    /// Saves a snapshot if the number of learned rows is a multiple of `--snapshot-every`.
     pub fn save_in_time(&mut self) -> Result<()> {
         match &self.plan.keep.snapshot_every {
             Some(every) if self.learned().model.totals().rows.is_multiple_of(*every) => self.save(false),
@@ -293,8 +293,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first, so that the snapshot never refers to
-    /// missing bytes.
+    /// Saves a snapshot if `--snapshot` is given. The results are first written to disk, so that the snapshot never
+    /// refers to missing bytes.
     pub fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = &self.plan.keep.snapshot else { return Ok(()) };
         let elapsed = self.elapsed();
@@ -308,7 +308,7 @@ impl<'a> Session<'a> {
         Ok(write_whole(path, &learned.model.to_bytes()?)?)
     }
 
-    /// Completes the results and returns the data of the summary.
+    /// Completes the results and returns the data for the summary.
     pub fn finish(self) -> Result<Finished> {
         let (elapsed, rows) = (self.elapsed(), self.rows());
         self.answers.finish()?;
@@ -327,26 +327,26 @@ pub struct Finished {
     pub model: Model,
     pub stream: Stream,
     pub recorder: Option<Recorder>,
-    /// Number of rows of this table that were learned, and the time spent.
+    /// Number of rows of this table that were learned.
     pub rows: u64,
     pub elapsed: Duration,
-    /// True if losses are in standard units.
+    /// True if losses are in squared standard deviations of the columns.
     pub standardized: bool,
 }
 
-/// Makes the model compute the values that are written for every row.
+/// Makes the model compute the values that the outputs need.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
     model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
     let asked = plan.reconstruct.0 != Target::Nowhere;
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
-/// Returns true if only a plot needs coordinates, and rows are not processed in blocks.
+/// Returns true if only a plot may need coordinates and the learner does not use blocks.
 fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
     plan.target == Target::Nowhere && model.block_rows() == 1
 }
 
-/// Opens the table of reconstructed rows, at its start or after a position.
+/// Opens the output of reconstructed rows, at its start or after a saved position.
 fn reconstructions(
     plan: &Plan,
     stream: &Stream,
@@ -356,7 +356,7 @@ fn reconstructions(
     Answers::of_rows(target, plan.reconstruct.1, stream.columns(), at_once(plan), position)
 }
 
-/// Resumes a file of results. Returns true if the file is already complete, so that no results may be added.
+/// Resumes an output of results. The flag is true if the output is already complete, so that no results may be added.
 fn resumed(
     target: &Target,
     ended: bool,
@@ -373,7 +373,7 @@ fn at_once(plan: &Plan) -> bool {
     plan.source == Source::Standard
 }
 
-/// Sizes of the blocks in which rows are read and learned. Results do not depend on them.
+/// Size of the blocks in which rows are read and learned. Results do not depend on it.
 struct Lot {
     rows: usize,
     fewest: usize,
@@ -381,7 +381,7 @@ struct Lot {
 }
 
 impl Lot {
-    /// Chooses the initial size of blocks. Rows of a pipe are answered one by one.
+    /// Chooses the initial block size. Rows of a pipe are processed one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
         let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
         let most =
@@ -389,8 +389,8 @@ impl Lot {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block size as long as a block takes little time. Signals and progress wait for the end of
-    /// a block.
+    /// Doubles the block size while a block takes less than half of [`LONG`], and resets it after a slow block. Signals
+    /// and progress wait for the end of a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -402,19 +402,19 @@ impl Lot {
 
 /// Maximum number of rows in a block, unless the learner benefits from larger blocks.
 const MOST_ROWS: usize = 256;
-/// Maximum number of values in a block, with the same exception.
+/// Maximum number of values in a block, unless the learner benefits from larger blocks.
 const MOST_NUMBERS: usize = 1 << 16;
-/// Target for the maximum time per block.
+/// Time that a block should not exceed.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use threads of their own. This is not the case with `--threads 1` or a
-/// single processor.
+/// Returns true if reading and writing use threads of their own. They do not with `--threads 1` or on a single
+/// processor.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)
 }
 
-/// Returns the stream. If threads are used, another thread reads it ahead.
+/// Returns the stream. If threads are used, another thread reads the stream ahead.
 fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     if has_threads(plan) {
         stream.read_ahead(&plan.source, &as_it_is(layout))?;
@@ -422,7 +422,7 @@ fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     Ok(stream)
 }
 
-/// Returns the writer of results. If threads are used, it has a thread of its own.
+/// Returns the writer of results. If threads are used, the writer has a thread of its own.
 fn output(plan: &Plan, answers: Answers) -> Output {
     if has_threads(plan) { Output::behind(answers) } else { Output::direct(answers) }
 }
