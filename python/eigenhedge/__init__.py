@@ -1,10 +1,10 @@
 """Online PCA and online kernel PCA with regret guarantees.
 
-Rows arrive one at a time. Before each row a learner commits to a k-dimensional subspace. The row arrives, its squared
+Rows arrive one at a time. Before each row, a learner commits to a k-dimensional subspace. The row arrives, its squared
 reconstruction error is recorded as the loss, and then the learner updates.
 
 - :func:`run`: one pass over a table, like the command line. Returns a :class:`RunResult`.
-- :class:`Model`: learns row by row; can be saved and loaded.
+- :class:`Model`: learns row by row. It can be saved and loaded.
 - :class:`Fleet`: one model or monitor per key.
 - :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from .client import Client as Client
     from .river import SubspaceAnomaly as SubspaceAnomaly
 else:
-    #: Modules of names that are imported on first use.
+    #: Module of each public name that is imported on first use.
     _LATER = {
         "Alarms": "_alarms",
         "Client": "client",
@@ -88,7 +88,7 @@ else:
         return found
 
     def _absent(sentence):
-        # An import statement must raise an ImportError. All other uses, such as hasattr and help, expect an AttributeError.
+        # An import statement must raise an ImportError. Other uses, such as hasattr and help, expect an AttributeError.
         is_import = sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
         return ImportError(sentence) if is_import else AttributeError(sentence)
 

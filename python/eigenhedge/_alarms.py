@@ -31,12 +31,13 @@ class Alarms:
     row : ndarray of int of shape (n_rows,)
         Number of each row since the start of the monitor, over all calls of ``update``.
     score : ndarray of shape (n_rows,)
-        Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. NaN, like the
-        next three, for rows without a score: rows of the warm-up, rows without enough lags, and skipped rows.
+        Anomaly score compared with the reference: minus the sum of the logarithms of three tail probabilities. The
+        score, ``q``, ``t2`` and ``limit`` are NaN for rows without a score: rows of the warm-up, rows without enough
+        lags, and skipped rows.
     q : ndarray of shape (n_rows,)
-        Squared distance from the span of the directions.
+        Squared distance from the subspace of the kept directions.
     t2 : ndarray of shape (n_rows,)
-        Hotelling's T² along the directions.
+        Hotelling's T² along the kept directions.
     limit : ndarray of shape (n_rows,)
         Score that the row needs for an alarm. It depends on the last rows.
     alarm : ndarray of bool of shape (n_rows,)
@@ -45,42 +46,44 @@ class Alarms:
         True while the level of the rows is away from the reference.
     state : ndarray of str of shape (n_rows,)
         Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``. Rows without a score are also
-        ``"normal"``: ``numpy.isnan(alarms.score)`` selects them.
+        ``"normal"``. ``numpy.isnan(alarms.score)`` selects them.
     drift_since : ndarray of int of shape (n_rows,)
-        First row of the ongoing drift; -1 without a drift.
+        First row of the ongoing drift, or -1 without a drift.
     change : ndarray of int of shape (n_rows,)
-        Start row of a change of the level of the scores, in the row at which it was detected; otherwise -1.
+        First row of a change in the level of the scores, given in the row at which it was detected. -1 in other rows.
     causes : ndarray of shape (n_rows, 3)
-        Main causes: names of columns, or positions if there are no names; None or -1 for no cause.
+        Main causes: names of columns, or positions if there are no names. None (for names) or -1 if there is no cause.
     shares : ndarray of shape (n_rows, 3)
         Shares of the causes in the squared deviations of all columns from their predictions by the other columns. Positive,
         largest first, at most 1 in total.
     q_limit, t2_limit : ndarray of shape (n_rows,)
         Values of ``q`` and ``t2`` that normal rows exceed at the rate of the limit. Alarms depend on the score only.
     events : list of dict
-        Events (one alarm or several nearby alarms) that ended before one of the rows. The event that has not ended is
-        ``open_event``. Keys: kind, start, end, start_time, end_time, peak (row of the largest score), strength (score of that
-        row), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck" if a column was stuck in at least
-        half of the alarms, "moved" if a column that was constant in the warm-up had another value in at least half of them,
-        otherwise "alarms". Rows are counted as in ``row``. The times are those of a DatetimeIndex or PeriodIndex of the rows;
-        None without one.
+        Events (one alarm or several nearby alarms) that ended before one of the rows. An event that has not ended is
+        ``open_event``. Keys: kind, start, end, start_time, end_time, peak (row of the largest score), strength (score
+        of that row), alarms (number of alarms), causes (pairs of column and share). The kind is "stuck" if a column was
+        stuck in at least half of the alarms, "moved" if a column that was constant in the warm-up had another value in
+        at least half of them, and otherwise "alarms". Rows are counted as in ``row``. The times are those of the
+        DatetimeIndex or PeriodIndex of the rows, or None without such an index.
     changes : list of dict
-        Detected changes, with the same keys. The kind is "rise" or "fall"; end is the row of the detection.
+        Detected changes, with the same keys as events. The kind is "rise" or "fall". The end is the row of the
+        detection.
     drifts : list of dict
-        Drifts, with the same keys; strength is NaN. Kind "drift": started at start and reported at end. Kind "returned":
-        started at start, and the level returned at end. Kind "accepted": the last rows became the reference after this row.
+        Drifts, with the same keys as events. The strength is NaN. Kind "drift": started at start and reported at end.
+        Kind "returned": started at start, and the level returned at end. Kind "accepted": the last rows became the
+        reference after this row.
     columns : list
         Names of the columns, or their positions.
     reference_limit : float
-        Limit of the score by the reference alone, after the last row. The requested share of reference-like rows exceed it. NaN
-        during the warm-up.
+        Limit of the score by the reference alone, after the last row. The requested share of rows like the reference
+        exceeds this limit. NaN during the warm-up.
     contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``, which sum to ``q``; None unless requested.
+        Contributions of the columns to ``q``, which sum to ``q``. None unless requested.
     key : list of str, or None
         Key of each row, for results of a :class:`Fleet`. Events, changes and drifts then also have a "key".
     open_event : dict or None
-        Event that has not ended after the last row, also ``Monitor.open_event_``. None for results of a :class:`Fleet`:
-        ``fleet[key].open_event_`` has the event of a key.
+        Event that has not ended after the last row, which is also ``Monitor.open_event_``. None for results of a
+        :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 
@@ -148,12 +151,12 @@ class Alarms:
         Parameters
         ----------
         key : object
-            The key, converted by ``str``.
+            Key of the rows, converted by ``str``.
 
         Returns
         -------
         Alarms
-            Without ``key``. Row numbers are still those of the fleet.
+            Results without the attribute ``key``. Row numbers are still those of the fleet.
 
         Raises
         ------
@@ -179,7 +182,7 @@ class Alarms:
         Parameters
         ----------
         times : array-like of shape (n_rows,), default=None
-            Values of the horizontal axis; None for the times of the index, or row numbers.
+            Values of the horizontal axis. None for the times of the index, or row numbers if it has no times.
         key : object, default=None
             Key to plot, required for results of a :class:`Fleet` with several keys.
 
@@ -192,12 +195,12 @@ class Alarms:
         return plot.monitor(self, times, key=key)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the results as a pandas DataFrame with the columns of the command line's output.
+        """Return the results as a pandas DataFrame with the columns of the command-line output.
 
         Returns
         -------
         pandas.DataFrame
-            With the index of the rows, if they were a DataFrame.
+            Table with one row per row of the input, and with its index if the input was a DataFrame.
         """
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]
@@ -222,7 +225,7 @@ def _causes(event: Event) -> str:
 
 
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """Return the verdicts of the core as words."""
+    """Return the verdicts of the native module as words: alarm, drift or normal."""
     words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal"))
     return words
 
@@ -237,7 +240,7 @@ def answers(
     index: Any = None,
     recent: RecentTimes,
 ) -> Alarms:
-    """Return the results of the core with column names and times, if there are any."""
+    """Convert results of the native module, with column names and times if they are known."""
     columns: list[Any] = list(range(width)) if names is None else names
     causes = found.pop("causes").reshape(-1, 3)
     if names is not None:
@@ -263,7 +266,7 @@ def answers(
 
 
 def described(event: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Event:
-    """Return an event, change or drift of the core with times and names of columns."""
+    """Convert an event, change or drift of the native module, with times and column names."""
     kind, start, end = (event.pop(name) for name in ("kind", "start", "end"))
     start_time = recent.of_drift(event.get("key"), start) if kind in ("drift", "returned") else recent.time(start)
     event["causes"] = [(columns[place], share) for place, share in event["causes"]]

@@ -30,20 +30,21 @@ LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0}
 class SubspaceAnomaly(AnomalyDetector):
     """Anomaly detector for rows of sensors, based on `eigenhedge.Monitor`.
 
-    The score is `score / (score + limit)`, between 0 and 1, where the limit is the score that this row needs for an alarm. A
-    score of 0.5 is the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of the monitor; `QuantileFilter` finds
-    its own threshold. Rows of the warm-up have the score 0. A lasting fault has high scores when it starts, because the limit
-    depends on the last rows; with `mode="freeze:ROWS"` it has high scores as long as it lasts.
+    The score is `score / (score + limit)`, between 0 and 1, where the limit is the monitor score that this row needs
+    for an alarm. A value of 0.5 is therefore the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of
+    the monitor. `QuantileFilter` finds its own threshold. Rows of the warm-up have the score 0. A lasting fault has
+    high scores when it starts, because the limit depends on the last rows. With `mode="freeze:ROWS"`, it has high
+    scores as long as it lasts.
 
     The detector uses the features of the first row and ignores others. A feature that a row lacks is a missing cell.
 
-    It standardizes the features itself, by the warm-up. Do not put River's `StandardScaler` before it: that scale follows the
-    rows, so that a drift of a feature would be scaled away before it can be reported.
+    The detector standardizes the features itself, by the warm-up rows. Do not put River's `StandardScaler` before it.
+    That scaler follows the rows, so a drift of a feature would be scaled away before it can be reported.
 
     Parameters
     ----------
     n_components
-        Number of normal directions. By default as many as explain `share` of the energy.
+        Number of normal directions. By default, as many as explain `share` of the energy.
     share
         Share of the energy of normal rows that the directions explain.
     mode
@@ -53,17 +54,18 @@ class SubspaceAnomaly(AnomalyDetector):
     lags
         Number of earlier rows appended to each row, or `auto`.
     differences
-        Also score the differences between rows; `auto` does so if levels are strongly autocorrelated.
+        True to also score the differences between rows. `auto` does so if levels are strongly autocorrelated.
     standardize
-        Standardize the features to mean 0 and deviation 1 by the warm-up.
+        True to standardize the features to mean 0 and standard deviation 1 by the warm-up rows.
     missing
-        Handling of missing cells: `fill` them in from the others, `skip` the row (its score is 0), or `fail`.
+        Handling of missing cells: `fill` them from the other cells, `skip` the row (its score is 0), or `fail`.
     warm_up
-        Number of first rows, which count as normal. By default 400, or 3 per feature and lag if that is more.
+        Number of first rows, which count as normal. By default, 400, or 3 per feature and lag if that is more.
     drift_time
         Average number of rows between false reports of drift.
     rebaseline
-        When a drift becomes the reference: `never`, or `after:ROWS` of drift, for streams that change permanently.
+        Automatic acceptance of a drift as the new reference: `never`, or `after:ROWS` of drift, for streams that change
+        permanently.
 
     Examples
     --------
@@ -178,13 +180,13 @@ class SubspaceAnomaly(AnomalyDetector):
         return self._fitted().feature_names
 
     def _remembered(self) -> dict[str, Any]:
-        """Return the Python part of a model file."""
+        """Return the constructor arguments and features that a model file stores for Python."""
         names = savable(self._places)
         return {"class": "river.SubspaceAnomaly", "parameters": core_options(self._get_params()), "names": names}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
-        """Return the saved detector."""
+        """Return the detector of a loaded monitor."""
         model = cls(**saved["parameters"])
         model._monitor, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
         if not len(saved["names"]) == len(model._places) == inner.dim:
@@ -196,7 +198,7 @@ class SubspaceAnomaly(AnomalyDetector):
 
 
 def savable(names: Iterable[FeatureName]) -> list[FeatureName]:
-    """Return the names in order, checked for JSON."""
+    """Return the names as a list. Raise a ``ValueError`` if JSON cannot represent a name."""
     listed = list(names)
     other = next((name for name in listed if not isinstance(name, (str, int))), None)
     if other is not None:
@@ -215,5 +217,5 @@ def check_values(x: dict[FeatureName, Any]) -> None:
 
 
 def sortable(name: FeatureName) -> tuple[str, Any]:
-    """Return a key by which names of any type can be sorted."""
+    """Return a sort key for names of any type."""
     return (str(type(name)), name)

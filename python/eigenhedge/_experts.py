@@ -27,7 +27,7 @@ def Hedge(
     Returns
     -------
     CappedHedge
-        A learner that drops one expert; ``dropped_probabilities`` are the weights of Hedge.
+        Learner that drops one expert per trial. Its ``dropped_probabilities`` are the weights of Hedge.
 
     Examples
     --------

@@ -31,27 +31,29 @@ Answers = TypeVar("Answers")
 class Fleet(Generic[Member, Answers]):
     """Fleet of models or monitors, one per key, for sensors, machines or customers whose rows arrive in one stream.
 
-    All members have the same options. A model learns only from the rows of its key and gives the same bits as a separate
-    :class:`Model`. A monitor does the same once it has enough rows for a reference. Until then it uses a reference from the
-    first rows of all keys, as ``eigenhedge monitor --group-by`` does.
+    All members have the same options. A model learns only from the rows of its key, with exactly the results of a
+    separate :class:`Model`. A monitor does the same once it has enough rows for a reference. Until then it uses a
+    reference from the first rows of all keys, as ``eigenhedge monitor --group-by`` does.
 
-    A fleet can be pickled and copied. The copy has all members, but neither the charts of :meth:`report` nor the row count.
+    A fleet can be pickled and copied. The copy has all members, but neither the charts of :meth:`report` nor the row
+    count.
 
     Parameters
     ----------
     k : int or Monitor
-        Number of directions kept by each model, or the monitor that every key starts with. A fitted monitor is the reference
-        for every key.
+        Number of directions kept by each model, or the monitor with which every key starts. A fitted monitor is the
+        reference for every key.
     max_groups : int, optional
-        Maximum number of members in memory. The least recently used ones are moved to a temporary file and loaded when their
-        keys return.
+        Maximum number of members in memory. The least recently used members are moved to a temporary file and loaded
+        when their keys return.
     standardize : str, default="none"
-        ``"none"``, or ``"running"``: standardize the columns of each key to mean 0 and deviation 1 by its previous rows.
+        Standardization of the columns of each key: ``"none"``, or ``"running"`` to mean 0 and standard deviation 1 by
+        the previous rows of the key.
     hindsight : bool, default=True
-        Track the best subspace of each key in hindsight, so that its summary has a regret.
+        True to track the best subspace of each key in hindsight, so that its summary has a regret.
     **options
-        Options of :func:`eigenhedge.run`. ``standardize``, ``hindsight`` and these options are for models only; a monitor has
-        its own options.
+        Options of :func:`eigenhedge.run`. These options, ``standardize`` and ``hindsight`` are for models only, because
+        a monitor has its own options.
 
     Examples
     --------
@@ -118,17 +120,17 @@ class Fleet(Generic[Member, Answers]):
         Parameters
         ----------
         keys : iterable of n_rows keys, or str
-            Keys of the rows, converted by ``str``; or the name of the column of ``X`` that contains them.
+            Keys of the rows, converted by ``str``, or the name of the column of ``X`` that contains the keys.
         X : array-like of shape (n_rows, n_columns)
-            The rows, in order. On an error the previous rows have been learned.
+            Rows, in order. On an error, the previous rows have been learned.
 
         Returns
         -------
         expected_losses, losses, coordinates : ndarrays of shape (n_rows,), (n_rows,) and (n_rows, k)
-            For models.
+            Results for models.
         Alarms
-            For monitors, with the key of each row, event, change and drift. Rows are counted over all keys, from 0 when the
-            fleet is made or loaded.
+            Results for monitors, with the key of each row, event, change and drift. Rows are counted over all keys,
+            from 0 when the fleet is created or loaded.
         """
         if isinstance(keys, str):
             keys, X = split_keys(keys, X)
@@ -166,7 +168,7 @@ class Fleet(Generic[Member, Answers]):
         Parameters
         ----------
         key : object
-            The key of a monitor.
+            Key of a monitor.
         """
         if not isinstance(self._fleet, MonitorGroups):
             raise ValueError("accept needs a fleet of monitors that has had rows")
@@ -174,7 +176,7 @@ class Fleet(Generic[Member, Answers]):
             raise KeyError(key)
 
     def report(self, path: Path, *, title: str = "Monitors", by: str = "key") -> None:
-        """Write the page of ``eigenhedge monitor --group-by --report``: a line for each key, which leads to its charts.
+        """Write the page of ``eigenhedge monitor --group-by --report``: a line for each key, with a link to its charts.
 
         Parameters
         ----------
@@ -183,14 +185,14 @@ class Fleet(Generic[Member, Answers]):
         title : str, default="Monitors"
             Heading of the page.
         by : str, default="key"
-            What a key names, such as ``"machine"``.
+            Name of the key, such as ``"machine"``.
         """
         if not isinstance(self._fleet, MonitorGroups):
             raise ValueError("report needs a fleet of monitors that has had rows")
         self._fleet.report(path, title, by)
 
     def keys(self) -> list[str]:
-        """Return the keys in the order of their first rows.
+        """Return the keys in order of first occurrence.
 
         Returns
         -------
@@ -199,7 +201,7 @@ class Fleet(Generic[Member, Answers]):
         return [] if self._fleet is None else self._fleet.keys()
 
     def __getitem__(self, key: object) -> Member:
-        """Return a copy of the model or monitor of a key. The charts of a monitor remain in the fleet: use :meth:`report`."""
+        """Return a copy of the model or monitor of a key. Its charts remain in the fleet: see :meth:`report`."""
         found: Any = None if self._fleet is None else self._fleet.get(str(key))
         if found is None:
             raise KeyError(key)
@@ -242,7 +244,7 @@ class Fleet(Generic[Member, Answers]):
         Parameters
         ----------
         path : path-like
-            The file, which is either complete or unchanged.
+            Path of the file, which is replaced atomically.
         """
         if self._fleet is None:
             raise ValueError("a fleet must have had a row before it is saved")
@@ -255,7 +257,7 @@ class Fleet(Generic[Member, Answers]):
         Parameters
         ----------
         path : path-like
-            The file.
+            Path of the file.
         max_groups : int, optional
             Maximum number of members in memory.
 
@@ -276,7 +278,7 @@ class Fleet(Generic[Member, Answers]):
         return loaded
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the arguments, and the contents of the file of :meth:`save` once there are members."""
+        """Return the constructor arguments and, if there are members, the contents of a file written by :meth:`save`."""
         state = {**vars(self), "_fleet": None}
         if self._fleet is not None:
             with tempfile.TemporaryDirectory() as folder:
@@ -302,7 +304,7 @@ def split_keys(name: str, X: Any) -> tuple[Iterable[object], Any]:
     """Return the column of a table that contains the keys, and the table without it."""
     names = getattr(X, "columns", None)
     if not hasattr(X, "to_numpy") or names is None:
-        # A text is also a list of letters.
+        # A string is also a sequence of letters.
         if len(name) == len(X):
             return name, X
         names = ()
@@ -312,7 +314,7 @@ def split_keys(name: str, X: Any) -> tuple[Iterable[object], Any]:
 
 
 def key_texts(keys: Iterable[object]) -> list[str]:
-    """Return the keys as texts. A missing key is an error."""
+    """Return the keys as strings. Raise a ``ValueError`` for a missing key."""
     listed = list(keys)
     for row, key in enumerate(listed):
         # A missing value does not equal itself, or has no truth value.

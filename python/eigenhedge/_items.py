@@ -14,12 +14,12 @@ from ._types import Kernel, Table
 
 #: Names of the kernels of texts and sets.
 OF_ITEMS = frozenset(entry["name"] for entry in kernels() if entry["takes_items"])
-#: Parameters of named kernels.
+#: Names of the parameters of named kernels.
 PARAMETERS = tuple(dict.fromkeys(name for entry in kernels() for name in entry["reads"]))
 
 
 class ItemRows(list[Any]):
-    """A list of texts, sets or objects, with the shape of a table of one column."""
+    """List of texts, sets or objects, with the shape of a table with one column."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -33,7 +33,7 @@ def takes_items(kernel: Kernel | None) -> bool:
 
 
 def are_objects(X: Any) -> bool:
-    """Return True if ``X`` is a list of objects other than numbers and rows of numbers."""
+    """Return True if ``X`` is a sequence of objects that are neither numbers nor rows of numbers."""
     if is_sparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
         return False
     first = next(iter(X), None)
@@ -41,7 +41,7 @@ def are_objects(X: Any) -> bool:
 
 
 def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
-    """Return the rows of a list, a series or a column. In a wider table, the cells of a row are its items or its object."""
+    """Return the rows of a list, a series or a table as items. The cells of a row of a wider table are its items."""
     if isinstance(X, ItemRows):
         return X
     if callable(kernel) and not are_objects(X):
@@ -56,5 +56,5 @@ def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
 
 
 def as_points(X: Table, kernel: Kernel | None) -> Any:
-    """Return the rows in the form that the kernel takes."""
+    """Return the rows in the form that the kernel takes: items or numbers."""
     return as_items(X, kernel) if takes_items(kernel) else as_rows(X)

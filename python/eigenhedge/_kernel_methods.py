@@ -1,4 +1,4 @@
-"""Batch kernel methods."""
+"""Batch kernel methods: kernel PCA and kernel ridge regression."""
 
 from __future__ import annotations
 
@@ -20,41 +20,43 @@ from ._types import Floats, Gamma, Kernel, RowKernel, Table
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Advice about missing cells.
+#: Advice in error messages about missing cells.
 ADVICE = "fill missing cells in first, or leave such rows out"
 
 
 class KernelPCA(Transformer):
     """Batch kernel principal component analysis.
 
-    In addition to scikit-learn's class of this name, it computes the loss of any row, finds pre-images
-    (``inverse_transform``), and has a solver that never forms the kernel matrix.
+    In addition to the features of scikit-learn's class of this name, this class computes the loss of any row, finds
+    pre-images (``inverse_transform``), and has a solver that never forms the kernel matrix.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of components; None for the number of rows.
+        Number of components. None for the number of rows.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any objects. For kernels
-        of texts or sets, rows are texts or sets.
+        Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any
+        objects. For kernels of texts or sets, rows are texts or sets.
     gamma : float or "scale", default=None
-        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries); None is 1 / number of features.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
+        features.
     degree, coef0 : int, float, default=None
-        Other kernel parameters; None for 3 and 1.
+        Other kernel parameters. None for a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
-        Length scale of a Matérn kernel; None for that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel. None for that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
-        Items of a text, and number of items per substring of the spectrum kernel; None for chars with spectrum, words with sets,
-        and 3.
+        Items of a text, and number of items per substring of the spectrum kernel. None for characters with the spectrum
+        kernel, words with kernels of sets, and 3 items.
     center : bool, default=True
-        Subtract the mean of the features.
+        True to subtract the mean of the features.
     solver : {"auto", "dense", "partial", "cholesky"}, default="auto"
-        ``"dense"`` computes all eigenvalues, ``"partial"`` only the largest, ``"cholesky"`` a pivoted Cholesky factor, whose
-        components are combinations of few rows. ``"auto"`` is dense for up to 500 rows, then partial.
+        ``"dense"`` computes all eigenvalues, and ``"partial"`` only the largest ones. ``"cholesky"`` computes a pivoted
+        Cholesky factor, whose components are combinations of few rows. ``"auto"`` is dense for up to 500 rows, then
+        partial.
     tolerance : float, default=1e-6
         For ``"cholesky"``: share of the trace at which the factorization stops.
     max_rank : int, default=None
-        For ``"cholesky"``: maximum number of rows used; None for ten per component, at least 100.
+        For ``"cholesky"``: maximum number of rows used. None for ten per component, at least 100.
 
     Attributes
     ----------
@@ -63,7 +65,7 @@ class KernelPCA(Transformer):
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the energy that each component explains.
     trace_error_ : float
-        Energy outside the span of the rows used; zero for exact solvers.
+        Energy outside the span of the rows used. Zero for exact solvers.
     gamma_ : float
         Value of γ in use.
 
@@ -114,7 +116,7 @@ class KernelPCA(Transformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows; a square kernel matrix with ``kernel="precomputed"``.
+            Rows, or a square kernel matrix with ``kernel="precomputed"``.
         y : None
             Ignored.
 
@@ -177,26 +179,27 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     alpha : float, default=1.0
-        Regularization weight; the noise variance of the Gaussian process.
+        Regularization weight, which is also the noise variance of the Gaussian process.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. For kernels of texts or sets,
-        rows are texts or sets.
+        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. For kernels
+        of texts or sets, rows are texts or sets.
     gamma : float or "scale", default=None
-        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries); None is 1 / number of features.
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
+        features.
     degree, coef0 : int, float, default=None
-        Other kernel parameters; None for 3 and 1.
+        Other kernel parameters. None for a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
-        Length scale of a Matérn kernel; None for that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel. None for that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
-        Items of a text, and number of items per substring of the spectrum kernel; None for chars with spectrum, words with sets,
-        and 3.
+        Items of a text, and number of items per substring of the spectrum kernel. None for characters with the spectrum
+        kernel, words with kernels of sets, and 3 items.
 
     Attributes
     ----------
     gamma_ : float
         Value of γ in use.
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
-        Weights on the fitted rows.
+        Weights of the fitted rows.
     leave_one_out_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Leave-one-out error at each row.
     log_likelihood_ : float or ndarray of shape (n_targets,)
@@ -235,14 +238,14 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.substring = substring
 
     def fit(self, X: Table, y: Table) -> Self:
-        """Fit the regression to targets.
+        """Fit the regression to the targets of the rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            The targets.
+            Targets of the rows.
 
         Returns
         -------
@@ -276,20 +279,20 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     @overload
     def predict(self, X: Table, return_std: Literal[True]) -> tuple[Floats, Floats]: ...
     def predict(self, X: Table, return_std: bool = False) -> Floats | tuple[Floats, Floats]:
-        """Predict targets.
+        """Predict the targets of rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
         return_std : bool, default=False
-            Also return the standard deviation of the function, without noise.
+            True to also return the standard deviation of the predicted function, without noise.
 
         Returns
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         std : ndarray of shape (n_samples,)
-            Only with ``return_std``.
+            Standard deviations, only with ``return_std=True``.
         """
         check_is_fitted(self)
         mean, variance = self._model.predict(_checked(self, X, reset=False), return_std)

@@ -24,28 +24,30 @@ if TYPE_CHECKING:
 class OnlineKernelPCA(Online):
     """Online kernel principal component analysis.
 
-    The learners of :class:`OnlinePCA` applied to kernel features. Rows with new information are stored as atoms.
+    This estimator applies the learners of :class:`OnlinePCA` to kernel features. Rows with new information are stored
+    as atoms.
 
     Parameters
     ----------
     n_components : int, default=None
-        Number of directions kept. None selects the number of rows of the first call, or the dimension of the features if that is
-        less; set a number if rows arrive one at a time.
+        Number of directions kept. None selects the number of rows of the first call, or the dimension of the features
+        if that is less. Set a number if rows arrive one at a time.
     learner : str, default="anchored"
-        A name of :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
+        Name of a learner in :func:`eigenhedge.learners`. The components of the default are those of kernel PCA.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`; ``"poly"`` is short for ``"polynomial"``. For kernels of texts or sets, rows are
-        texts or sets; for a function of two rows, any objects. Neither has an ``inverse_transform``, and a function cannot be
-        saved. With ``"precomputed"`` kernel values there is ``fit`` but no ``partial_fit``, because features are derived from
-        the fitted rows.
+        Name of a kernel in :func:`eigenhedge.kernels`. ``"poly"`` is short for ``"polynomial"``. For kernels of texts
+        or sets, rows are texts or sets. For a function of two rows, rows are any objects. Neither has an
+        ``inverse_transform``, and a function cannot be saved. With ``"precomputed"`` kernel values there is ``fit`` but
+        no ``partial_fit``, because features are derived from the fitted rows.
     gamma : float or "scale", default=None
-        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries of the first call); None is
+        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries of the first call). None is
         1 / number of features.
     hindsight : bool, default=False
-        Store all rows, for the regret.
+        True to store all rows, for the regret.
     standardize : str, default="none"
-        Standardize columns to mean 0 and deviation 1 first: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"``
-        (by the first ROWS rows of the first call, or all if there are fewer). Only for named kernels.
+        Standardization of the columns to mean 0 and standard deviation 1 before the kernel: ``"none"``, ``"running"``
+        (by the previous rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or all if there are
+        fewer). Only for named kernels.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws.
     {options}
@@ -55,13 +57,13 @@ class OnlineKernelPCA(Online):
     inclusion_ : ndarray of shape (n_components,)
         Probability that each direction is kept.
     summary_ : dict
-        Losses, best loss, regret and bound so far, with the keys of the command line's summary.
+        Losses, best loss, regret and bound so far, with the keys of the command-line summary.
     gamma_ : float
         Value of γ in use.
     n_components_, n_features_in_, n_samples_seen_ : int
-        Number of directions kept, length of a row, number of rows since the last ``fit``.
+        Number of directions kept, length of a row, and number of rows since the last ``fit``.
     model_ : Model
-        The underlying model.
+        Model that the estimator trains.
 
     See Also
     --------
@@ -70,11 +72,12 @@ class OnlineKernelPCA(Online):
 
     Notes
     -----
-    Options whose default is None have the default of the learner. An option that has no effect with the learner is an error.
-    Kernel parameters that the kernel does not use are ignored. Without a ``budget`` there can be as many atoms as rows.
+    Options whose default is None have the default of the learner. An option that has no effect with the learner is an
+    error. Kernel parameters that the kernel does not use are ignored. Without a ``budget``, there can be as many atoms
+    as rows.
 
-    The basis of ``transform`` changes while the model learns: directions may swap or turn after ``partial_fit``. The coordinates
-    of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
+    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after ``partial_fit``. The
+    coordinates of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
 
     Examples
     --------

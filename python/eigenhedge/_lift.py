@@ -1,7 +1,8 @@
 """Explicit features for kernels given as a matrix or as a function.
 
-With ``K = U Λ Uᵀ`` the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``, and ``κ U Λ^(-1/2)`` are the features
-of any point with kernel values ``κ``. A method for plain rows applied to these features is the kernel method.
+With ``K = U Λ Uᵀ``, the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``. The features of any point
+with kernel values ``κ`` are ``κ U Λ^(-1/2)``. A method for plain rows that is applied to these features is the kernel
+method.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ if TYPE_CHECKING:
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-#: Share of the largest eigenvalue beyond which a negative one is not rounding, even in single precision.
+#: Relative size of a negative eigenvalue beyond which it cannot be a rounding error, even in single precision.
 INDEFINITE = 1e-5
-#: Share of the largest eigenvalue below which an eigenvalue is rounding.
+#: Relative size of an eigenvalue below which it counts as a rounding error.
 NOTHING = 1e-12
 
 
 def is_given(kernel: Kernel) -> TypeIs[Given]:
-    """Return True if the kernel is a matrix or a function."""
+    """Return True if the kernel is given as a matrix or as a function."""
     return callable(kernel) or kernel == "precomputed"
 
 
 def needs_kernel_name(method: Method) -> Method:
-    """Hide a method if the kernel is a matrix or a function, which has neither norms of features nor a gradient."""
+    """Hide a method that needs a gradient or norms of features if the kernel is a matrix or a function."""
     available: Method = available_if(_names_its_kernel)(method)
     return available
 
 
 def needs_stream(method: Method) -> Method:
-    """Hide a method if the kernel is a matrix, which has no values for future rows."""
+    """Hide a method if the kernel is a matrix, because a matrix has no values for future rows."""
     available: Method = available_if(_has_values)(method)
     return available
 
@@ -61,12 +62,12 @@ class Lift:
     Parameters
     ----------
     kernel : "precomputed" or callable
-        The kernel.
+        Kernel as a matrix or as a function.
     X : ndarray
-        Its matrix, or the rows of the fit.
+        Kernel matrix, or the rows of the fit.
     k : int
-        Directions that will be asked for. A matrix with negative eigenvalues is no kernel; it is taken for the nearest
-        one, without them, as long as that has so many directions.
+        Number of directions that will be kept. Negative eigenvalues of the matrix are dropped. They are an error if
+        fewer than ``k`` positive eigenvalues remain.
     """
 
     def __init__(self, kernel: Given, X: Any, k: int) -> None:
@@ -84,13 +85,13 @@ class Lift:
                 "the kernel must be positive semidefinite"
             )
         if not carries.any():
-            # A kernel of zeros has features of zeros.
+            # The features of a zero kernel are zero.
             carries[-1], values[-1] = True, 1.0
             vectors[:, -1] = 0.0
         self._map = vectors[:, carries] / np.sqrt(values[carries])
 
     def __call__(self, X: Any) -> Floats:
-        """Return the features of rows, or of rows of kernel values."""
+        """Return the features of rows, or of points given by their kernel values."""
         return np.ascontiguousarray(self._values(X) @ self._map)
 
     def _values(self, X: Any) -> Any:

@@ -27,19 +27,20 @@ Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", "Fleet[Any, Any]")
 class Moments:
     """Moments of rows (count, mean and scatter matrix), computed in parts and merged into one model.
 
-    Parts can be computed on any machine and merged in any order. The model is that of all rows in one pass. Rows of up to 4096
-    numbers are represented exactly, longer ones by a frequent-directions sketch; :meth:`best_loss` bounds the effect.
+    Parts can be computed on any machine and merged in any order. The result is the model of all rows in one pass. Rows
+    of up to 4096 numbers are represented exactly, and longer rows by a frequent-directions sketch. :meth:`best_loss`
+    bounds the effect of the sketch.
 
     Parameters
     ----------
     dim : int
         Length of a row.
     k : int
-        Maximum number of directions kept by models; it determines the size of the sketch of long rows.
+        Maximum number of directions kept by models. It determines the size of the sketch of long rows.
     names : sequence of str, optional
         Names of the columns. Tables with named columns are then matched by name.
     missing : {"fail", "skip"}, default="fail"
-        Rows with missing cells (NaN, null) are an error, or are skipped and counted.
+        Handling of rows with missing cells (NaN, null): raise an error, or skip and count them.
 
     Examples
     --------
@@ -59,12 +60,12 @@ class Moments:
         self._folded = Folded(dim, k, names=None if names is None else list(names), missing=missing)
 
     def update(self, X: Table, sample_weight: ArrayLike | None = None) -> Moments:
-        """Add rows.
+        """Add rows to the moments.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, dim)
-            The rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added.
+            Rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added.
         sample_weight : array-like of shape (n_rows,), optional
             Weight of each row, finite and not negative.
 
@@ -106,30 +107,31 @@ class Moments:
     def finish(self, k: int | None = None, *, standardize: bool = False, **options: Unpack[Options]) -> OnlinePCA:
         """Return a fitted model of all rows, which can continue learning.
 
-        No row was predicted, so no loss is recorded: the summary of the model starts with the following rows.
+        No row was predicted, so no loss is recorded. The summary of the model starts with the following rows.
 
         Parameters
         ----------
         k : int, optional
-            Number of directions kept; default that of the constructor.
+            Number of directions kept. The default is that of the constructor.
         standardize : bool, default=False
-            Standardize columns to mean 0 and deviation 1 by all rows. Learners other than ``"leader"`` then require a
-            ``norm_bound``.
+            True to standardize columns to mean 0 and standard deviation 1 by all rows. Learners other than ``"leader"``
+            then require a ``norm_bound``.
         **options
-            Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which keeps the
-            principal components of all rows; ``"anchored"`` and ``"product-sets"`` are also supported.
+            Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which
+            keeps the principal components of all rows. ``"anchored"`` and ``"product-sets"`` are also supported.
 
         Returns
         -------
         OnlinePCA
             Fitted estimator.
         """
-        # Imported here, because workers that only add rows do not need scikit-learn, which takes a second to import.
+        # Workers that only add rows do not need scikit-learn, which takes a second to import.
         from ._pca import OnlinePCA
 
         k = self.k if k is None else k
         if k == self.dim and options.get("feature_dim") is None:
-            # At least one direction must be dropped: one that the rows never enter.
+            # At least one direction must be dropped. If all are kept, an additional direction is dropped, in which all
+            # rows are zero.
             options["feature_dim"] = k + 1
         options.setdefault("learner", "leader")
         made = self._folded.finish(k, standardize, **options)
@@ -137,22 +139,22 @@ class Moments:
         return OnlinePCA._restored(made, {"parameters": {**parameters, **made._changed_options()}})
 
     def best_loss(self, k: int | None = None, *, center: bool = True, standardize: bool = False) -> tuple[float, float]:
-        """Bracket the loss of the best k-dimensional subspace of all rows.
+        """Return a lower and an upper bound on the loss of the best k-dimensional subspace of all rows.
 
         Parameters
         ----------
         k : int, optional
-            Number of directions kept; default that of the constructor.
+            Number of directions kept. The default is that of the constructor.
         center : bool, default=True
             True for losses around the mean, False for losses around zero.
         standardize : bool, default=False
-            True for standard units, False for those of the rows.
+            True for losses in standard units, False for losses in units of the rows.
 
         Returns
         -------
         low, high : float
-            No subspace has a loss below ``low``, and the loss of a finished model on these rows is at most ``high``. The two are
-            equal if rows are represented exactly.
+            No subspace has a loss below ``low``. The loss of a finished model on these rows is at most ``high``. Both
+            are equal if rows are represented exactly.
         """
         return self._folded.best_loss(self.k if k is None else k, center, standardize)
 
@@ -188,12 +190,12 @@ class Moments:
 
     @property
     def mean(self) -> Floats | None:
-        """ndarray of shape (dim,): mean of the rows; None before the first row."""
+        """ndarray of shape (dim,): mean of the rows. None before the first row."""
         return self._folded.mean
 
     @property
     def scatter(self) -> Floats | None:
-        """ndarray of shape (dim, dim), or None for long rows: weighted sum of the dyads of deviations from the mean."""
+        """ndarray of shape (dim, dim): weighted sum of d dᵀ over rows, with deviations d from the mean. None for long rows."""
         return self._folded.scatter
 
     def to_bytes(self) -> bytes:
@@ -202,7 +204,7 @@ class Moments:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Moments:
-        """Read the bytes written by :meth:`to_bytes`. Raises ``ValueError`` for other or damaged bytes."""
+        """Read the bytes written by :meth:`to_bytes`. Raise a ``ValueError`` for other or damaged bytes."""
         moments = cls.__new__(cls)
         moments._folded = Folded.from_bytes(data)
         return moments
@@ -217,20 +219,20 @@ class Moments:
 def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
     """Merge models fitted to parts of a table into the model of all rows.
 
-    The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options and columns
-    must match. Merging fleets combines their keys; models of a common key are merged.
+    The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options
+    and columns must match. Merging fleets combines their keys. Models of a common key are merged.
 
     Parameters
     ----------
     first : Model, OnlinePCA or Fleet
         First model.
     *others : of the same class
-        Models to add. No input is modified.
+        Models to merge with the first one. No model is modified.
 
     Returns
     -------
     Model, OnlinePCA or Fleet
-        A new model.
+        New model of all rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Scores, alarms, drift, causes and change points for rows of sensors."""
+"""Monitor: scores, alarms, drift, causes and change points for rows of sensors."""
 
 from __future__ import annotations
 
@@ -24,55 +24,57 @@ if TYPE_CHECKING:
 class Monitor(OutlierMixin, BaseEstimator):
     """Monitor for rows of sensors: alarms, drift, causes, events and change points.
 
-    The first rows are the reference and count as normal: those of :meth:`fit`, or the first ones of :meth:`update`. Every later
-    row gets a score from three tail probabilities: of its distance from the directions of normal rows (``q``), of its position
-    along them (``t2``), and of its worst column.
+    The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
+    Every later row gets a score from three tail probabilities: of its distance from the directions of normal rows
+    (``q``), of its position along them (``t2``), and of its most unusual column.
 
-    Every later row also gets two verdicts. An **alarm** is a row that is unusual compared with the reference and with the last
-    rows: the start of a fault, or a single bad row. **Drift** means that the level of the rows has left the reference and has
-    not returned. A lasting fault gives alarms when it starts and drift until it is repaired. A drift never becomes normal
-    automatically, unless ``rebaseline`` is set; :meth:`accept` makes it the new reference.
+    Every later row also gets two verdicts. An **alarm** is a row that is unusual compared with the reference and with
+    the last rows: the start of a fault, or a single bad row. **Drift** means that the level of the rows has left the
+    reference and has not returned. A lasting fault gives alarms when it starts, and drift until it is repaired. A drift
+    never becomes normal automatically, unless ``rebaseline`` is set. :meth:`accept` makes it the new reference.
 
-    :meth:`update` is for streams and gives the same bits as ``eigenhedge monitor`` on the same rows. The methods of
-    scikit-learn's outlier detectors compare the rows of a table with the reference only, without learning.
+    :meth:`update` is for streams and gives exactly the results of ``eigenhedge monitor`` on the same rows. The methods
+    of scikit-learn's outlier detectors compare the rows of a table with the reference only, without learning.
 
     Parameters
     ----------
     k : int, default=None
-        Number of directions to keep; None for as many as explain ``share`` of the energy.
+        Number of directions to keep. None for as many as explain ``share`` of the energy.
     share : float, default=0.85
         Share of the energy of normal rows that the directions explain.
     mode : str, default="adapt"
-        ``"adapt"``: the recent level and its limit follow the rows; the reference is fixed. ``"freeze:ROWS"``: nothing changes
-        after the first ROWS rows, or after ``fit``, and alarms depend on the reference only.
+        ``"adapt"``: the recent level and its limit follow the rows, and the reference is fixed. ``"freeze:ROWS"``:
+        nothing changes after the first ROWS rows, or after ``fit``, and alarms depend on the reference only.
     limit : str or float, default="auto:0.01"
-        Rule for the alarm limit: ``"auto:ALPHA"`` (this share of later rows exceeds it), or ``"conformal:P"`` (at most this share
-        exceeds it, if rows are exchangeable). A number is short for ``"auto:ALPHA"``.
+        Rule for the alarm limit: ``"auto:ALPHA"`` (this share of later rows exceeds it), or ``"conformal:P"`` (at most
+        this share exceeds it, if rows are exchangeable). A number is short for ``"auto:ALPHA"``.
     lags : int or "auto", default=0
-        Number of earlier rows appended to each row; ``"auto"`` for about 5 with 10 columns, 2 with 50.
+        Number of earlier rows appended to each row. ``"auto"`` selects about 5 for 10 columns and 2 for 50.
     differences : bool or "auto", default="auto"
-        Also score the differences between rows; ``"auto"`` does so if levels are strongly autocorrelated.
+        True to also score the differences between rows. ``"auto"`` does so if levels are strongly autocorrelated.
     standardize : bool, default=True
-        Standardize the columns to mean 0 and deviation 1 by the normal rows.
+        True to standardize the columns to mean 0 and standard deviation 1 by the normal rows.
     missing : {"fail", "skip", "fill"}, default="fill"
-        Handling of NaN cells: raise an error, skip the row, or fill in the cell from the others.
+        Handling of NaN cells: raise an error, skip the row, or fill the cell from the other cells.
     warm_up : int, default=None
-        Number of first rows of ``update`` that count as normal; None for 400, or 3 per column and lag if that is more. The
-        command line uses a third of a shorter table. Here later calls continue the warm-up, because the end is not known.
+        Number of first rows of ``update`` that count as normal. None for 400, or 3 per column and lag if that is more.
+        The command line uses a third of a shorter table. Here later calls continue the warm-up, because the end is not
+        known.
     event_gap : int, default=5
-        Maximum gap in rows between alarms of one event.
+        Maximum number of rows between two alarms of one event.
     change_time : float, default=10000
         Average number of rows between false reports of a change.
     drift_time : float, default=2000
         Average number of rows between false reports of drift.
     rebaseline : str or int, default="never"
-        When a drift becomes the reference automatically: ``"never"``, or ``"after:ROWS"`` of drift. A number is short for
-        ``"after:ROWS"``.
+        Automatic acceptance of a drift as the new reference: ``"never"``, or ``"after:ROWS"`` of drift. A number is
+        short for ``"after:ROWS"``.
 
     Attributes
     ----------
     offset_ : float
-        Minus the limit of the score by the reference alone: ``decision_function`` is ``score_samples`` minus it.
+        Minus the limit of the score by the reference alone. ``decision_function`` is ``score_samples`` minus this
+        value.
     totals_ : dict
         Counts of rows, alarms, events, changes and drifts.
     drift_ : dict or None
@@ -103,7 +105,7 @@ class Monitor(OutlierMixin, BaseEstimator):
     feature_names_in_: NDArray[np.object_]
     _monitor: _core.Monitor
     _recent: RecentTimes
-    #: True for a monitor taken from a fleet, until its first row.
+    #: True for a monitor that was taken from a fleet, until its first row.
     _is_copy: bool
 
     def __init__(
@@ -143,8 +145,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows, in order, at least 20 plus lags. With fewer rows, a warning is raised, no row has a score, and ``update``
-            continues the warm-up.
+            Rows, in order, at least 20 plus lags. With fewer rows, a warning is issued, no row has a score, and
+            ``update`` continues the warm-up.
         y : None
             Ignored.
 
@@ -158,22 +160,24 @@ class Monitor(OutlierMixin, BaseEstimator):
         return self
 
     def update(self, X: Table, *, contributions: bool = False) -> Alarms:
-        """Score rows in order and update the recent level. The first call starts a warm-up, unless ``fit`` was called.
+        """Score rows in order and update the recent level.
+
+        The first call starts a warm-up, unless ``fit`` was called.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_columns)
-            The rows. An error names its row; the previous rows have been processed. The times of a DataFrame with a
-            DatetimeIndex or PeriodIndex are those of events and of :meth:`report`, which shows the local times of the index.
+            Rows. An error names its row, and the previous rows have been processed. If a DataFrame has a DatetimeIndex
+            or PeriodIndex, its times are used for events and for :meth:`report`, which shows them as local times.
         contributions : bool, default=False
-            Also return the contribution of every column to ``q``; :func:`eigenhedge.plot.monitor` plots them.
+            True to also return the contribution of every column to ``q``. :func:`eigenhedge.plot.monitor` plots them.
 
         Returns
         -------
         Alarms
-            Scores, limits, alarms, drift, causes, events and changes. Rows of the warm-up have no score. A warning is raised if
-            the first call has several rows and ends before the warm-up does. A first call with a single row gives no warning,
-            since the rows then arrive one at a time.
+            Scores, limits, alarms, drift, causes, events and changes. Rows of the warm-up have no score. A warning is
+            issued if the first call has several rows and ends before the warm-up does. A first call with a single row
+            gives no warning, because the rows then arrive one at a time.
         """
         is_first = not self.__sklearn_is_fitted__()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
@@ -191,10 +195,10 @@ class Monitor(OutlierMixin, BaseEstimator):
         return replace(alarms, open_event=self.open_event_)
 
     def accept(self) -> Self:
-        """Accept the current state as normal: the last rows become the reference.
+        """Accept the current state as normal: the most recent rows become the reference.
 
-        These are the rows since the start of the drift, or as many as the warm-up had; at least 20 plus lags are required. The
-        ongoing drift ends, and later rows are compared with the new reference.
+        These are the rows since the start of the drift, or as many rows as the warm-up had. At least 20 plus lags are
+        required. The ongoing drift ends, and later rows are compared with the new reference.
 
         Returns
         -------
@@ -231,13 +235,13 @@ class Monitor(OutlierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of a separate table. With lags, the first row also replaces the rows before it. Without lags and differences,
-            the score of a row does not depend on the other rows.
+            Rows of a separate table. With lags, copies of the first row replace the rows before it. Without lags and
+            differences, the score of a row does not depend on the other rows.
 
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            Negated scores; NaN only for rows that ``missing`` skips.
+            Negated scores. NaN only for rows that ``missing`` skips.
 
         Raises
         ------
@@ -247,7 +251,9 @@ class Monitor(OutlierMixin, BaseEstimator):
         return -self._score(X)[0]
 
     def decision_function(self, X: Table) -> Floats:
-        """Return the limit minus the scores of rows (negative for an alarm by the reference alone), without learning.
+        """Return the limit minus the scores of rows, without learning.
+
+        The result is negative for an alarm by the reference alone.
 
         Parameters
         ----------
@@ -262,7 +268,9 @@ class Monitor(OutlierMixin, BaseEstimator):
         return limit - score
 
     def predict(self, X: Table) -> NDArray[np.int64]:
-        """Label rows whose score exceeds the limit, without learning. Only :meth:`update` detects stuck sensors.
+        """Label rows whose score exceeds the limit, without learning.
+
+        Only :meth:`update` detects stuck sensors.
 
         Parameters
         ----------
@@ -272,8 +280,8 @@ class Monitor(OutlierMixin, BaseEstimator):
         Returns
         -------
         labels : ndarray of shape (n_samples,)
-            -1 for an alarm, 1 otherwise, also for skipped rows. If the warm-up has not ended, a warning is raised and all labels
-            are 1.
+            -1 for an alarm and 1 for other rows, including skipped ones. If the warm-up has not ended, a warning is
+            issued and all labels are 1.
         """
         scores, limit = self._scores_and_limit(X)
         if limit is None:
@@ -283,13 +291,13 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     @property
     def offset_(self) -> float:
-        """float: minus the limit of the score by the reference alone; NaN during the warm-up."""
+        """float: minus the limit of the score by the reference alone. NaN during the warm-up."""
         limit = self._fitted().limit
         return math.nan if limit is None else -limit
 
     @property
     def totals_(self) -> dict[str, int]:
-        """dict: rows, warm_up, passed_over, scored, alarms, events (ended), changes, drift_rows, drifts, accepted references."""
+        """dict: counts by name: rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted."""
         return self._fitted().totals
 
     @property
@@ -299,18 +307,18 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     @property
     def n_directions_(self) -> int | None:
-        """int: number of directions kept; None during the warm-up."""
+        """int or None: number of directions kept. None during the warm-up."""
         return self._fitted().directions
 
     @property
     def open_event_(self) -> Event | None:
-        """dict: ongoing event, as in ``Alarms.events``; None if there is none."""
+        """dict or None: ongoing event, as in ``Alarms.events``."""
         found: Any = self._fitted().open_event
         return None if found is None else described(found, self._columns(), self._recent_times())
 
     @property
     def drift_(self) -> Drift | None:
-        """dict: ongoing drift, with the keys since (first row), since_time, reported and causes; None if there is none."""
+        """dict or None: ongoing drift, with the keys since (first row), since_time, reported and causes."""
         found: Any = self._fitted().open_drift
         if found is None:
             return None
@@ -320,20 +328,20 @@ class Monitor(OutlierMixin, BaseEstimator):
         return {"since": since, "since_time": since_time, "reported": found["reported"], "causes": causes}
 
     def report(self, path: Path, *, title: str = "Monitor") -> None:
-        """Write the page of ``eigenhedge monitor --report``: scores, limits, alarms, drifts, causes and the worst columns.
+        """Write the page of ``eigenhedge monitor --report``: scores, limits, alarms, drifts, causes and worst columns.
 
         Parameters
         ----------
         path : path-like
-            Path of the HTML file, which is replaced atomically. It needs no other files and no network.
+            Path of the HTML file, which is replaced atomically. The page needs no other files and no network.
         title : str, default="Monitor"
             Heading of the page.
 
         Notes
         -----
-        Counts include all rows of the monitor. Charts and the list of events cover the rows of :meth:`update` since the monitor
-        was created or loaded. The charts of a long stream show the largest score of each interval, in bounded memory. The
-        monitor of a key of a :class:`Fleet` has no charts of its own; use :meth:`Fleet.report`.
+        Counts include all rows of the monitor. Charts and the list of events cover the rows of :meth:`update` since the
+        monitor was created or loaded. The charts of a long stream show the largest score of each interval, in bounded
+        memory. The monitor of a key of a :class:`Fleet` has no charts of its own. Use :meth:`Fleet.report`.
 
         Examples
         --------
@@ -372,7 +380,7 @@ class Monitor(OutlierMixin, BaseEstimator):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
 
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
-        """Return the monitor that every key of a fleet starts with: this one if fitted, otherwise a new one with its options."""
+        """Return the monitor with which every key of a fleet starts: this one if fitted, otherwise a new one."""
         inner: _core.Monitor | None = self.__dict__.get("_monitor")
         if inner is None:
             self._check_differences()
@@ -406,7 +414,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         return inner
 
     def _columns(self) -> list[Any]:
-        """Return the names of the columns, or their positions."""
+        """Return the names of the columns, or their positions if they have no names."""
         names = self._feature_names()
         return list(range(self.n_features_in_)) if names is None else names
 
@@ -419,12 +427,12 @@ class Monitor(OutlierMixin, BaseEstimator):
         return None if names is None else list(names)
 
     def _remembered(self) -> dict[str, Any]:
-        """Return the Python part of a file."""
+        """Return the constructor arguments that a model file stores for Python."""
         return {"class": "Monitor", "parameters": core_options(self.get_params(deep=False))}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
-        """Return the estimator for a loaded monitor of the core, with the options of the latter."""
+        """Return the estimator for a loaded native monitor, with the options of that monitor."""
         monitor = cls(**inner._options())
         monitor._monitor, monitor.n_features_in_ = inner, inner.dim
         if inner.feature_names is not None:

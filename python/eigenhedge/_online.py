@@ -1,4 +1,4 @@
-"""Base classes of the estimators."""
+"""Base classes of the scikit-learn estimators."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ def check_n_components(n_components: Any) -> None:
 
 
 def seed_of(random_state: Any) -> int:
-    """Return the seed of a model. An integer is unchanged, so that it has the same effect as on the command line."""
+    """Return the seed of a model. An integer is used unchanged, so that it has the same effect as on the command line."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Transformer with coordinates and losses of rows, and an inverse transform."""
+    """Base class of transformers that compute coordinates and losses of rows, and an inverse transform."""
 
     @abstractmethod
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
-        """Return the coordinates and losses of unchecked rows."""
+        """Return the coordinates and losses of rows that have not been validated."""
 
     @abstractmethod
     def _invert(self, coordinates: Floats) -> Floats:
@@ -55,24 +55,26 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows; for a precomputed kernel, kernel values with the fitted rows.
+            Rows. For a precomputed kernel, kernel values with the fitted rows.
 
         Returns
         -------
         X_new : ndarray of shape (n_samples, n_components)
-            Coordinates along the components; for an online estimator, the directions that are now most likely kept. In single
-            precision if the rows are.
+            Coordinates along the components. For an online estimator, these are the directions most likely to be kept.
+            They are in single precision if the rows are.
         """
         coordinates = self._embed(X)[0]
         return coordinates.astype(np.float32) if is_single(X) else coordinates
 
     def inverse_transform(self, X: Table) -> Floats:
-        """Return the rows with these coordinates; for a kernel, pre-images with nearby features.
+        """Return the rows with these coordinates.
+
+        For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
-            Coordinates.
+            Coordinates of the rows.
 
         Returns
         -------
@@ -83,7 +85,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self._invert(check_array(X, dtype=np.float64, order="C"))
 
     def score_samples(self, X: Table) -> Floats:
-        """Return minus the loss: the squared distance between a row, or its features, and the projection.
+        """Return minus the loss of each row.
+
+        The loss is the squared distance between the row, or its features, and the projection.
 
         Parameters
         ----------
@@ -105,7 +109,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
 
 class Online(Transformer):
-    """Transformer with a :class:`eigenhedge.Model`."""
+    """Base class of transformers with a :class:`eigenhedge.Model`."""
 
     n_components: int | float | None
     n_components_: int
@@ -113,9 +117,9 @@ class Online(Transformer):
     feature_names_in_: NDArray[np.object_]
     random_state: Any
     _model: Model
-    #: Advice about missing cells.
+    #: Advice in error messages about missing cells.
     _advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over"
-    #: Arguments that the model does not take.
+    #: Constructor arguments that are not options of the model.
     _not_options = frozenset({"n_components", "random_state"})
 
     def fit(self, X: Table, y: object = None) -> Self:
@@ -124,7 +128,7 @@ class Online(Transformer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows; sparse matrices and tables are accepted.
+            Rows. Sparse matrices and tables are accepted.
         y : None
             Ignored.
 
@@ -138,7 +142,7 @@ class Online(Transformer):
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Continue learning from one or more rows of ``X``; the first call starts.
+        """Continue learning from one or more rows of ``X``. The first call starts a model.
 
         Parameters
         ----------
@@ -167,7 +171,9 @@ class Online(Transformer):
         return self
 
     def score(self, X: Table, y: object = None) -> float:
-        """Return the mean of :meth:`score_samples`: minus the mean loss, which decreases with every direction that is kept.
+        """Return minus the mean loss, which is the mean of :meth:`score_samples`.
+
+        The mean loss decreases with every additional direction.
 
         Parameters
         ----------
@@ -193,7 +199,7 @@ class Online(Transformer):
         _snapshot.save(self, path)
 
     def _remembered(self) -> dict[str, Any]:
-        """Return the Python part of a model file."""
+        """Return the constructor arguments that a model file stores for Python."""
         parameters = self.get_params(deep=False).items()
         plain = {name: value for name, value in parameters if _snapshot.is_plain(value)}
         return {"class": type(self).__name__, "parameters": plain}
@@ -204,7 +210,7 @@ class Online(Transformer):
 
     @classmethod
     def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """Return the estimator for a loaded model. Unknown parameters have their defaults."""
+        """Return the estimator for a loaded model. Parameters that the file lacks have their defaults."""
         model = cls()
         known = model.get_params(deep=False)
         model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
@@ -220,7 +226,7 @@ class Online(Transformer):
 
     @property
     def summary_(self) -> Summary:
-        """dict: losses, best loss, regret and bound, with the keys of the command line's summary."""
+        """dict: losses, best loss, regret and bound, with the keys of the command-line summary."""
         return self._fitted().summary
 
     @property
@@ -230,7 +236,7 @@ class Online(Transformer):
 
     @property
     def model_(self) -> Model:
-        """Model: the underlying model."""
+        """Model: model that the estimator trains."""
         return self._fitted()
 
     @property
@@ -281,11 +287,11 @@ class Online(Transformer):
         return min(X.shape) if self.n_components is None else int(self.n_components)
 
     def _room(self, k: int, n_features: int) -> int | None:
-        """Return the dimension k + 1 if all directions of the rows are kept; otherwise None."""
+        """Return the dimension k + 1 if all directions of the rows are kept, and otherwise None."""
         return None if k < n_features else k + 1
 
     def _learn(self, X: Any) -> None:
-        # A warm-up uses the whole table, which may consist of several blocks.
+        # The warm-up uses the whole table, which may consist of several blocks.
         if self._model.standardize.startswith("warmup") and self._model.rows == 0:
             any(not self._model._warm_up(block) for block in blocks(X))
         for block in blocks(X):

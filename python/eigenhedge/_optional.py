@@ -5,7 +5,7 @@ from typing import Any
 
 
 def needed(module: str, user: str, install: str) -> Any:
-    """Return the module, or raise an ``ImportError`` with the user of the package and how to install it."""
+    """Return a module, or raise an ``ImportError`` that names its user and the command to install it."""
     package = module.partition(".")[0]
     try:
         return importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Signatures, checks and documentation of options, from the table that the command line also uses."""
+"""Signatures, checks and documentation of options, from the option table that the command line also uses."""
 
 import functools
 import inspect
@@ -16,8 +16,8 @@ def options() -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option. The example
-        is written as keyword arguments.
+        Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option.
+        The example consists of keyword arguments.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def options() -> list[dict[str, Any]]:
 
 
 def _keywords(arguments: str, types: dict[str, str]) -> str:
-    """Return arguments of the command line as keyword arguments."""
+    """Convert command-line arguments to keyword arguments."""
     written = []
     for part in arguments.split("--")[1:]:
         name, _, text = part.strip().partition(" ")
@@ -43,7 +43,7 @@ def _keywords(arguments: str, types: dict[str, str]) -> str:
 
 #: Options by name.
 TABLE = {entry["name"]: entry for entry in options()}
-#: The kernel, and the options that require one.
+#: Names of the kernel option and of the options that require a kernel.
 OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -123,5 +123,5 @@ def _paragraph(entry: dict[str, Any]) -> str:
     return f"    {entry['name']} : {kind}, default=None\n{text}\n"
 
 
-# The class of the core lists them too, for completion in editors and notebooks.
+# The class of the native module lists the options too, for completion in editors and notebooks.
 takes_options(Model)

@@ -22,28 +22,29 @@ if TYPE_CHECKING:
 class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
-    Before each row the learner commits to a subspace. The row arrives, its loss is recorded, and the learner updates.
+    Before each row, the learner commits to a subspace. The row arrives, its loss is recorded, and the learner updates.
     ``summary_`` compares the total loss with the best subspace in hindsight and with the bound.
 
     Parameters
     ----------
     n_components : int or float, default=None
-        Number of directions kept, at most the number of features. A number between 0 and 1 selects as many as explain that
-        share of the variance of the rows of the first call. None selects the smaller of the number of rows and of features of
-        the first call; set a number if rows arrive one at a time.
+        Number of directions kept, at most the number of features. A number between 0 and 1 selects as many as explain
+        that share of the variance of the rows of the first call. None selects the smaller of the numbers of rows and of
+        features in the first call. Set a number if rows arrive one at a time.
     learner : str, default="anchored"
-        A name of :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order, and its components
-        are those of PCA. To follow drift, use ``"auto"`` or ``"tracking"``; the components of ``"auto"`` are those of its
-        heaviest member.
+        Name of a learner in :func:`eigenhedge.learners`. The default depends on the set of rows, not on their order,
+        and its components are those of PCA. To follow drift, use ``"auto"`` or ``"tracking"``. The components of
+        ``"auto"`` are those of its heaviest member.
     whiten : bool, default=False
-        Divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that all have
-        variance 1; ``inverse_transform`` reverts it. Requires ``hindsight``.
+        True to divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that
+        all have variance 1. ``inverse_transform`` reverts this. Requires ``hindsight``.
     hindsight : bool, default=True
-        Track the best subspace, for the regret and the explained variance. Costs O(n²) per row.
+        True to track the best subspace, for the regret and the explained variance. Costs O(n²) per row.
     standardize : str, default="none"
-        Standardize columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by
-        the first ROWS rows of the first call, or all if there are fewer). Coordinates, components and losses are then in
-        standard units, ``mean_`` and the rows of ``inverse_transform`` in units of the input.
+        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
+        rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or all if there are fewer). Coordinates,
+        components and losses are then in standard units. ``mean_`` and the rows of ``inverse_transform`` are in units
+        of the input.
     random_state : int, RandomState instance or None, default=None
         Seed of the random draws. They affect the losses, but not the learned state (except for ``"perturbed-leader"``).
     {options}
@@ -51,26 +52,28 @@ class OnlinePCA(Online):
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Directions that are now most likely kept, most likely first; the entry of largest absolute value of each is positive.
+        Directions most likely to be kept, most likely first. The entry of largest absolute value in each direction is
+        positive.
     mean_ : ndarray of shape (n_features,)
-        Center subtracted from a row; zeros without centering.
+        Center that is subtracted from a row. Zeros without centering.
     scale_ : ndarray of shape (n_features,)
-        Divisor of a centered row; ones unless columns are standardized, 0 for a column that has been constant so far and is
-        ignored.
+        Divisor of a centered row. Ones unless columns are standardized. 0 for a column that has been constant so far,
+        which is ignored.
     inclusion_ : ndarray of shape (n_components,)
         Probability that each direction is kept.
     summary_ : dict
-        Losses, best loss, regret and bound so far, with the keys of the command line's summary.
+        Losses, best loss, regret and bound so far, with the keys of the command-line summary.
     explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
-        Of all rows, along ``components_``. Require ``hindsight``, and rows of at most 4096 numbers.
+        Variances, shares of the variance and singular values of all rows, along ``components_``. They require
+        ``hindsight`` and rows of at most 4096 numbers.
     noise_variance_ : float
         Mean variance of the directions that are not kept.
     n_components_, n_features_in_, n_samples_seen_ : int
-        Number of directions kept, length of a row, number of rows since the last ``fit``.
+        Number of directions kept, length of a row, and number of rows since the last ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the columns, if the rows had names.
     model_ : Model
-        The underlying model.
+        Model that the estimator trains.
 
     See Also
     --------
@@ -79,24 +82,24 @@ class OnlinePCA(Online):
 
     Notes
     -----
-    Options whose default is None have the default of the learner. An option that has no effect with the learner is an error.
-    A grid search over learners and their options therefore needs a list of grids, one for each learner:
+    Options whose default is None have the default of the learner. An option that has no effect with the learner is an
+    error. A grid search over learners and their options therefore needs a list of grids, one for each learner:
     ``[{"learner": ["forgetting-leader"], "forget": [0.9, 0.99]}, {"learner": ["tracking"], "eta": [1.0, 4.0]}]``.
 
-    ``score`` is minus the mean loss, which decreases with the number of directions. A grid search over ``n_components`` therefore
-    selects the largest one; use ``n_components=0.95``, or the score of the step that follows.
+    ``score`` is minus the mean loss, which decreases with the number of directions. A grid search over ``n_components``
+    therefore selects the largest number. Use ``n_components=0.95``, or the score of the next step of a pipeline.
 
-    The basis of ``transform`` changes while the model learns: directions may swap or turn after ``partial_fit``. The coordinates
-    of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
+    The basis of ``transform`` changes while the model learns. Directions may swap or rotate after ``partial_fit``. The
+    coordinates of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
 
-    If all directions are kept, the loss is zero, and the summary refers to a space with one more dimension, which the rows never
-    enter.
+    If all directions are kept, the loss is zero. The summary then refers to a space with one additional dimension, in
+    which all rows are zero.
 
-    A C-ordered float64 array is read a few rows at a time. The interpreter lock is released, and Control-C interrupts a long
-    call between rows; the previous rows have been learned.
+    A C-ordered float64 array is read a few rows at a time. The interpreter lock is released, and Control-C interrupts a
+    long call between rows. The previous rows have then been learned.
 
-    There is no ``sample_weight``: scikit-learn requires that a row of weight 2 equals the row repeated in any order, but the
-    losses of an online learner depend on the order. :meth:`eigenhedge.Model.learn` takes weights.
+    There is no ``sample_weight``. scikit-learn requires that a row of weight 2 equals the row repeated in any order,
+    but the losses of an online learner depend on the order. :meth:`eigenhedge.Model.learn` takes weights.
 
     Examples
     --------
@@ -137,12 +140,12 @@ class OnlinePCA(Online):
 
     @property
     def components_(self) -> Floats:
-        """ndarray of shape (n_components, n_features): directions that are now most likely kept."""
+        """ndarray of shape (n_components, n_features): directions most likely to be kept."""
         return cast(Floats, self._fitted().components)  # None only for kernels
 
     @property
     def mean_(self) -> Floats:
-        """ndarray of shape (n_features,): center subtracted from a row."""
+        """ndarray of shape (n_features,): center that is subtracted from a row."""
         return cast(Floats, self._fitted().center)  # None only for kernels
 
     @property
@@ -163,7 +166,7 @@ class OnlinePCA(Online):
 
     @property
     def singular_values_(self) -> Floats:
-        """ndarray of shape (n_components,): norms of the columns of coordinates of all rows."""
+        """ndarray of shape (n_components,): norm of the coordinates of all rows along each direction."""
         return np.sqrt(self._energies()[0])
 
     @property
@@ -204,7 +207,7 @@ class OnlinePCA(Online):
         return super()._invert(coordinates * self._deviations() if self.whiten else coordinates)
 
     def _deviations(self) -> Floats:
-        """Return the standard deviations of the coordinates; 1 for directions without variance."""
+        """Return the standard deviations of the coordinates, with 1 for directions without variance."""
         deviations = np.sqrt(self.explained_variance_)
         return np.where(deviations > 0, deviations, 1.0)
 

@@ -1,4 +1,4 @@
-"""Combinations of features: pre-images, means, and distances of means."""
+"""Combinations of features: pre-images, mean features, and distances between mean features."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Preimage:
     Attributes
     ----------
     point : ndarray of shape (n_features,), or the candidate
-        The row.
+        Row that was found.
     squared_distance : float
-        Squared distance of its features from the combination; the cosine with ``criterion="angle"``.
+        Squared distance of the features of the row from the combination. With ``criterion="angle"``, the cosine.
     converged : bool
         True if the search converged.
 
@@ -66,13 +66,15 @@ def preimage(
     weights : array-like of shape (n_atoms,)
         Weights of the rows.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, or a function of two rows. Without candidates it must have a gradient.
+        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows. Without candidates, it must have a
+        gradient.
     candidates : like atoms, default=None
-        Return the best of these instead of searching all rows; required for texts, sets and objects.
+        Rows from which the best one is returned, instead of a search. Required for texts, sets and objects.
     criterion : {"distance", "angle"}, default="distance"
-        The best candidate is the nearest one, or the one with the smallest angle, which does not depend on the length of texts.
+        Rule for the best candidate: the smallest distance, or the smallest angle, which does not depend on the length
+        of texts.
     start : array-like of shape (n_features,), default=None
-        Starting point; None for the nearest atom.
+        Starting point of the search. None for the nearest atom.
     steps : int, default=200
         Maximum number of steps.
     tolerance : float, default=1e-8
@@ -83,7 +85,7 @@ def preimage(
     Returns
     -------
     Preimage
-        The row, the squared distance, and whether the search converged.
+        Row, its squared distance, and a flag that is True if the search converged.
 
     Examples
     --------
@@ -114,7 +116,7 @@ class KernelMean:
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        Mean kernel of each row with all rows of the sample.
+        Mean kernel value of each row with all rows of the sample.
     squared_norm : float
         Squared norm of the mean of the features.
 
@@ -133,16 +135,16 @@ class KernelMean:
 def kernel_mean(
     X: Table, at: Table | None = None, *, kernel: RowKernel = _DEFAULTS["kernel"], **parameters: Unpack[KernelArguments]
 ) -> KernelMean:
-    """Compute the mean of the features of a sample, as a function of rows: ``μ(y) = Σ k(x, y) / n``.
+    """Compute the mean feature of a sample as a function of rows: ``μ(y) = Σ k(x, y) / n``.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features), or list of texts, sets or objects
-        The sample.
+        Sample of rows.
     at : like X, default=None
-        Rows at which the mean is evaluated; None for the sample.
+        Rows at which the mean is evaluated. None for the sample.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, or a function of two rows.
+        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
     **parameters
         Parameters of the kernel.
 
@@ -169,11 +171,13 @@ class Discrepancy:
     Attributes
     ----------
     biased : float
-        Squared distance of the means of the features; not negative, and biased upwards.
+        Squared distance between the mean features. It is not negative, and biased upwards.
     unbiased : float or None
-        Unbiased estimate, without the pairs of a row with itself; can be negative. None for one row.
+        Unbiased estimate, without the pairs of a row with itself. It can be negative. None if a sample has only one
+        row.
     p_value : float or None
-        Share of the random splits of all rows, including the given one, that are at least as far apart. None without splits.
+        Share of the random splits of all rows, including the given one, whose samples are at least as far apart. None
+        without splits.
 
     Examples
     --------
@@ -196,19 +200,19 @@ def mmd(
     seed: int = 0,
     **parameters: Unpack[KernelArguments],
 ) -> Discrepancy:
-    """Compute the squared maximum mean discrepancy of two samples, and test whether they come from one distribution.
+    """Compute the squared maximum mean discrepancy of two samples, and test whether their distributions are equal.
 
-    If they do, all splits of the rows into two samples of these sizes are equally likely. The probability of a p-value of at
-    most 0.01 is therefore at most 0.01.
+    If they are equal, all splits of the rows into two samples of these sizes are equally likely. The probability of a p-value
+    of at most 0.01 is therefore at most 0.01.
 
     Parameters
     ----------
     X, Y : array-like of shape (n_samples, n_features), or lists of texts, sets or objects
-        The samples.
+        Samples to compare.
     kernel : str or callable, default="rbf"
-        A name of :func:`eigenhedge.kernels`, or a function of two rows.
+        Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
     splits : int, default=199
-        Number of random splits for the p-value, which needs memory for all pairs of rows; 0 for no p-value.
+        Number of random splits for the p-value, which needs memory for all pairs of rows. 0 for no p-value.
     seed : int, default=0
         Seed of the splits.
     **parameters

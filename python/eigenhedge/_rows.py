@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ._types import Floats
 
-#: Maximum number of entries of a sparse table converted to dense at once: 8 MiB.
+#: Maximum number of entries of a sparse table that are converted to dense at once (8 MiB).
 BLOCK = 1 << 20
 
-#: Name of each non-numeric kind of NumPy type, and how to convert it to numbers.
+#: Name of each non-numeric kind of NumPy type, with advice on the conversion to numbers.
 NO_NUMBERS = {
     "c": ("complex numbers", "Complex data not supported: give real and imaginary parts as columns of their own"),
     "m": ("durations", "divide them by a unit first, for example by numpy.timedelta64(1, 's')"),
@@ -30,13 +30,13 @@ TYPES = {
 
 
 def is_sparse(X: object) -> bool:
-    """Return True if ``X`` is a sparse matrix, which requires that SciPy has been imported."""
+    """Return True if ``X`` is a SciPy sparse matrix. Does not import SciPy."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(X))
 
 
 def column_names(X: Any) -> NDArray[np.object_] | None:
-    """Return the column names of a table, if all are strings."""
+    """Return the column names of a table if all are strings, and otherwise None."""
     names = getattr(X, "columns", None) if hasattr(X, "to_numpy") else getattr(X, "column_names", None)
     if names is None or not all(isinstance(name, str) for name in names):
         return None
@@ -46,8 +46,9 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
 def as_rows(X: Any) -> Floats:
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
-    NumPy arrays of float64 in C order are returned as they are. Accepted are other arrays, nested lists, SciPy sparse
-    matrices, and tables of pandas, polars and Arrow. Masked entries, dates, durations and complex numbers are refused.
+    NumPy arrays of float64 in C order are returned unchanged. Other arrays, nested lists, SciPy sparse matrices, and
+    tables of pandas, polars and Arrow are converted. Masked entries, dates, durations and complex numbers raise a
+    ``ValueError``.
     """
     check_numbers(X)
     if is_sparse(X):
@@ -62,7 +63,7 @@ def as_rows(X: Any) -> Floats:
 
 
 def numeric(X: Any) -> Any:
-    """Return a pandas table with columns of objects as numbers, NaN for missing ones. Other tables are returned as they are."""
+    """Convert object columns of a pandas table to numbers, with NaN for missing cells. Do not change other tables."""
     dtypes = getattr(X, "dtypes", None) if hasattr(X, "iloc") and np.ndim(X) == 2 else None
     if dtypes is None or not any(getattr(dtype, "kind", "") == "O" for dtype in dtypes):
         return X
@@ -110,28 +111,28 @@ def check_numbers(X: Any) -> None:
 
 
 def check_value(value: object, place: str) -> None:
-    """Raise a ``ValueError`` if the value is a date, a duration or a complex number. ``place`` ends the message."""
+    """Raise a ``ValueError`` if the value is a date, a duration or a complex number. The message ends with ``place``."""
     kind = _kind(type(value))
     if kind is not None:
         raise _refused(kind, type(value).__name__, place)
 
 
 def check_missing(X: Floats, names: Any, advice: str) -> None:
-    """Raise a ``ValueError`` that names the first NaN cell, if any, and ends with the advice."""
+    """Raise a ``ValueError`` that names the first NaN cell and ends with the advice, if there is a NaN."""
     found = _first_cell(np.isnan(X), names)
     if found is not None:
         raise ValueError(f"{found} must be finite, got NaN (Input X contains NaN): {advice}")
 
 
 def check_infinite(X: Floats, names: Any) -> None:
-    """Raise a ``ValueError`` that names the first infinite cell, if any."""
+    """Raise a ``ValueError`` that names the first infinite cell, if there is one."""
     found = _first_cell(np.isinf(X), names)
     if found is not None:
         raise ValueError(f"{found} must be finite, got infinity (Input X contains infinity): replace it, or leave out the row")
 
 
 def _first_cell(mask: NDArray[np.bool_], names: Any) -> str | None:
-    """Return the row and column of the first true cell; None if there is none."""
+    """Return a text with the row and column of the first true cell, or None if there is none."""
     places = np.argwhere(mask)
     if not len(places):
         return None
@@ -148,7 +149,7 @@ def is_single(X: Any) -> bool:
 
 
 def blocks(X: Any) -> Iterator[Floats]:
-    """Yield C-ordered dense blocks of a table, so that a sparse table is never dense as a whole."""
+    """Yield dense C-ordered blocks of rows, so that a sparse table is never converted as a whole."""
     if not is_sparse(X):
         yield X
         return
@@ -183,7 +184,7 @@ def _is_arrow(X: object) -> bool:
 
 
 def _has_nullable_numbers(X: Any) -> bool:
-    """Return True if all columns of a pandas table are numbers, and some have a type of pandas, with its missing value."""
+    """Return True if all columns of a pandas table are numeric and at least one has a nullable pandas type."""
     dtypes = list(X.dtypes) if np.ndim(X) == 2 else [X.dtype]
     is_number = all(getattr(dtype, "kind", "O") in "biuf" for dtype in dtypes)
     return is_number and not all(isinstance(dtype, np.dtype) for dtype in dtypes)
@@ -192,7 +193,7 @@ def _has_nullable_numbers(X: Any) -> bool:
 def _required(X: Any, ndim: int, rule: str) -> Floats:
     if getattr(getattr(X, "dtype", None), "kind", "") == "O" or isinstance(X, (list, tuple)):
         X = _without_na(X)
-    # "E": a plain array, because entries of subclasses may have another meaning.
+    # "E" ensures a plain array, because entries of subclasses may have another meaning.
     numbers = np.require(X, np.float64, ["C", "A", "E"])
     if np.ndim(X) != ndim:
         raise ValueError(f"{rule}, got {np.ndim(X)}")
@@ -200,7 +201,7 @@ def _required(X: Any, ndim: int, rule: str) -> Floats:
 
 
 def _without_na(X: Any) -> Any:
-    """Return objects with NaN for the missing value of pandas."""
+    """Replace the missing value of pandas (NA) by NaN in arrays of objects."""
     if "pandas" not in sys.modules:
         return X
     array = np.asarray(X, dtype=object) if isinstance(X, np.ndarray) else np.asarray(X)
@@ -241,7 +242,7 @@ def _check_columns(X: Any) -> None:
 
 
 def _check_indices(X: Any) -> None:
-    """Raise a ``ValueError`` if a sparse matrix has indices out of range, with which SciPy would access other memory."""
+    """Raise a ``ValueError`` if a sparse matrix has indices out of range, because SciPy would access other memory."""
     if X.format in ("csr", "csc", "bsr"):
         shape = X.shape if X.format == "csr" else X.shape[::-1]
         if X.format == "bsr":

@@ -36,15 +36,15 @@ class RunResult:
         Loss of each row for the choice that was drawn. Skipped rows (``missing="skip"``) have NaN here, in ``expected_losses``,
         ``coordinates`` and ``reconstructions``.
     coordinates : ndarray of shape (n_rows, k)
-        Coordinates of each row in the basis set by the option ``coordinates``: the directions most likely kept, aligned from row
-        to row, or those drawn for the row.
+        Coordinates of each row in the basis set by the option ``coordinates``: the directions most likely to be kept,
+        aligned from row to row, or the directions drawn for the row.
     summary : dict
-        Summary, with the keys of the command line's summary; None for values that do not exist.
+        Summary with the keys of the command-line summary. Values that do not exist are None.
     model : Model
-        The model, which can continue learning.
+        Model, which can continue learning.
     reconstructions : ndarray of shape (n_rows, n_columns), or None
-        Projection of each row on the subspace drawn for it, in units of the rows. Its squared distance from the row, in standard
-        units if columns are standardized, is the loss of the row. None unless requested.
+        Projection of each row on the subspace drawn for it, in units of the rows. The squared distance from the row, in
+        standard units if columns are standardized, is the loss of the row. None unless requested.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 
@@ -75,12 +75,13 @@ class RunResult:
         return _summary.html(self.summary, self.expected_losses[~np.isnan(self.expected_losses)])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas DataFrame with the columns of the command line's output: row, expected_loss, loss, z0, z1, …
+        """Return a pandas DataFrame with the columns of the command-line output: row, expected_loss, loss, z0, z1, …
 
         Returns
         -------
         pandas.DataFrame
-            With the index of the rows, if they were a DataFrame. Skipped rows have NaN; the command line leaves them out.
+            Table with one row per row of the input, and with its index if the input was a DataFrame. Skipped rows have
+            NaN. The command line leaves them out.
         """
         pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
@@ -103,25 +104,27 @@ class RunResult:
 def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]) -> RunResult:
     """Run one learner over the rows of a table, one trial per row.
 
-    Before each row the learner commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the learner
-    updates. The same rows, options and seed give the same bits as ``eigenhedge run`` on the command line.
+    Before each row, the learner commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the
+    learner updates. With equal rows, options and seed, the results are exactly those of ``eigenhedge run`` on the
+    command line.
 
-    None means the default of an option. An option that has no effect with the learner is an error. :func:`eigenhedge.learners`
-    and :func:`eigenhedge.kernels` list the names of learners and kernels. ``center`` may also be True or False, and ``kernel`` a
-    function.
+    None means the default of an option. An option that has no effect with the learner is an error.
+    :func:`eigenhedge.learners` and :func:`eigenhedge.kernels` list the names of learners and kernels. ``center`` may
+    also be True or False, and ``kernel`` a function.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_columns)
-        The rows, in order: an array, a list, a sparse matrix, or a pandas, polars or Arrow table. For kernels of texts and sets,
-        a list of texts, sets or lists of items. For a kernel given as a function of two rows, a list of any objects.
+        Rows, in order: an array, a list, a sparse matrix, or a pandas, polars or Arrow table. For kernels of texts and
+        sets, a list of texts, sets or lists of items. For a kernel given as a function of two rows, a list of any
+        objects.
     k : int
         Number of directions kept.
     standardize : str, default="none"
-        Standardize columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by
-        the first ROWS rows). Losses and coordinates are then in standard units.
+        Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
+        rows) or ``"warmup:ROWS"`` (by the first ROWS rows). Losses and coordinates are then in standard units.
     reconstructions : bool, default=False
-        Also compute the projection of each row. Only for plain rows and subspace learners.
+        True to also compute the projection of each row. Only for plain rows and subspace learners.
     {options}
 
     Returns

@@ -1,4 +1,4 @@
-"""Runs over tables of experts' losses and of pairs of rows."""
+"""Runs of expert learners over tables of losses, and of the pair learner over two tables."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class ExpertsResult:
     Attributes
     ----------
     expected_losses, losses : ndarray of shape (n_rows,)
-        Loss of the dropped experts: expected over the sets that could have been drawn, and for the drawn set.
+        Total loss of the dropped experts in each row: its expectation, and its value for the drawn set.
     kept_probabilities : ndarray of shape (n_rows, n), or None
-        Probability that each expert was kept; None for leaders.
+        Probability that each expert was kept. None for leaders.
     best_loss : float
-        Total loss of the best fixed set to drop.
+        Total loss of the best fixed set of experts to drop.
     bound : float or None
-        Bound on the total expected loss; None for leaders.
+        Upper bound on the total expected loss. None if no theorem covers the learner.
     theorem : str or None
-        Theorem of the bound.
+        Theorem from which the bound follows.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def experts(
     select: Select = None,
     seed: int = 0,
 ) -> ExpertsResult:
-    """Run an expert learner: k experts are kept in each row, and the losses of the others are charged.
+    """Run an expert learner over a table of losses. In each row, k experts are kept and the others are charged.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ class PairResult:
     expected_gains, gains : ndarray of shape (n_rows,)
         Expected gain over the choices that could have been drawn, and gain of the choice that was drawn.
     best_gain : float or None
-        Total gain of the best fixed directions in hindsight.
+        Total gain of the best fixed directions in hindsight. None if rows are too long.
     bound : float or None
-        Lower bound on the total expected gain; None with mixing, or without a norm bound.
+        Lower bound on the total expected gain. None with mixing or without a norm bound.
     left, right : ndarray of shape (n_directions, n_left) and (n_directions, n_right)
-        Learned directions, most likely kept first.
+        Learned directions, in descending order of their probability of being kept.
     probabilities : ndarray of shape (n_directions,)
         Probability that each direction is kept.
 
@@ -139,12 +139,12 @@ def pair(
     norm_bound: float | Literal["auto"] = "auto",
     seed: int = 0,
 ) -> PairResult:
-    """Run the learner over pairs of rows, which finds directions of one stream that correlate with directions of another.
+    """Run the pair learner over two tables, to find directions of one that correlate with directions of the other.
 
     Parameters
     ----------
     X, Y : array-like of shape (n_rows, n_left) and (n_rows, n_right)
-        The two streams.
+        Rows of the two streams.
     k : int
         Number of directions kept.
     eta, alpha, norm_bound, seed : float, float, float or "auto", int

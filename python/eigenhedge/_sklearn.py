@@ -1,4 +1,4 @@
-"""Untyped base classes of scikit-learn, with replacements for the monitor if scikit-learn is not installed."""
+"""Untyped base classes of scikit-learn, with replacements for monitors if scikit-learn is not installed."""
 
 import numpy as np
 
@@ -19,17 +19,17 @@ except ModuleNotFoundError:
     import inspect
 
     class NotFittedError(ValueError, AttributeError):
-        """Raised by methods that require a fitted estimator."""
+        """Error of methods that require a fitted estimator."""
 
     class BaseEstimator:
-        """Base class with access to constructor arguments by name."""
+        """Base class with access to the constructor arguments by name."""
 
         def get_params(self, deep=True):
-            """Return the arguments by name."""
+            """Return the constructor arguments by name."""
             return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
         def set_params(self, **params):
-            """Change arguments, effective from the next ``fit``."""
+            """Change constructor arguments. The changes take effect at the next ``fit``."""
             for name, value in params.items():
                 if name not in self.get_params():
                     raise ValueError(f"{type(self).__name__} has no parameter {name!r}")
@@ -42,14 +42,14 @@ except ModuleNotFoundError:
             return f"{type(self).__name__}({', '.join(changed)})"
 
     class OutlierMixin:
-        """Outlier detector with ``fit_predict``."""
+        """Base class of outlier detectors with ``fit_predict``."""
 
         def fit_predict(self, X, y=None):
             """Fit to the rows and label them."""
             return self.fit(X).predict(X)
 
     def validate_data(estimator, X, *, reset, ensure_all_finite, **rules):
-        """Return the rows after checking their number of columns and names. The core checks the rest."""
+        """Return the rows after checking the number and the names of the columns. The native module checks the rest."""
         rows, names = as_rows(X), column_names(X)
         if ensure_all_finite is True and np.isnan(rows).any():
             raise ValueError("Input X contains NaN.")
@@ -69,7 +69,7 @@ except ModuleNotFoundError:
 
 
 def validated(estimator, X, advice, *targets, **rules):
-    """Return the result of ``validate_data``. Missing cells of ``X`` are an error with this advice, or allowed if it is None."""
+    """Return the result of ``validate_data``. Missing cells raise an error with ``advice``, unless it is None."""
     check_numbers(X)
     X = numeric(X)
     try:

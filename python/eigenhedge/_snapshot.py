@@ -1,7 +1,7 @@
 """Model files, in the format of the command line.
 
-A model file contains a model, the names and scale of its columns, and a JSON object with the state of the calling program. The
-state of Python is the value of the key ``"python"``::
+A model file contains a model, the names and scales of its columns, and a JSON object with data of the calling program.
+The data of Python is the value of the key ``"python"``::
 
     {"python": {"class": "OnlinePCA", "parameters": {...}}}
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from ._online import Online
     from ._pca import OnlinePCA
 
-    #: Classes that a file can contain.
+    #: Names of the classes that a file can contain.
     Saved: TypeAlias = Model | OnlinePCA | OnlineKernelPCA | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
 
 Kind = TypeVar("Kind")
 
-#: Classes based on a monitor, and the kind in bytes 12 to 15 of their files.
+#: Names of the classes based on a monitor, and the kind in bytes 12 to 15 of their files.
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = (2).to_bytes(4, "little")
-#: The kinds of files with one model or monitor per key.
+#: Kinds of files with one model or monitor per key.
 MODELS_BY_KEY, MONITORS_BY_KEY = (4).to_bytes(4, "little"), (5).to_bytes(4, "little")
 
 
@@ -51,7 +51,7 @@ def _around(inner: Model | _core.Monitor) -> dict[str, Any]:
 
 
 def _saved_by(model: Any) -> Any:
-    """Return the model of the core inside an object."""
+    """Return the native model of an object, or raise a ``TypeError`` with advice."""
     if hasattr(model, "_fitted"):
         return model._fitted()
     if hasattr(model, "steps"):
@@ -105,15 +105,16 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
     Parameters
     ----------
     path : path-like or bytes
-        The file, or its contents: ``Model.to_bytes``, or a column ``model`` of :mod:`eigenhedge.spark`.
+        Path of the file, or its contents: the bytes of ``Model.to_bytes``, or of a column ``model`` of
+        :mod:`eigenhedge.spark`.
     kind : class, default=None
         Class that the file must contain. :class:`Model` returns the underlying model of any estimator except a monitor.
 
     Returns
     -------
     Model, OnlinePCA, OnlineKernelPCA, Monitor, Fleet, or a class of eigenhedge.river
-        The saved object. A model of the command line becomes an :class:`OnlinePCA`, or an :class:`OnlineKernelPCA` if it has a
-        kernel, with the names and scale of its columns. All of them can continue learning.
+        Saved object, which can continue learning. A model of the command line becomes an :class:`OnlinePCA`, or an
+        :class:`OnlineKernelPCA` if it has a kernel, with the names and scales of its columns.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
 
 
 def _fleet(path: Path) -> Fleet[Any, Any] | None:
-    """Return the fleet in a file; None for other files."""
+    """Return the fleet in a file, or None for other files."""
     from ._fleet import Fleet
 
     with open(path, "rb") as file:
@@ -207,10 +208,11 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
     Parameters
     ----------
     model : Model, OnlinePCA, or eigenhedge.river.OnlinePCA
-        Model to export, without a kernel.
+        Model without a kernel.
     path : path-like
-        The file; its name ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. ONNX requires the package onnx. Its graph has the
-        input ``rows`` and the outputs ``coordinates`` and ``loss`` in single precision, and computes in double precision.
+        Path of the file, which ends in ``.json``, ``.csv``, ``.npz`` or ``.onnx``. ONNX requires the package onnx. Its
+        graph has the input ``rows`` and the outputs ``coordinates`` and ``loss`` in single precision, and computes in
+        double precision.
 
     Examples
     --------
@@ -234,7 +236,7 @@ def export(model: Saved | Online | river.Stream, path: Path) -> None:
 
 
 def _export_onnx(inner: Model, path: Path) -> bool:
-    """Write the linear map as an ONNX graph. Returns False for a kernel."""
+    """Write the linear map as an ONNX graph. Return False for a model with a kernel."""
     import numpy as np
 
     needed("onnx", "an export to ONNX", "eigenhedge[onnx]")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._types import Between, Floats, Summary
 
-#: Number of points of the plot, and its size.
+#: Number of points in the plot, and its width and height.
 POINTS, WIDTH, HEIGHT = 120, 240, 36
 
 
@@ -30,21 +30,21 @@ def html(summary: Summary, losses: Floats) -> str:
 
 
 def rounded(value: float | Between) -> str:
-    """Return a number, or the ends of a bracket, with about four digits."""
+    """Return a number, or the lower and upper bound of an unknown number, with about four digits."""
     if isinstance(value, dict):
         return f"{rounded(value['low'])} to {rounded(value['high'])}"
     return f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.4g}"
 
 
 def table(names: list[str], lines: Sequence[Sequence[object]]) -> str:
-    """Return a table with a header."""
+    """Return an HTML table with a header."""
     head = "".join(f"<th>{escaping.escape(name)}</th>" for name in names)
     rows = ["".join(f"<td>{escaping.escape(str(cell))}</td>" for cell in line) for line in lines]
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
 
 
 def spark_line(losses: Floats, label: str = "expected loss over the rows") -> str:
-    """Return a plot of means over segments of rows. The highest 2 % are clipped."""
+    """Return an SVG plot of means over segments of rows. The highest 2 % are clipped."""
     if len(losses) < 2:
         return ""
     means = np.array([stretch.mean() for stretch in np.array_split(losses, min(POINTS, len(losses)))])
@@ -62,7 +62,7 @@ def _title(summary: Summary) -> str:
 
 
 def _lines(summary: Summary) -> list[tuple[str, str]]:
-    """Return names and rounded values."""
+    """Return the names and the rounded values of the summary."""
     energy = summary["loss"] + summary["kept_energy"]
     share = f" ({summary['expected_loss'] / energy:.2%} of the energy)" if energy > 0 else ""
     lines = [("expected loss", rounded(summary["expected_loss"]) + share)]

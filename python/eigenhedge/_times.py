@@ -9,17 +9,17 @@ from numpy.typing import NDArray
 
 from ._types import Floats
 
-#: Number of recent rows whose times are kept between calls, because an event may start before the call in which it ends.
+#: Number of recent rows whose times are stored, because an event may start before the call in which it ends.
 RECENT = 1 << 14
 
 
 def row_index(X: Any) -> Any:
-    """Return the index of a pandas table; None for other tables."""
+    """Return the index of a pandas table, or None for other tables."""
     return X.index if hasattr(X, "iloc") else None
 
 
 def wall_times(index: Any) -> Any:
-    """Return an index of times as local times without time zone, the starts of periods; None for an index without times."""
+    """Convert an index to local times without a time zone, and periods to their starts. None without times."""
     if hasattr(index, "to_timestamp") and hasattr(index, "freq"):
         index = index.to_timestamp()
     if getattr(getattr(index, "dtype", None), "kind", "") != "M":
@@ -28,7 +28,7 @@ def wall_times(index: Any) -> Any:
 
 
 def row_times(X: Any) -> Floats | None:
-    """Return the local times of the index in seconds, NaN where a time is missing; None for a table without times."""
+    """Return the local times of the index in seconds, with NaN for missing times. None for a table without times."""
     found = wall_times(row_index(X))
     if found is None:
         return None
@@ -37,7 +37,7 @@ def row_times(X: Any) -> Floats | None:
 
 
 class RecentTimes:
-    """Times of the last rows of a stream, by row number, and of the starts of ongoing drifts."""
+    """Times of the most recent rows of a stream, by row number, and of the starts of ongoing drifts."""
 
     def __init__(self) -> None:
         self._first = 0
@@ -45,7 +45,7 @@ class RecentTimes:
         self._drifts: dict[Any, tuple[int, Any]] = {}
 
     def enter(self, index: Any, rows: NDArray[np.int64]) -> None:
-        """Add the times of consecutive rows. Rows without times clear the others."""
+        """Add the times of consecutive rows. Rows without times delete the stored times."""
         if len(rows) == 0:
             return
         if wall_times(index) is None:
@@ -60,14 +60,14 @@ class RecentTimes:
             self._first, self._index = first, index
 
     def time(self, row: int) -> Any:
-        """Return the time of a row as in the index of its table; None if it is unknown."""
+        """Return the time of a row as in the index of its table, or None if it is unknown."""
         place = row - self._first
         if self._index is None or not 0 <= place < len(self._index):
             return None
         return self._index[place]
 
     def of_drift(self, key: object, since: int) -> Any:
-        """Return the time of the first row of a drift, which stays known while the drift lasts."""
+        """Return the time of the first row of a drift. It is stored as long as the drift lasts."""
         known = self._drifts.get(key)
         if known is None or known[0] != since:
             known = self._drifts[key] = (since, self.time(since))

@@ -25,9 +25,9 @@ class _Sparse(Protocol):
     def toarray(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
-#: Rows: arrays, lists, pandas, polars and Arrow tables, sparse matrices. Not a string or a file name.
+#: Rows: arrays, lists, sparse matrices, and pandas, polars and Arrow tables. Strings and file names are not rows.
 Table: TypeAlias = _Array | _Frame | _Sparse | list[Any] | tuple[Any, ...] | Sequence[Sequence[float]]
-#: Kernels as functions of two rows, kernels without a name, and all kernels.
+#: Kernels given as functions of two rows, kernels given as a function or a matrix, and all kernels.
 RowKernel: TypeAlias = KernelName | Callable[[Any, Any], float]
 Given: TypeAlias = Literal["precomputed"] | Callable[[Any, Any], float]
 Kernel: TypeAlias = RowKernel | Given
@@ -35,7 +35,7 @@ Kernel: TypeAlias = RowKernel | Given
 Mixing: TypeAlias = Literal["none", "fixed-share", "past-average"] | None
 Select: TypeAlias = Literal["systematic", "corners", "top"] | None
 ExpertsName: TypeAlias = Literal["capped-hedge", "leader", "perturbed-leader", "product-sets"]
-#: Kernel parameter gamma of an estimator; "scale" is 1 / (number of features · variance of the entries).
+#: Kernel parameter gamma of an estimator. "scale" is 1 / (number of features · variance of the entries).
 Gamma: TypeAlias = float | Literal["scale"] | None
 
 
@@ -46,14 +46,14 @@ class KernelArguments(KernelParameters, total=False):
 
 
 class Between(TypedDict):
-    """A bracket of an unknown number."""
+    """Lower and upper bound on an unknown number."""
 
     low: float
     high: float
 
 
 class Certificate(TypedDict):
-    """Cost of approximations; see the page about the summary in the book."""
+    """Costs of approximations. The page about the summary in the book explains them."""
 
     price: float | None
     hedge_term: float
@@ -65,7 +65,7 @@ class Certificate(TypedDict):
 
 
 class Member(TypedDict):
-    """A member of a portfolio."""
+    """Member of a portfolio, with its weight and its loss."""
 
     name: str
     weight: float
@@ -73,14 +73,14 @@ class Member(TypedDict):
 
 
 class Partition(TypedDict):
-    """Segments of a stream, each with its best subspace."""
+    """Segments of a stream, each with its own best subspace."""
 
     loss: float
     cuts: list[int]
 
 
 class ShiftingBound(TypedDict):
-    """A bound against a comparator that may change its subspace."""
+    """Bound relative to a comparator that may change its subspace."""
 
     segments: int
     best_loss: float
@@ -90,7 +90,7 @@ class ShiftingBound(TypedDict):
 
 
 class Summary(TypedDict):
-    """Summary of a run, with the keys of the command line's summary; None for values that do not exist."""
+    """Summary of a run, with the keys of the command-line summary. Values that do not exist are None."""
 
     rows: int
     skipped_rows: int
@@ -121,7 +121,7 @@ class Summary(TypedDict):
 
 
 class Event(TypedDict):
-    """One alarm or several nearby alarms, a change of the level of the scores, or a drift. Times are None if unknown."""
+    """Event (one alarm or several nearby alarms), change in the level of the scores, or drift. Unknown times are None."""
 
     kind: Literal["alarms", "stuck", "moved", "rise", "fall", "drift", "returned", "accepted"]
     start: int

@@ -1,8 +1,8 @@
 """Regret bounds as functions of numbers. The Rust module ``eigenhedge::bounds`` documents each function.
 
-``k`` is the number of directions kept, ``experts`` the number of experts, ``dimension`` the dimension of the space
-(``float("inf")`` for infinite dimension), ``best`` the loss of the comparator, and ``scale`` is Q². A function returns None if
-its theorem does not apply.
+``k`` is the number of directions kept, ``experts`` the number of experts, and ``dimension`` the dimension of the space
+(``float("inf")`` for infinite dimension). ``best`` is the loss of the comparator, and ``scale`` is Q². A function
+returns None if its theorem does not apply.
 
 Examples
 --------

@@ -1,7 +1,7 @@
 """Client of ``eigenhedge serve``. It needs only the standard library. DataFrames need pandas.
 
-Requests of :meth:`Stream.learn` and :meth:`Stream.accept` have an ``Idempotency-Key``, so that a request that is repeated after
-a broken connection takes effect once.
+Requests of :meth:`Stream.learn` and :meth:`Stream.accept` have an ``Idempotency-Key``. A request that is repeated after
+a broken connection therefore takes effect only once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ServiceError(Exception):
     detail : str
         Description of the problem, in one sentence.
     row, column : int or None, str or None
-        Row of the request, counted from 0, and column of the problem, if known.
+        Row of the request, counted from 0, and column that caused the problem, if known.
     """
 
     def __init__(self, status: int, problem: Mapping[str, Any]) -> None:
@@ -93,12 +93,12 @@ class Client:
         self.close()
 
     def create(self, name: str, kind: str = "model", **options: Any) -> Stream:
-        """Create a stream. A stream with the same name and options is returned instead.
+        """Create a stream, or return an existing stream with the same name and options.
 
         Parameters
         ----------
         name : str
-            Name of letters, digits, ``-``, ``_`` and ``.``.
+            Name that consists of letters, digits, ``-``, ``_`` and ``.``.
         kind : str
             ``"model"`` or ``"monitor"``.
         **options
@@ -116,16 +116,16 @@ class Client:
         return Stream(self, name)
 
     def streams(self) -> list[dict[str, Any]]:
-        """List the streams."""
+        """Return the descriptions of all streams."""
         found: list[dict[str, Any]] = json.loads(self._send("GET", "/v1/streams"))["streams"]
         return found
 
     def backup(self) -> bytes:
-        """Return a copy of the store (scope ``admin``). The service continues meanwhile."""
+        """Return a copy of the store (scope ``admin``). The service keeps running."""
         return self._send("GET", "/v1/backup")
 
     def _send(self, method: str, path: str, body: bytes | None = None, kind: str = "", key: str = "") -> bytes:
-        """Send a request, with repetitions, and return the response. Raise ``ServiceError`` for an error status."""
+        """Send a request, with repetitions, and return the response body. Raise a ``ServiceError`` for an error status."""
         headers = {"Content-Type": kind} if kind else {}
         if key:
             headers["Idempotency-Key"] = key
@@ -183,22 +183,22 @@ class Stream:
         Yields
         ------
         dict
-            The answer to a row.
+            Answer to a row.
         """
         for lines in _batches(rows, batch):
             yield from self._rows("rows", lines, str(uuid.uuid4()))
 
     def learn_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Send the rows of a DataFrame and return their answers as a DataFrame, with the same index unless rows were skipped."""
+        """Learn a DataFrame. Return the answers as a DataFrame, with the same index unless rows were skipped."""
         return _frame(self.learn(frame, batch), frame)
 
     def score(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
-        """Score rows without learning from them, and yield their answers."""
+        """Score rows without learning from them, and yield the answers."""
         for lines in _batches(rows, batch):
             yield from self._rows("score", lines, "")
 
     def score_frame(self, frame: Any, batch: int = _ROWS) -> Any:
-        """Score the rows of a DataFrame without learning. Return a DataFrame with the same index."""
+        """Score a DataFrame without learning. Return a DataFrame, with the same index unless rows were skipped."""
         return _frame(self.score(frame, batch), frame)
 
     def _rows(self, end: str, lines: Sequence[str], key: str) -> Iterator[dict[str, Any]]:
@@ -214,7 +214,7 @@ class Stream:
         return found
 
     def accept(self, key: str | None = None) -> None:
-        """Make the last rows of a monitor its reference."""
+        """Make the most recent rows of a monitor its reference."""
         body = json.dumps({} if key is None else {"key": key}).encode()
         self._client._send("POST", _path(self.name, "accept"), body, "application/json", str(uuid.uuid4()))
 
@@ -223,7 +223,7 @@ class Stream:
         return self._client._send("GET", _path(self.name, "model"))
 
     def replace_model(self, data: bytes) -> None:
-        """Replace the model by one with the same options (scope ``admin``)."""
+        """Replace the model by a saved one with the same options (scope ``admin``)."""
         self._client._send("PUT", _path(self.name, "model"), data, "application/octet-stream")
 
     def delete(self) -> None:
@@ -231,7 +231,7 @@ class Stream:
         try:
             self._client._send("DELETE", _path(self.name))
         except ServiceError as error:
-            # The stream is gone if the answer to the first attempt was lost.
+            # If the answer to the first attempt was lost, the stream no longer exists.
             if error.status != 404 or not self._client._repeated:
                 raise
 
@@ -249,7 +249,7 @@ def _problem(text: bytes) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value of NumPy or pandas to a Python value. Missing values become None."""
+    """Convert a NumPy or pandas value to a Python value. Missing values become None."""
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, float) and value != value:

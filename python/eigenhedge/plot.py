@@ -45,15 +45,15 @@ NAMES, LONGEST, POINTS = 40, 16, 1000
 def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     """Plot the cumulative loss over rows: expected and drawn, with the final loss of the best subspace and the bound.
 
-    A first row that only sets the center is not included. A level far above the losses is only listed in the legend, so that it
-    does not flatten the curves.
+    A first row that only sets the center is not included. A level far above the losses is listed only in the legend, so
+    that it does not flatten the curves.
 
     Parameters
     ----------
     run : RunResult
         Result of :func:`eigenhedge.run`.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None for a new figure.
+        Axes to draw on. None for a new figure.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     """
     _check_run(run, "losses")
     ax = _axes(ax)
-    # Skipped rows have no loss. The first of the others may only set the center.
+    # Skipped rows have no loss. The first of the other rows may only set the center.
     seen = np.flatnonzero(~np.isnan(run.losses))
     first = 0 if run.summary["first_row_loss"] is None or not len(seen) else int(seen[0]) + 1
     rows = np.arange(first, len(run.losses))
@@ -90,21 +90,21 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
         if low < high:
             ax.axhspan(low, high, color="black", alpha=0.1, lw=0)
     ax.set(xlabel="row", ylabel="total loss", ylim=(0, 1.05 * top))
-    # Room for the two lines of the legend between axes and title.
+    # Leave space for the two lines of the legend between axes and title.
     ax.set_title(f"{run.summary['learner']}, k = {run.summary['k']}", pad=36)
     _legend_above(ax, 2)
     return _plain(ax)
 
 
 def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the weight of each member of a portfolio after the last row. Earlier weights are not kept.
+    """Plot the weight of each member of a portfolio after the last row. Earlier weights are not stored.
 
     Parameters
     ----------
     run : RunResult, Model or fitted online estimator
-        A model with the learner ``"auto"``.
+        Model with the learner ``"auto"``.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None for a new figure.
+        Axes to draw on. None for a new figure.
 
     Returns
     -------
@@ -129,16 +129,16 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 
 
 def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
-    """Plot the share of the energy along each kept direction, the cumulative shares, and the probability that each is kept.
+    """Plot the share of the energy along each kept direction, the cumulative shares, and the probabilities.
 
     Only the k directions of the model are shown. Fit a model with a larger k to see the shares of more directions.
 
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        The model. Without ``hindsight`` only the probabilities are known.
+        Model to plot. Without ``hindsight``, only the probabilities are known.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None for a new figure.
+        Axes to draw on. None for a new figure.
 
     Returns
     -------
@@ -169,16 +169,16 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
 
 
 def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
-    """Plot the loadings of the columns in every direction as a heat map.
+    """Plot the loadings of the columns in each direction as a heat map.
 
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        The model, without a kernel.
+        Model without a kernel.
     names : sequence of str, default=None
-        Names of the columns; None for those of the model.
+        Names of the columns. None for those of the model.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None for a new figure.
+        Axes to draw on. None for a new figure.
 
     Returns
     -------
@@ -219,17 +219,17 @@ def biplot(
     Parameters
     ----------
     model : RunResult, Model or fitted online estimator
-        The model, with at least two directions and without a kernel.
+        Model with at least two directions and without a kernel.
     X : array-like of shape (n_rows, n_columns)
-        The rows; later ones are darker.
+        Rows to plot. Later rows are darker.
     names : sequence of str, default=None
-        Names of the columns; None for those of the model.
+        Names of the columns. None for those of the model.
     directions : tuple of int, default=(0, 1)
         The two directions, counted from 0.
     arrows : int, default=10
-        Maximum number of arrows; the columns with the largest loadings are drawn.
+        Maximum number of arrows. The columns with the largest loadings are drawn.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None for a new figure.
+        Axes to draw on. None for a new figure.
 
     Returns
     -------
@@ -268,17 +268,17 @@ def biplot(
 def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) -> Axes:
     """Plot the share of the energy along each kept direction, and the lost share, over time.
 
-    The directions of a window of rows are the principal directions of its coordinates, so that the rotation of the basis has no
-    effect.
+    The directions in a window of rows are the principal directions of the coordinates, so that a rotation of the basis
+    has no effect.
 
     Parameters
     ----------
     run : RunResult
         Result of :func:`eigenhedge.run`.
     window : int, default=None
-        Number of rows in a window; None for a sixtieth of all rows, at least 20 and at least four per direction.
+        Number of rows in a window. None for a sixtieth of all rows, at least 20 and at least four per direction.
     ax : matplotlib Axes, default=None
-        Axes to draw on; None for a new figure.
+        Axes to draw on. None for a new figure.
 
     Returns
     -------
@@ -363,12 +363,13 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     alarms : Alarms
         Result of :meth:`eigenhedge.Monitor.update`, with ``contributions=True`` for the plot of the columns.
     times : array-like of shape (n_rows,), default=None
-        Values of the horizontal axis: numbers, or dates that matplotlib supports; None for the local times of the index of the
-        rows, or row numbers if it has no times.
+        Values of the horizontal axis: numbers, or dates that matplotlib supports. None for the local times of the index
+        of the rows, or row numbers if the index has no times.
     figure : matplotlib Figure, default=None
-        Figure to draw on; None for a new figure.
+        Figure to draw on. None for a new figure.
     key : object, default=None
-        Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys. ``times`` are those of its rows.
+        Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys. ``times`` are then those of
+        the rows of this key.
 
     Returns
     -------
@@ -392,7 +393,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     if figure is None:
         figure = cast("Figure", _pyplot().figure(figsize=(9, 2.2 * count), layout="constrained"))
     axes = figure.subplots(count, 1, sharex=True, squeeze=False)[:, 0]
-    # A key of a fleet has a reference of its own, whose limit is not known here.
+    # Each key of a fleet has its own reference, whose limit is not known here.
     reference = alarms.limit if np.isnan(alarms.reference_limit) else alarms.reference_limit
     shown = [
         ("score", alarms.score, np.where(np.isnan(alarms.score), np.nan, reference)),
@@ -428,7 +429,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
 
 
 def _of_one_key(alarms: Alarms, key: object) -> Alarms:
-    """Return the results of the key, which may be omitted if there is only one."""
+    """Return the results of the key, which may be None if there is only one key."""
     if not hasattr(alarms, "reference_limit"):
         raise TypeError(f"plot.monitor needs the Alarms that update returns, got a {type(alarms).__name__}")
     if key is not None:
@@ -471,7 +472,7 @@ def _plain(ax: Axes) -> Axes:
 
 
 def _thinned(count: int) -> Any:
-    """Return the indices of the points of a curve, including the first and the last."""
+    """Return the indices of the points to draw, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))
 
 

@@ -1,15 +1,15 @@
 """Transformer and anomaly detector for River.
 
-Values must be numbers. None, NaN and infinity count as missing; texts, dates, durations and complex numbers are an error. The
-rest of this page is about the transformer.
+Values must be numbers. None, NaN and infinity count as missing. Texts, dates, durations and complex numbers are an
+error. The rest of this page is about the transformer.
 
-Features are identified by name. The model uses the features of the first row, and new features up to ``max_features``; further
-ones are ignored.
+Features are identified by name. The model uses the features of the first row, and new features up to ``max_features``.
+Further features are ignored.
 
-A known feature that a row lacks is a missing cell. With ``missing="fill"`` the loss is that of the other features, and the
-missing ones are filled in for learning; a feature that is new to a running model starts with its first value. By default a
-missing feature is replaced by its mean, and a new one counts as zero in the previous rows. With ``missing="skip"`` such a row is
-skipped.
+A known feature that a row lacks is a missing cell. With ``missing="fill"``, the loss is that of the other features, and
+missing features are filled in for learning. A feature that is new to a running model starts with its first value. By
+default, a missing feature is replaced by its mean, and a new feature counts as zero in the previous rows. With
+``missing="skip"``, a row with a missing feature is skipped.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
 class Stream(base.Estimator):
-    """A model over rows given as dictionaries."""
+    """Base class of models over rows that are given as dictionaries."""
 
     n_components: int
     max_features: int | None
@@ -62,7 +62,7 @@ class Stream(base.Estimator):
 
     @property
     def summary(self) -> Summary | None:
-        """Summary so far, with the keys of the command line's summary; None before the first row."""
+        """Summary so far, with the keys of the command-line summary. None before the first row."""
         return None if self._model is None else self._model.summary
 
     def save(self, path: Path) -> None:
@@ -82,13 +82,13 @@ class Stream(base.Estimator):
         return self._model
 
     def _feature_names(self) -> list[str] | None:
-        """Return the names of all features, if each is a string."""
+        """Return the names of all features if each is a string, and otherwise None."""
         names = list(self._places)
         is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
         return [str(name) for name in names] if is_complete else None
 
     def _remembered(self) -> dict[str, Any]:
-        """Return the Python part of a model file."""
+        """Return the constructor arguments and features that a model file stores for Python."""
         names = savable(self._places)
         parameters = {name: value for name, value in self._get_params().items() if _snapshot.is_plain(value)}
         return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": names}
@@ -105,7 +105,7 @@ class Stream(base.Estimator):
     def _begin(self, names: Iterable[FeatureName]) -> Model:
         if takes_items(self.kernel):
             raise ValueError(f"the rows of River are features with numbers, which the kernel {self.kernel!r} does not take")
-        # Sorted, so that the order of features in a dictionary has no effect.
+        # The features are sorted, so that their order in a dictionary has no effect.
         self._places = {name: place for place, name in enumerate(sorted(names, key=sortable))}
         dim = max(1, len(self._places) if self.max_features is None else self.max_features)
         self._places = {name: place for name, place in self._places.items() if place < dim}
@@ -124,11 +124,11 @@ class Stream(base.Estimator):
         return model
 
     def _without_cells(self, model: Model, learning: bool) -> Floats:
-        """Return a row without observed cells. Without learning, the cells must be numbers."""
+        """Return a row in which all features are missing: NaN, or the numbers that replace missing features."""
         if self.missing == "fill":
             return np.full(model.dim, np.nan)
         if self.missing == "skip" and learning:
-            # A column that has no feature yet is not a missing cell.
+            # A column without a feature is not a missing cell.
             row = np.zeros(model.dim)
             row[: len(self._places)] = np.nan
             return row
@@ -144,7 +144,7 @@ class Stream(base.Estimator):
         return row
 
     def _table(self, model: Model, X: pd.DataFrame, learning: bool = False) -> Floats:
-        """Convert the rows of a DataFrame like single rows."""
+        """Convert the rows of a DataFrame to a table, by the same rules as for single rows."""
         rows = np.tile(self._without_cells(model, learning), (len(X), 1))
         for name, place in self._places.items():
             if name in X:
@@ -176,23 +176,23 @@ class Stream(base.Estimator):
 class OnlinePCA(Stream, base.MiniBatchTransformer):
     """Online PCA for River pipelines.
 
-    The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from it. `summary`
-    reports the losses, the best subspace in hindsight and the bound. The model uses the features of the first row, and new ones
-    up to `max_features`; others are ignored. A missing feature is replaced by its mean; with `missing="fill"` it is filled in
-    from the others and does not contribute to the loss.
+    The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from the
+    row. `summary` reports the losses, the best subspace in hindsight and the bound. The model uses the features of the
+    first row, and new features up to `max_features`. Other features are ignored. A missing feature is replaced by its
+    mean. With `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
 
     Parameters
     ----------
     n_components
         Number of directions kept.
     learner
-        A name of `eigenhedge.learners()`. The default follows drift.
+        Name of a learner in `eigenhedge.learners()`. The default follows drift.
     max_features
-        Maximum number of features. By default the number of features of the first row.
+        Maximum number of features. By default, the number of features of the first row.
     seed
         Seed of the random draws, which affect the losses but not the learned state.
     options
-        Other options of `eigenhedge.run`; None means the learner's default.
+        Other options of `eigenhedge.run`. None means the learner's default.
 
     Examples
     --------
@@ -223,10 +223,10 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         self._places, self._model = {}, None
 
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
-        """Return the coordinates of a row in the directions that are now most likely kept; zeros before the first row.
+        """Return the coordinates of a row in the directions most likely to be kept, or zeros before the first row.
 
         The basis is aligned from row to row, so that coordinates are comparable for downstream models. With the option
-        `coordinates="drawn"` the directions are in the order of their probabilities.
+        `coordinates="drawn"`, the directions are in descending order of their probabilities.
 
         Parameters
         ----------
@@ -235,7 +235,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
 
         Returns
         -------
-        Coordinates, by number.
+        Coordinates by number.
 
         """
         check_values(x)
@@ -259,7 +259,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         model = self._welcome(names)
         moves = self.missing in (None, "fail")
         if not moves or (set(self._places) <= set(names) and not X[list(self._places)].isna().to_numpy().any()):
-            # Not `learn`, because the basis of the coordinates must follow every row.
+            # `learn` cannot be used, because the basis of the coordinates must follow every row.
             model.step_each(self._table(model, X, learning=True))
             return
         # The mean that replaces a missing value changes with every row.
@@ -276,7 +276,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
 
         Returns
         -------
-        A DataFrame with the same index.
+        DataFrame of coordinates with the same index.
 
         """
         import pandas as pd

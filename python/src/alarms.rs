@@ -8,9 +8,9 @@ use pyo3::types::PyDict;
 
 /// Number of causes per row.
 const CAUSES: usize = 3;
-/// Code of a missing drift, change or cause.
+/// Code that marks a missing drift, change or cause.
 const NONE: i64 = -1;
-/// Maximum number of values per row in the result, without contributions.
+/// Upper bound on the number of values per row in the result, without contributions.
 pub const NUMBERS: usize = 18;
 
 /// Results for rows, stored column by column.
@@ -28,14 +28,15 @@ pub struct Answers {
     shares: Vec<f64>,
     statistic_limits: Vec<f64>,
     contributions: Vec<f64>,
-    /// Changes, each with the position of its row.
+    /// Changes, each with the position of the row that reported it.
     changes: Vec<(usize, Change)>,
     events: Vec<(usize, Event)>,
     drifts: Vec<(usize, DriftEvent)>,
 }
 
 impl Answers {
-    /// Adds the verdict on the last row. Adds contributions too if their number is given.
+    /// Appends the verdict on the monitor's last row. If the number of columns is given, appends their contributions
+    /// too.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
         self.row.push(verdict.row);
         self.score.push(verdict.score);
@@ -63,7 +64,8 @@ impl Answers {
         }
     }
 
-    /// Returns arrays by name, and lists of occurrences. If the rows have keys, these include the keys.
+    /// Returns a dictionary of arrays by name and of lists of events, drifts and changes. With keys, each list entry
+    /// contains the key of its row.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
@@ -96,7 +98,7 @@ impl Answers {
     }
 }
 
-/// Returns the contributions of the columns, summed over lags, to the Q of the last row.
+/// Returns the contribution of each column, summed over lags, to the Q statistic of the last row. NaN without a score.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];
@@ -136,12 +138,12 @@ impl DriftEvent {
     }
 }
 
-/// Returns the positions of columns and their shares.
+/// Returns the causes as pairs of column position and share.
 pub fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
     causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
 }
 
-/// Returns an event as a dictionary.
+/// Returns an event of alarms as a dictionary.
 pub fn event_dict<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let kind = match (event.is_stuck(), event.is_moved()) {

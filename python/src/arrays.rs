@@ -1,4 +1,4 @@
-//! Conversion of arrays.
+//! Conversion between Python objects and rows of numbers.
 
 use crate::items::Points;
 use numpy::ndarray::Array2;
@@ -11,9 +11,8 @@ use std::ops::Range;
 /// Table of float64 numbers in C order, used without a copy.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
 
-/// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is used
-/// without a copy. Everything else is converted by `eigenhedge._rows`, including array subclasses such as
-/// masked arrays.
+/// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is used without a
+/// copy. `eigenhedge._rows` converts all other objects, including array subclasses such as masked arrays.
 pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
         && let Ok(table) = array.try_readonly()
@@ -25,9 +24,9 @@ pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
     Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
 }
 
-/// Returns the entries row by row; `None` unless the array is aligned and in C order.
+/// Returns the entries row by row, or `None` if the array is not aligned or not in C order.
 fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
-    // Arrays in Fortran order have a slice, too.
+    // `as_slice` also succeeds for arrays in Fortran order.
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
 }
 
@@ -35,12 +34,12 @@ fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
 pub enum Given<'py> {
     /// Table of numbers.
     Table(Table<'py>),
-    /// Lists of items.
+    /// Lists of items, as rows of item numbers.
     Items(Vec<Vec<f64>>),
 }
 
 impl<'py> Given<'py> {
-    /// Converts an object with rows for this kernel.
+    /// Converts an object to rows of the type that a kernel takes.
     pub fn new(object: &Bound<'py, PyAny>, points: &Points) -> PyResult<Self> {
         Ok(match points.rows(object)? {
             Some(rows) => Self::Items(rows),
@@ -49,9 +48,8 @@ impl<'py> Given<'py> {
     }
 }
 
-/// Rows of a table, which are copied before use, or lists of items. While the interpreter lock is released,
-/// other threads may write to the array. Copying guarantees that the rows that are learned are the rows that
-/// were checked.
+/// Rows of a table or lists of items. Rows of a table are copied before use, because other threads may write to the
+/// array while the interpreter lock is released. The rows that are learned are thus the rows that were checked.
 pub struct Rows<'a> {
     source: Source<'a>,
     count: usize,
@@ -87,17 +85,17 @@ impl<'a> Rows<'a> {
         self.count
     }
 
-    /// Returns the length of a row; 1 for lists of items.
+    /// Returns the length of a row, or 1 for lists of items.
     pub fn length(&self) -> usize {
         self.length
     }
 
-    /// Returns one row.
+    /// Returns row `i`.
     pub fn row(&mut self, i: usize) -> &[f64] {
         self.lot(i..i + 1).swap_remove(0)
     }
 
-    /// Returns a range of rows.
+    /// Returns the rows in a range.
     pub fn lot(&mut self, lot: Range<usize>) -> Vec<&[f64]> {
         match self.source {
             Source::Entries(entries) => {
@@ -115,7 +113,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Copies numbers of any type that Python can convert to float64.
+/// Copies a sequence of numbers of any type that can be converted to float64.
 pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     if let Ok(array) = object.cast_exact::<PyArray1<f64>>()
         && let Ok(numbers) = array.try_readonly()?.as_slice()
@@ -132,7 +130,7 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     Ok(made.as_slice().map_err(|_| PyTypeError::new_err("the array must be contiguous"))?.to_vec())
 }
 
-/// Returns the value of a float or an int; `None` for other objects.
+/// Returns the value of a float or an int, or `None` for other objects.
 fn plain_number(object: &Bound<'_, PyAny>) -> Option<f64> {
     let is_plain = object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>();
     is_plain.then(|| object.extract().ok()).flatten()

@@ -1,4 +1,4 @@
-//! Batch kernel methods.
+//! Batch kernel methods: kernel PCA, kernel ridge regression, and a symmetric eigensolver.
 
 use crate::arrays::{Given, Rows, Table, table, transposed};
 use crate::errors::{check_room, refused};
@@ -16,14 +16,14 @@ use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
 use std::sync::Mutex;
 
-/// Kernel principal components of rows.
+/// Kernel PCA, fitted to rows. Native part of the Python class.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelComponents {
     state: Mutex<KernelPca<Vectors>>,
     points: Points,
 }
 
-/// Deserializes a model from untrusted bytes and checks it.
+/// Deserializes a model from untrusted bytes and validates it with `checked`.
 fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>) -> PyResult<T> {
     let refuse = |reason: String| PyValueError::new_err(format!("not a saved model: {reason}"));
     let model = postcard::from_bytes(data).map_err(|error| refuse(error.to_string()))?;
@@ -89,7 +89,7 @@ impl KernelComponents {
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
-    /// Returns the weights of the atoms for the elements with these coordinates.
+    /// Returns, for each row of coordinates, the weights of the atoms (stored rows) in its expansion.
     fn expand<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let mut rows = Rows::of(&coordinates)?;
         let count = rows.count();
@@ -106,7 +106,7 @@ impl KernelComponents {
         table(py, weights, count, atoms)
     }
 
-    /// Returns the atoms of the components.
+    /// Returns the atoms (stored rows) in which the components are expanded.
     fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let state = lock(py, &self.state)?;
         let atoms = state.dictionary();
@@ -119,13 +119,13 @@ impl KernelComponents {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.eigenvalues()))
     }
 
-    /// Returns the weights of the atoms, one row per component.
+    /// Returns the weights of the atoms in each component, one row per component.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.coefficients())
     }
 
-    /// Returns the scores of the points, one row per component.
+    /// Returns the scores of the fitted rows, one row per component.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.scores())
@@ -154,7 +154,7 @@ impl KernelComponents {
     }
 }
 
-/// Kernel ridge regression with Gaussian-process variances.
+/// Kernel ridge regression with Gaussian-process variances. Native part of the Python class.
 #[pyclass(frozen, module = "eigenhedge._core")]
 pub struct KernelRegression {
     state: Mutex<KernelRidge<Vectors>>,
@@ -188,7 +188,7 @@ impl KernelRegression {
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 
-    /// Returns the means, one row per input row, and the variances if requested.
+    /// Returns the predicted means, one row per input row, and the variances if requested.
     fn predict<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points)?;
         let mut x = Rows::given(&given)?;
@@ -212,7 +212,7 @@ impl KernelRegression {
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
-    /// Returns the weights of the points, one row per output.
+    /// Returns the weights of the fitted rows, one row per output.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, lock(py, &self.state)?.coefficients())
@@ -273,5 +273,5 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
 /// Eigenvalues and eigenvectors.
 type Eigen<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
-/// Table, with a number for each of its rows.
+/// Table of numbers, with one additional number per row.
 type WithNumbers<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Dimension of a space: an integer or infinity.
+/// Dimension of a space: a whole number or infinity.
 #[derive(Clone, Copy)]
 struct Dimension(Multiplicity);
 
@@ -30,7 +30,7 @@ impl From<Dimension> for Multiplicity {
     }
 }
 
-/// Parameters of a subspace learner that the bounds depend on.
+/// Parameters of a subspace learner on which the bounds depend.
 ///
 /// Parameters
 /// ----------
@@ -43,7 +43,7 @@ impl From<Dimension> for Multiplicity {
 /// norm_square : float, default=1.0
 ///     Squared bound Q² on the norms of rows.
 /// price : float, default=0.0
-///     Cost of approximations and mixing, added to the constant.
+///     Loss due to approximations and mixing, which is added to the bound.
 ///
 /// Examples
 /// --------
@@ -69,7 +69,7 @@ impl<'a> From<&'a Setting> for &'a bounds::Setting {
     }
 }
 
-/// Defines functions and lists them by name.
+/// Defines a Python function for each function in `eigenhedge::bounds`, and a function that lists them.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
         $(#[pyfunction]
@@ -77,7 +77,7 @@ macro_rules! functions {
             bounds::$name($($argument.into()),*)
         })*
 
-        /// Returns all functions of the module by name.
+        /// Returns all functions of the Python module `bounds` by name.
         #[pyfunction]
         #[pyo3(name = "_bounds")]
         pub fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

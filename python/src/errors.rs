@@ -1,5 +1,5 @@
-//! Conversion of errors to Python exceptions with the same messages. Invalid data and parameters raise `ValueError`, sizes that
-//! exceed memory raise `MemoryError`.
+//! Conversion of errors to Python exceptions with the same messages. Invalid data and parameters raise `ValueError`.
+//! Sizes that exceed the memory raise `MemoryError`.
 
 use eigenhedge::Error;
 use eigenhedge::internals::{check_numbers, product};
@@ -7,7 +7,7 @@ use eigenhedge::options::exact;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
 
-/// Converts an error that does not concern a row.
+/// Converts an error to a Python exception, for errors that do not concern a particular row.
 pub fn refused(error: &Error) -> PyErr {
     match error {
         Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
@@ -15,20 +15,20 @@ pub fn refused(error: &Error) -> PyErr {
     }
 }
 
-/// Raises a `MemoryError` if a table of these sizes does not fit into memory.
+/// Returns a `MemoryError` if an array of these sizes does not fit into memory. `what` names the array in the message.
 pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
     check_numbers(what, product(sizes)).map_err(|error| refused(&error))
 }
 
-/// Converts an error about the row at this position in the array.
+/// Converts an error about the row at position `row` of the array to a Python exception.
 pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// Returns the message of an error, with points called rows and with shortened numbers.
+/// Returns the message of an error, in the terms of the Python package.
 fn sentence(error: &Error) -> String {
     match error {
-        // The phrase that scikit-learn users search for.
+        // The message contains the phrase that scikit-learn users search for.
         Error::Entry { what: "row", index, rule: "finite", value } => {
             let name = if value.is_nan() { "NaN" } else { "infinity" };
             format!("entry {index} of the row must be finite, got {value} (Input X contains {name})")

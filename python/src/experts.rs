@@ -1,4 +1,4 @@
-//! Experts: capped Hedge, the projection onto the capped simplex, and its corners.
+//! Expert learners, the projection onto the capped simplex, and the decomposition into its corners.
 
 use crate::arrays::numbers;
 use crate::errors::refused;
@@ -27,7 +27,7 @@ use std::sync::Mutex;
 /// mixing : {"none", "fixed-share", "past-average"}, default="none"
 ///     Distribution mixed in after each trial.
 /// alpha : float, default=0.001
-///     Share of the mixed-in distribution.
+///     Share of the distribution that is mixed in.
 /// select : {"systematic", "corners", "top"}, default="systematic"
 ///     Sampling method for the sets.
 /// seed : int, default=0
@@ -74,12 +74,12 @@ impl CappedHedge {
     /// Parameters
     /// ----------
     /// losses : array-like of shape (n,)
-    ///     The loss of each expert, between 0 and 1.
+    ///     Loss of each expert, between 0 and 1.
     ///
     /// Returns
     /// -------
     /// expected_loss, loss : float
-    ///     Loss of the dropped experts: expected, and for the drawn set.
+    ///     Total loss of the dropped experts: its expectation, and its value for the drawn set.
     fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         let losses = numbers(losses)?;
         let mut state = lock(py, &self.state)?;
@@ -95,13 +95,13 @@ impl CappedHedge {
         Ok(probabilities.into_pyarray(py))
     }
 
-    /// ndarray of shape (n,): log-probability that each expert is dropped. It does not underflow.
+    /// ndarray of shape (n,): logarithm of the probability that each expert is dropped. It does not underflow.
     #[getter]
     fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
     }
 
-    /// list of int: experts dropped by the last choice.
+    /// list of int: experts that were dropped in the last trial.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
@@ -133,7 +133,7 @@ impl CappedHedge {
     }
 }
 
-/// Expert learner of any kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
+/// Expert learner of a chosen kind: ``k`` of ``n`` experts are kept, and the losses of the others are charged.
 ///
 /// Parameters
 /// ----------
@@ -142,9 +142,9 @@ impl CappedHedge {
 /// learner : {"capped-hedge", "leader", "perturbed-leader", "product-sets"}, default="capped-hedge"
 ///     Algorithm.
 /// eta : float, default=1.0
-///     Learning rate; has no effect with the leader.
+///     Learning rate. It has no effect with the leader.
 /// mixing, alpha, select : str, float, str, default=None
-///     Options of :class:`CappedHedge`, for ``"capped-hedge"``.
+///     Options of :class:`CappedHedge`. They require the learner ``"capped-hedge"``.
 /// seed : int, default=0
 ///     Seed of the random draws.
 ///
@@ -195,37 +195,36 @@ impl Experts {
         Ok((loss.expected, loss.realised))
     }
 
-    /// list of int: experts dropped by the last choice.
+    /// list of int: experts that were dropped in the last trial.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
     }
 
-    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial; None for
-    /// leaders.
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. None for leaders.
     #[getter]
     fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
     }
 
-    /// Return the bound on the total expected loss.
+    /// Return an upper bound on the total expected loss.
     ///
     /// Parameters
     /// ----------
     /// best : float
-    ///     Loss of the best set of experts to drop.
+    ///     Total loss of the best fixed set of experts to drop.
     ///
     /// Returns
     /// -------
     /// tuple (float, str), or None
-    ///     The bound and its theorem; None for leaders.
+    ///     Bound, and the theorem from which it follows. None if no theorem covers the learner.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }
 }
 
-/// Converts the options for mixing and selection. Their rules are those of the tracking learner, which is
-/// capped Hedge over directions.
+/// Converts the options for mixing and selection by the rules of the tracking learner, which is capped Hedge over
+/// directions.
 fn of_tracking(
     mixing: Option<&Bound<'_, PyAny>>,
     alpha: Option<&Bound<'_, PyAny>>,
@@ -243,15 +242,15 @@ fn of_tracking(
 /// Parameters
 /// ----------
 /// w : array-like of shape (n,)
-///     Nonnegative weights, at least one of them positive. If fewer than d are positive, these are capped and the others share
-///     the rest, as in the paper's procedure.
+///     Nonnegative weights, at least one of them positive. If fewer than d are positive, these are capped and the
+///     others share the rest.
 /// d : int
 ///     Size of the sets, 1 ≤ d < n.
 ///
 /// Returns
 /// -------
 /// ndarray of shape (n,)
-///     The nearest weights in relative entropy.
+///     Weights in the capped simplex that are nearest to ``w`` in relative entropy.
 ///
 /// Examples
 /// --------
@@ -293,7 +292,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
 /// Returns
 /// -------
 /// list of (float, list of int)
-///     Coefficients, which sum to 1, and sets.
+///     Coefficients, which sum to 1, with their sets.
 ///
 /// Examples
 /// --------
@@ -303,7 +302,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
 #[pyfunction]
 pub fn corners(w: &Bound<'_, PyAny>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
     let weights = numbers(w)?;
-    // A weight that exceeds its cap by rounding is reduced; anything more is an error.
+    // A weight may exceed its cap by a rounding error, which is removed. A larger excess is an error.
     let scaled = |w: &f64| Some(w * d as f64).map(|p| if p > 1.0 && p < 1.0 + 1e-9 { 1.0 } else { p });
     let probabilities: Vec<f64> = weights.iter().filter_map(scaled).collect();
     let total: f64 = probabilities.iter().sum();

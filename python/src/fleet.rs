@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Fleet`.
+/// Native part of :class:`eigenhedge.Fleet` for models.
 #[pyclass(frozen, module = "eigenhedge")]
 pub struct Groups {
     fleet: Mutex<Fleet<CoreModel>>,
@@ -27,7 +27,7 @@ impl Groups {
     }
 }
 
-/// Limits the number of members in memory to `max_groups`.
+/// Limits the number of members in memory to `max_groups`. Other members are stored in a temporary file.
 pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> Fleet<T> {
     match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
@@ -35,7 +35,7 @@ pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> 
     }
 }
 
-/// Converts an error about a file to a Python exception.
+/// Converts an error about a file to a Python `OSError`.
 pub fn cannot(error: &impl std::fmt::Display) -> PyErr {
     PyOSError::new_err(format!("{error:#}"))
 }
@@ -70,7 +70,7 @@ impl Groups {
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Learns each row with the model of its key. Returns losses and coordinates.
+    /// Learns each row with the model of its key. Returns expected losses, losses and coordinates.
     fn step_each<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -104,14 +104,14 @@ impl Groups {
         Ok(found.map(|model| PyModel::of(State::new(model))))
     }
 
-    /// Returns a fleet with the same template and without keys.
+    /// Returns a fleet without keys, whose new members start as in this fleet.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.fleet(py)?.fresh().clone();
         let fleet = Fleet::new(fresh).map_err(|error| refused(&error))?;
         Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
     }
 
-    /// Adds the members of another fleet.
+    /// Adds the members of another fleet. Members with equal keys are merged.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));

@@ -12,19 +12,20 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Maximum time between checks for signals, unless a single row takes longer.
+/// Maximum time between two checks for signals, unless a single row takes longer.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// Interval between checks for signals while another thread works.
+/// Time between two checks for signals while another thread works.
 const POLL: Duration = Duration::from_millis(50);
-/// Number of rows before the first check of the clock.
+/// Number of rows before the first check of the time.
 const FIRST: usize = 4;
-/// Maximum number of rows between two checks of the clock.
+/// Maximum number of rows between two checks of the time.
 const MOST: usize = 32;
 
-/// Calls `work` for successive ranges of `0..count`, with the interpreter lock released. Checks for signals
-/// periodically. Ranges are small at first and grow as long as they take little time.
+/// Calls `work` for successive ranges of `0..count`, with the interpreter lock released, and checks for signals
+/// periodically. Ranges are small at first and grow while they take little time.
 ///
-/// An error or an interrupt ends the loop; an error includes a position in its range. Completed work is kept.
+/// An error or an interrupt ends the loop. `work` returns an error with its position in the range. Completed work is
+/// kept.
 pub fn each_lot(
     py: Python<'_>,
     count: usize,
@@ -33,7 +34,7 @@ pub fn each_lot(
     each_of_most(py, count, MOST, work)
 }
 
-/// Calls `work` for each index, like [`each_lot`]. Checks the clock after each index.
+/// Calls `work` for each index, like [`each_lot`]. Checks the time after each index.
 pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
     each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)))
 }
@@ -72,14 +73,15 @@ fn each_of_most(
 
 /// Runs a computation on a separate thread, with the interpreter lock released. Checks for signals meanwhile.
 ///
-/// An interrupt returns at once. The computation is cancelled and stops at its next kernel row, but a dense
-/// decomposition runs to its end in the background. This is sound because the computation owns all its input.
+/// After an interrupt, this function returns at once. The computation is cancelled and stops at its next kernel row,
+/// but a dense decomposition runs to its end in the background. This is safe because the computation owns all its
+/// input.
 pub fn alone<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancelled);
     let (sender, mut receiver) = channel();
     let worker = thread::Builder::new().name("eigenhedge".into()).spawn(move || {
-        // After an interrupt there is no receiver.
+        // After an interrupt, the receiver no longer exists.
         let _ = sender.send(cancellable(flag, work));
     })?;
     loop {

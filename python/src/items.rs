@@ -1,4 +1,4 @@
-//! Texts, sets and other objects as rows of numbers.
+//! Conversion of texts, sets and other objects to rows of numbers.
 
 use eigenhedge::Model;
 use eigenhedge::kernel::{Function, TextItems, VectorKernel, item_number};
@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Objects that are arguments of a kernel function in Python, each identified by a number.
+/// Objects that are arguments of a Python kernel function, each identified by a number.
 #[derive(Clone, Default)]
 pub struct Objects(Arc<Mutex<Held>>);
 
@@ -17,13 +17,13 @@ pub struct Objects(Arc<Mutex<Held>>);
 struct Held {
     next: u64,
     objects: HashMap<u64, Py<PyAny>>,
-    /// Number of objects in use at the last count.
+    /// Number of objects that the model used at the last check.
     needed: usize,
-    /// Exception raised by the function, until it is reported.
+    /// First exception raised by the function that has not been reported yet.
     error: Option<PyErr>,
 }
 
-/// Unused objects are dropped when their number exceeds that of the used ones by this much.
+/// Number of unused objects that are always allowed before unused objects are dropped.
 const SPARE: usize = 64;
 
 impl Objects {
@@ -32,7 +32,7 @@ impl Objects {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the row that represents an object. Arrays are copied, because their owner may change them.
+    /// Stores an object and returns the row that represents it. Arrays are copied, because the caller may change them.
     fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
         let object = match object.cast::<PyUntypedArray>() {
             Ok(array) => array.call_method0("copy")?,
@@ -50,8 +50,7 @@ impl Objects {
         self.held().objects.get(&number).map(|object| object.clone_ref(py))
     }
 
-    /// Returns the value of the function. If the function raises an exception, returns NaN, so that the row
-    /// is rejected.
+    /// Returns the value of the kernel function. If it raises an exception, returns NaN, so that the row is rejected.
     fn value(&self, function: &Py<PyAny>, a: &[f64], b: &[f64]) -> f64 {
         Python::attach(|py| {
             let value = function.call1(py, (self.object(py, a), self.object(py, b)));
@@ -68,7 +67,7 @@ impl Objects {
         VectorKernel::Function(Function::new(move |a, b| objects.value(&function, a, b)))
     }
 
-    /// Drops objects that the model does not use, if there are many.
+    /// Drops objects that the model does not use, if there are many of them.
     fn forget(&self, run: &Model) {
         let mut held = self.held();
         if held.objects.len() <= 2 * held.needed + SPARE {
@@ -104,17 +103,17 @@ impl Points {
         (Self::Objects(objects), kernel)
     }
 
-    /// Returns the type of rows for a named kernel.
+    /// Returns the type of rows that a named kernel takes. Without a kernel, rows are numbers.
     pub fn of_kernel(kernel: Option<&VectorKernel>) -> Self {
         kernel.and_then(VectorKernel::text_items).map_or(Self::Numbers, Self::Texts)
     }
 
-    /// Returns true if rows are lists of items.
+    /// Returns true if rows are texts, sets or objects.
     pub fn are_items(&self) -> bool {
         !matches!(self, Self::Numbers)
     }
 
-    /// Converts one text, set or object to a row; `None` if rows are numbers.
+    /// Converts one text, set or object to a row. Returns `None` if rows are numbers.
     pub fn row(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<Vec<f64>>> {
         match self {
             Self::Numbers => Ok(None),
@@ -123,7 +122,7 @@ impl Points {
         }
     }
 
-    /// Converts a list of texts, sets or objects to rows; `None` if rows are numbers.
+    /// Converts a list of texts, sets or objects to rows. Returns `None` if rows are numbers.
     pub fn rows(&self, list: &Bound<'_, PyAny>) -> PyResult<Option<Vec<Vec<f64>>>> {
         if !self.are_items() {
             return Ok(None);
@@ -144,8 +143,7 @@ impl Points {
         list.try_iter()?.enumerate().map(row).collect::<PyResult<_>>().map(Some)
     }
 
-    /// Returns the result. If a kernel function has raised an exception, it replaces the error of the
-    /// library.
+    /// Returns the result. If a kernel function has raised an exception, that exception replaces the error.
     pub fn told<T>(&self, outcome: PyResult<T>) -> PyResult<T> {
         match self {
             Self::Objects(objects) => {
@@ -156,7 +154,7 @@ impl Points {
         }
     }
 
-    /// Drops objects that the model does not use, if there are many.
+    /// Drops objects that the model does not use, if there are many of them.
     pub fn forget(&self, run: &Model) {
         if let Self::Objects(objects) = self {
             objects.forget(run);
@@ -164,7 +162,7 @@ impl Points {
     }
 }
 
-/// Returns the numbers of the items of a text, or of a set or list of strings and numbers.
+/// Returns the row of item numbers of a text, or of a set or list of strings and numbers.
 fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let mut row = Vec::new();
     if let Ok(text) = object.cast::<PyString>() {
@@ -179,7 +177,7 @@ fn item_row(items: TextItems, object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     let list = if object.is_instance_of::<PyBytes>() { None } else { object.try_iter().ok() };
     for item in list.ok_or_else(|| wrong(must_be, object))? {
         let item = item?;
-        // As JSON writes them, so that a set is the same on the command line.
+        // Items are written as in JSON, so that a set gives the same row on the command line.
         row.push(match &item {
             text if text.is_instance_of::<PyString>() => item_number(&text.cast::<PyString>()?.to_cow()?),
             truth if truth.is_instance_of::<PyBool>() => item_number(if truth.is_truthy()? { "true" } else { "false" }),

@@ -1,7 +1,8 @@
-//! Native part of the Python package: thin classes over the crate `eigenhedge`.
+//! Native part of the Python package: thin classes around the crate `eigenhedge`.
 //!
-//! The Python code in `eigenhedge/` converts input to C-ordered float64 arrays. This module copies a few rows at a time,
-//! releases the interpreter lock while it works, and returns arrays. All algorithms are in the crate.
+//! The Python code in `eigenhedge/` converts input to float64 arrays in C order. This crate copies a few rows at a
+//! time, releases the interpreter lock while it works, and returns arrays. All algorithms are in the crate
+//! `eigenhedge`.
 #![forbid(unsafe_code)]
 
 mod alarms;
@@ -27,7 +28,7 @@ use pyo3::prelude::*;
 
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // All memory of the machine; files may take half of it.
+    // `of_machine` is half of the memory, which is the limit for files. The limit for models is all of it.
     eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("_DEFAULTS", options::defaults(module.py())?)?;

@@ -1,4 +1,4 @@
-//! The model: a learner with its summary, and the names and scale of its columns.
+//! The model: a learner with its summary, and the names and scales of its columns.
 
 use crate::arrays::{Given, Rows, as_table, numbers, table, transposed};
 use crate::errors::{check_room, refused, refused_row};
@@ -57,20 +57,21 @@ impl Trial {
 
 /// Online PCA over rows of ``dim`` numbers that keeps ``k`` directions.
 ///
-/// Before each row it commits to a k-dimensional subspace. Then the row arrives, its loss is recorded, and the model learns
-/// from it. This class learns row by row with little overhead; :class:`OnlinePCA` is the scikit-learn estimator.
+/// Before each row, the model commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the model
+/// learns from it. This class learns row by row with little overhead. :class:`OnlinePCA` is the scikit-learn estimator.
 ///
 /// Parameters
 /// ----------
 /// dim : int or None
-///     Length of a row; None, or any number, if rows are texts, sets or objects.
+///     Length of a row. None, or any number, if rows are texts, sets or objects.
 /// k : int
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
 /// hindsight : bool, default=True
-///     Track the best subspace in hindsight, so that the summary has a regret.
+///     True to track the best subspace in hindsight, so that the summary has a regret.
 /// standardize : str, default="none"
-///     Standardize columns to mean 0 and deviation 1: ``"none"``, ``"running"`` (by the previous rows) or ``"warmup:ROWS"`` (by
-///     the first ROWS rows of the first table). Losses and coordinates are then in standard units, rows in those of the input.
+///     Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
+///     rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first table). Losses and coordinates are then in
+///     standard units. Reconstructed rows are in units of the input.
 /// **options
 ///     Options of :func:`eigenhedge.run`.
 ///
@@ -106,13 +107,13 @@ impl PyModel {
         self.state(py)?.to_bytes().map_err(|error| refused(&error))
     }
 
-    /// Creates a model with this state.
+    /// Creates the Python object of a state.
     pub fn of(state: State) -> Self {
         Self { state: Mutex::new(state) }
     }
 }
 
-/// Estimates the scale from warm-up rows. Returns true if it needs more rows.
+/// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.
 fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     if !state.core.columns().standardizer.is_warming_up() {
         return Ok(false);
@@ -122,7 +123,7 @@ fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
     state.core.warm_up(each).map_err(|(row, error)| refused_row(row, &error))
 }
 
-/// Ends the warm-up with these rows.
+/// Adds these rows to the warm-up and ends it. Does nothing without a warm-up.
 fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     if rows.count() > 0 && warm_up(state, rows)? {
         state.core.settle();
@@ -130,7 +131,7 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns the weights of `count` rows, if given.
+/// Returns the weights of the rows as numbers, if given. Their number must be `count`.
 fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
     let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
     if weights.len() != count {
@@ -183,14 +184,15 @@ impl PyModel {
     /// Parameters
     /// ----------
     /// x : array-like of shape (dim,)
-    ///     The row. For a kernel of texts or sets: a text, or a set or list of items. For a kernel given as a function: any
+    ///     Row. For a kernel of texts or sets: a text, or a set or list of items. For a kernel given as a function: any
     ///     object.
     /// matrix : array-like of shape (dim, dim)
-    ///     Instead of a row: a symmetric positive semidefinite matrix, such as the covariance matrix of a day. The loss is its
-    ///     trace along the dropped directions. With k = dim - 1 this is the variance minimizer. Requires plain rows without a
-    ///     center. The coordinates are zero.
+    ///     Symmetric positive semidefinite matrix instead of a row, such as the covariance matrix of a day. The loss is
+    ///     the trace along the dropped directions. With k = dim - 1, this is variance minimization. Requires plain rows
+    ///     without a center. The coordinates are zero.
     /// rows : int, default=1
-    ///     Number of rows that the matrix represents: the sum of ``x xᵀ`` over a batch is learned as by :meth:`step_batch`.
+    ///     Number of rows that the matrix represents. The sum of ``x xᵀ`` over a batch is learned as by
+    ///     :meth:`step_batch`.
     ///
     /// Returns
     /// -------
@@ -229,8 +231,8 @@ impl PyModel {
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
     }
 
-    /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized its rows
-    /// by the scale of the model.
+    /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized the rows of the
+    /// matrix by the scale of the model.
     #[pyo3(name = "_step_standard_matrix")]
     fn step_standard_matrix(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
@@ -239,14 +241,15 @@ impl PyModel {
         state.step_scaled_matrix(&matrix, rows).map(drop).map_err(|error| refused(&error))
     }
 
-    /// Learn from every row, in order, without returning anything. Faster than :meth:`step_each`, with the same losses and the
-    /// same learned state. The basis of aligned coordinates does not follow these rows; later rows may get another basis of the
-    /// same subspace.
+    /// Learn from every row, in order, without returning anything.
+    ///
+    /// Faster than :meth:`step_each`, with the same losses and the same learned state. The basis of aligned coordinates
+    /// does not follow these rows, so later rows may get another basis of the same subspace.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     The rows. On an error, and on Control-C, the previous rows have been learned.
+    ///     Rows. On an error, or on Control-C, the previous rows have been learned.
     /// sample_weight : array-like of shape (n_rows,)
     ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
     #[pyo3(signature = (X, sample_weight=None))]
@@ -277,9 +280,11 @@ impl PyModel {
         points.told(outcome)
     }
 
-    /// Run one trial for all rows: one choice, the sum of its losses, one update. Use it for rows that arrive in batches, or
-    /// late. The bounds hold with the largest eigenvalue of the sum of their dyads instead of the squared norm of a row; a
-    /// ``norm_bound`` must hold for its square root. Requires ``center="none"``.
+    /// Run one trial for all rows: one choice, the sum of its losses, one update.
+    ///
+    /// Use this method for rows that arrive in batches, or late. The bounds then depend on the largest eigenvalue of
+    /// the sum of ``x xᵀ`` over the batch instead of the squared norm of a row. A ``norm_bound`` must bound its square
+    /// root. Requires ``center="none"``.
     ///
     /// Parameters
     /// ----------
@@ -331,7 +336,7 @@ impl PyModel {
         Ok(self.step_each_with(py, X, false)?.0)
     }
 
-    /// Runs one trial per row. Also returns the reconstructed rows if requested.
+    /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
@@ -369,7 +374,7 @@ impl PyModel {
         Ok((answers, projections))
     }
 
-    /// Estimates the scale from warm-up rows, without learning. Returns True if it needs more rows.
+    /// Estimates the scale from warm-up rows, without learning. Returns True if more rows are needed.
     #[pyo3(name = "_warm_up")]
     fn warm_up(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
@@ -378,8 +383,7 @@ impl PyModel {
         warm_up(&mut state, &mut rows)
     }
 
-    /// Return the coordinates of rows in the directions that are currently most likely to be kept, without
-    /// learning.
+    /// Return the coordinates of rows in the directions most likely to be kept, without learning.
     ///
     /// Parameters
     /// ----------
@@ -395,8 +399,7 @@ impl PyModel {
         Ok(self.embed(py, X)?.0)
     }
 
-    /// Return the squared reconstruction error of each row for the directions that are currently most likely
-    /// to be kept, without learning.
+    /// Return the squared reconstruction error of each row for the directions most likely to be kept, without learning.
     ///
     /// Parameters
     /// ----------
@@ -412,8 +415,7 @@ impl PyModel {
         Ok(self.embed(py, X)?.1)
     }
 
-    /// Return the coordinates that rows would get in :meth:`step` as the next row, and their losses, without
-    /// learning.
+    /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
         let points = self.points(py)?;
@@ -426,13 +428,14 @@ impl PyModel {
         embedded(py, self.state(py)?.embedding(), rows, &points)
     }
 
-    /// Return the rows with these coordinates. For a kernel, these are pre-images, whose features are near
-    /// the points.
+    /// Return the rows with these coordinates.
+    ///
+    /// For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
     ///
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, k)
-    ///     Coordinates.
+    ///     Coordinates of the rows.
     ///
     /// Returns
     /// -------
@@ -456,22 +459,22 @@ impl PyModel {
         table(py, rows, count, length)
     }
 
-    /// ndarray of shape (k, dim), or None: directions that are currently most likely to be kept, in standard
-    /// units if columns are standardized; None for a kernel.
+    /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
+    /// standardized. None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
-    /// ndarray of shape (dim,), or None: center that is subtracted from a row; None for a kernel.
+    /// ndarray of shape (dim,), or None: center that is subtracted from a row. None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
-    /// ndarray of shape (dim,): divisor of each column; 0 for a column that has been constant so far, which
-    /// is ignored.
+    /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
+    /// ignored.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let mut state = self.state(py)?;
@@ -502,7 +505,7 @@ impl PyModel {
         Ok(())
     }
 
-    /// dict: options that differ from the learner's defaults.
+    /// dict: options whose values differ from the learner's defaults.
     #[pyo3(name = "_changed_options")]
     fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let changed = self.state(py)?.core.setup().changed();
@@ -529,20 +532,20 @@ impl PyModel {
         Ok(true)
     }
 
-    /// ndarray of shape (k,): probability that each direction is kept.
+    /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
     #[getter]
     fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
     }
 
-    /// ndarray: probability that each explicit direction is kept, in descending order.
+    /// ndarray: probability that each direction stored by the learner is kept, in descending order.
     #[getter]
     fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
     }
 
-    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in
-    /// total; None if it is not known exactly.
+    /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
+    /// None if it is not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
         let energies = self.state(py)?.energies();
@@ -567,8 +570,8 @@ impl PyModel {
         Ok(self.state(py)?.core.totals().rows)
     }
 
-    /// dict: losses, best loss, regret and bound so far, with the keys of the command line's summary; None for values that do
-    /// not exist. Costs one or two eigendecompositions.
+    /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
+    /// exist are None. Costs one or two eigendecompositions.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {
@@ -579,18 +582,20 @@ impl PyModel {
         from_json(py, text)
     }
 
-    /// Merge models fitted to parts of a table into the model of all rows. The learner must not depend on the order of rows
-    /// (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options and columns must match.
+    /// Merge models fitted to parts of a table into the model of all rows.
+    ///
+    /// The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and
+    /// options and columns must match.
     ///
     /// Parameters
     /// ----------
     /// *others : Model
-    ///     Models to add. No input is modified.
+    ///     Models to merge with this one. No model is modified.
     ///
     /// Returns
     /// -------
     /// Model
-    ///     A new model.
+    ///     New model of all rows.
     #[pyo3(signature = (*others))]
     fn merge(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let mut merged = self.state(py)?.core.clone();
@@ -601,7 +606,7 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: state of the calling program as a JSON object; empty if there is none.
+    /// bytes: data stored by the calling program, as a JSON object. Empty if there is none.
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))
@@ -613,7 +618,7 @@ impl PyModel {
         Ok(())
     }
 
-    /// Return the bytes of a model file.
+    /// Return the model as the bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.bytes(py)?))
     }
@@ -641,7 +646,7 @@ impl PyModel {
     /// Parameters
     /// ----------
     /// path : path-like
-    ///     The file. :func:`eigenhedge.load` returns the estimator that was saved.
+    ///     Path of the file. :func:`eigenhedge.load` returns the estimator that was saved.
     ///
     /// Returns
     /// -------
@@ -665,8 +670,7 @@ impl PyModel {
         self.__copy__(py)
     }
 
-    /// Returns the size in bytes of parameters, state, random generator and summary on the Rust side, without
-    /// scratch space.
+    /// Returns the size of the model in bytes: parameters, state, random generator and summary, without scratch space.
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(size_of::<Self>() + self.bytes(py).map_or(0, |bytes| bytes.len()))
     }

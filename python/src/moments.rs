@@ -29,7 +29,7 @@ impl Folded {
     }
 }
 
-/// Splits the error about one of several rows into the position of the row and the error.
+/// Splits an error about one of several rows into the position of the row and the cause.
 fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),

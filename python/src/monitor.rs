@@ -1,4 +1,4 @@
-//! Native part of `eigenhedge/_monitor.py`.
+//! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
 
 use crate::alarms::{Answers, NUMBERS, event_dict, pairs};
 use crate::arrays::{Rows, as_table, numbers};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Monitor`, with the state of the Python side.
+/// Native part of :class:`eigenhedge.Monitor`, with data of the Python side.
 #[pyclass(frozen, name = "Monitor", module = "eigenhedge._core")]
 pub struct PyMonitor {
     state: Mutex<State>,
@@ -26,14 +26,14 @@ pub struct PyMonitor {
 
 struct State {
     monitor: Monitor,
-    /// Record of everything that the monitor reported in `update`.
+    /// Record of all events, drifts and changes that the monitor reported in `update`.
     journal: Journal,
-    /// State of the Python side as JSON (see `eigenhedge/_snapshot.py`). The next row clears it.
+    /// Data of the Python side as JSON (see `eigenhedge/_snapshot.py`). The next row clears it.
     resume_state: Vec<u8>,
 }
 
 impl PyMonitor {
-    /// Creates the object from a monitor and the saved state of the Python side.
+    /// Creates the object from a monitor and the saved data of the Python side.
     pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
         let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
         Self { state: Mutex::new(State { monitor, journal, resume_state }) }
@@ -49,7 +49,7 @@ impl PyMonitor {
     }
 }
 
-/// Parses a value by its name.
+/// Parses an option value by its name.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> PyResult<T> {
     text.parse().map_err(|error| refused(&error))
 }
@@ -104,7 +104,7 @@ impl PyMonitor {
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
 
-    /// Adds rows to the warm-up, and ends it if there are enough. Returns true if there are.
+    /// Adds rows to the warm-up, and ends it if there are enough rows. Returns true if the monitor is ready.
     fn fit(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -121,7 +121,7 @@ impl PyMonitor {
         Ok(monitor.is_ready())
     }
 
-    /// Scores rows and learns from them. Returns arrays by name.
+    /// Scores rows and learns from them. Returns a dictionary of arrays by name.
     fn update<'py>(
         &self,
         py: Python<'py>,
@@ -149,7 +149,7 @@ impl PyMonitor {
         answers.into_dict(py, with_contributions.then_some(width), None)
     }
 
-    /// Makes the last rows the new reference.
+    /// Makes the most recent rows the new reference.
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
         let State { monitor, journal, resume_state } = &mut *state;
@@ -159,14 +159,15 @@ impl PyMonitor {
         Ok(())
     }
 
-    /// Writes the page of the monitor.
+    /// Writes the HTML page of the monitor.
     fn report(&self, py: Python<'_>, path: PathBuf, title: String) -> PyResult<()> {
         let state = self.state(py)?;
         write_page(&path, &state.journal, &state.monitor, (title, None), 1)
     }
 
-    /// Returns the scores of the rows of a table, computed without learning, and their limit. Scores of
-    /// skipped rows are NaN. The first row has no previous rows, so its lags are copies of the row itself.
+    /// Returns the scores of rows, computed without learning, and their limit. The score of a skipped row is NaN.
+    /// Before the warm-up has ended, all scores are NaN and the limit is None. The first row has no previous rows, so
+    /// copies of the row itself are its lags.
     fn score<'py>(
         &self,
         py: Python<'py>,
@@ -192,8 +193,8 @@ impl PyMonitor {
         Ok((scores.into_pyarray(py), Some(limit)))
     }
 
-    /// Returns verdicts on rows as arrays by name, as in `update`. Each row is scored independently and
-    /// without learning.
+    /// Returns verdicts on rows as arrays by name, as in `update`, without learning. The monitor must have neither
+    /// lags nor differences, so that the order of the rows does not matter.
     fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -204,7 +205,7 @@ impl PyMonitor {
         each(py, rows.count(), |i| {
             let row = rows.row(i);
             let mut verdict = monitor.step(row)?;
-            // A column is stuck because of earlier rows, and the order of these rows is unknown.
+            // Whether a column is stuck depends on earlier rows, and the order of these rows has no meaning.
             if verdict.stuck.is_some() {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;
@@ -215,8 +216,8 @@ impl PyMonitor {
         answers.into_dict(py, None, None)
     }
 
-    /// Returns the score that this row would have as the next one, and the score needed for an alarm. None if
-    /// it would have no score. If a column would be stuck, the score is at least that limit.
+    /// Returns the score that a row would have as the next row, and the score needed for an alarm. None if the row
+    /// would have no score. If a column would be stuck, the score is at least the limit.
     fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -228,7 +229,7 @@ impl PyMonitor {
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    /// Ends the ongoing event and returns it.
+    /// Ends the ongoing event and returns it. None if there is no event.
     fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut state = self.state(py)?;
         let State { monitor, journal, .. } = &mut *state;
@@ -242,7 +243,7 @@ impl PyMonitor {
         self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
     }
 
-    /// Returns the ongoing drift, if there is one.
+    /// Returns the ongoing drift, or None.
     #[getter]
     fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = self.state(py)?;
@@ -254,7 +255,8 @@ impl PyMonitor {
         Ok(Some(found))
     }
 
-    /// Returns the limit that the requested share of rows like the reference exceed.
+    /// Returns the score that the requested share of rows like the reference exceeds. None before the warm-up has
+    /// ended.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())
@@ -270,7 +272,7 @@ impl PyMonitor {
         Ok(self.state(py)?.monitor.lags())
     }
 
-    /// Returns the number of warm-up rows for `update`.
+    /// Returns the number of rows that `update` uses for the warm-up.
     #[getter]
     fn warm_up_rows(&self, py: Python<'_>) -> PyResult<u64> {
         let state = self.state(py)?;
@@ -389,7 +391,7 @@ impl PyMonitor {
     }
 }
 
-/// Rescales the score to this limit. An alarm caused by the differences then also exceeds the limit.
+/// Returns the score, rescaled to `limit` if it comes from the differences. An alarm then always exceeds the limit.
 fn scaled(verdict: &Verdict, limit: f64) -> f64 {
     if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
 }

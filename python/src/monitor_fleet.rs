@@ -27,7 +27,7 @@ struct State {
     fleet: Fleet<Monitor>,
     /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
-    /// Record of everything that the monitors reported about these rows.
+    /// Record of all events, drifts and changes that the monitors reported about these rows.
     journal: Journal,
 }
 
@@ -87,7 +87,7 @@ impl MonitorGroups {
         answers.into_dict(py, width, Some(&keys))
     }
 
-    /// Makes the last rows of a key its reference. Returns false for an unknown key.
+    /// Makes the most recent rows of a key its reference. Returns false for an unknown key.
     fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         let mut state = self.state(py)?;
         let State { fleet, journal, rows } = &mut *state;
@@ -100,7 +100,7 @@ impl MonitorGroups {
         py.detach(|| fleet.with(key, accept)).map_err(|error| refused(&error)).map(|()| true)
     }
 
-    /// Writes the page of all keys.
+    /// Writes the HTML page of all keys. `by` is the name of the key column.
     fn report(&self, py: Python<'_>, path: PathBuf, title: String, by: String) -> PyResult<()> {
         let state = self.state(py)?;
         let State { fleet, journal, .. } = &*state;
@@ -111,7 +111,7 @@ impl MonitorGroups {
         Ok(self.state(py)?.fleet.keys().map(str::to_owned).collect())
     }
 
-    /// Returns a copy of the monitor of a key.
+    /// Returns a copy of the monitor of a key. None for an unknown key.
     fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<PyMonitor>> {
         let found = self.state(py)?.fleet.get(key).map_err(|error| refused(&error))?;
         Ok(found.map(|monitor| PyMonitor::of(monitor, Vec::new())))
@@ -123,7 +123,7 @@ impl MonitorGroups {
         Ok(PyMonitor::of(self.state(py)?.fleet.fresh().clone(), Vec::new()))
     }
 
-    /// Returns a fleet with the same template and without keys.
+    /// Returns a fleet without keys, whose new monitors start as in this fleet.
     fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
         let fresh = self.state(py)?.fleet.fresh().clone();
         let fleet = Fleet::of_monitors(fresh).map_err(|error| refused(&error))?;

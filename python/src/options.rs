@@ -9,13 +9,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
 
-/// Returns the Python spelling of an option.
+/// Returns the Python spelling of an option: with underscores instead of hyphens.
 pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// Converts keyword arguments to options. For a kernel given as a function, also returns the type of rows.
-/// `None` means the default.
+/// Converts keyword arguments to options. A value of None means the default. For a kernel given as a function, also
+/// returns the type of rows.
 pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Option<Points>)> {
     let mut options = Options::new(Kind::Auto, kept);
     let mut points = None;
@@ -36,14 +36,14 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
-/// Rule for integers.
+/// Rule for whole numbers, in messages.
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
-/// Value with its name.
+/// Value of a Python argument, with its name for messages.
 pub struct Named<'a, 'py> {
-    /// Name of the value.
+    /// Name of the argument.
     pub name: &'a str,
-    /// The value.
+    /// Value of the argument.
     pub value: &'a Bound<'py, PyAny>,
 }
 
@@ -56,13 +56,13 @@ impl Named<'_, '_> {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
 
-    /// Converts the value to this type. The library checks its range.
+    /// Converts the value to the type of an option. The library checks the range.
     fn of(&self, values: Type) -> PyResult<Value> {
         let text = self.value.extract::<String>().ok();
         let is_infinite = || self.value.extract::<f64>().is_ok_and(|value| value == f64::INFINITY);
         let value = match (values, text) {
             (Type::Choice(list), None) => {
-                // Command-line words for True and False.
+                // The words on the command line for True and False.
                 let word = self.value.extract().map(|yes| if yes { "mean" } else { "none" });
                 word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
             }
@@ -93,12 +93,12 @@ impl Named<'_, '_> {
         })
     }
 
-    /// Converts the value to an integer.
+    /// Converts the value to a whole number.
     pub fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
         self.value.extract().map_err(|_| self.wrong(WHOLE))
     }
 
-    /// Returns the entry of `names` that equals the value.
+    /// Returns the entry of `names` that equals the value, or an error with a hint.
     pub fn one_of(&self, names: &[&'static str]) -> PyResult<&'static str> {
         let Ok(text) = self.value.extract::<String>() else { return Err(self.wrong("a name")) };
         names.iter().copied().find(|name| *name == text).ok_or_else(|| self.none_of(&text, names))
@@ -110,19 +110,19 @@ impl Named<'_, '_> {
     }
 }
 
-/// Converts the seed of a generator.
+/// Converts the seed of a random generator.
 pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
-/// Converts the value of an option; `None` if the value is None in Python.
+/// Converts the value of an option. Returns `None` if the value is None in Python.
 pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
     let read = |value: &Bound<'_, PyAny>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
-/// Returns a hint with the most similar name; empty if no name is similar.
+/// Returns a hint with the most similar name, or an empty string if no name is similar.
 fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
     let text = text.to_lowercase();
     let nearest = names.map(|name| (strsim::levenshtein(&text, &name.to_lowercase()), name)).min();
@@ -131,7 +131,7 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
         .map_or_else(String::new, |(_, name)| format!(": did you mean '{name}'?"))
 }
 
-/// Kernel before the length of rows is known.
+/// Kernel, chosen before the length of rows is known.
 pub struct Chosen {
     /// Type of rows that the kernel takes.
     pub points: Points,
@@ -139,8 +139,8 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// Reads the keyword `kernel`, which is a name or a function, and the parameters that the kernel uses.
-    /// Other parameters are ignored, as in scikit-learn.
+    /// Reads the keyword `kernel`, which is a name or a function, and the parameters of that kernel. Ignores other
+    /// parameters, as in scikit-learn.
     pub fn new(keywords: &Bound<'_, PyDict>) -> PyResult<Self> {
         let name: Option<String> = keywords.get_item("kernel")?.and_then(|name| name.extract().ok());
         let name = name.map(|name| if name == "poly" { "polynomial".to_owned() } else { name });
@@ -158,7 +158,7 @@ impl Chosen {
         Ok(Self { points, setup })
     }
 
-    /// Creates an empty dictionary for rows of this length.
+    /// Creates an empty kernel dictionary for rows of this length.
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
@@ -201,6 +201,7 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// -------
 /// list of dict
 ///     Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option.
+///     The help uses the Python spelling.
 ///
 /// Examples
 /// --------
@@ -272,12 +273,12 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Set the number of threads for passes over long rows, for the whole process. Results do not depend on it.
+/// Set the number of threads for computations on long rows, for the whole process. Results do not depend on the number.
 ///
 /// Parameters
 /// ----------
 /// count : int
-///     At least 1, the default. More threads help if rows have 30,000 numbers or more.
+///     Number of threads, at least 1, which is the default. More threads help if rows have 30,000 numbers or more.
 ///
 /// Examples
 /// --------

@@ -1,4 +1,4 @@
-//! Pages of monitors.
+//! HTML pages of monitors.
 
 use crate::arrays::numbers;
 use eigenhedge::Monitor;
@@ -8,7 +8,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use std::path::Path;
 
-/// Times of rows in seconds since 1970.
+/// Times of rows in seconds since 1970, if known.
 #[derive(Default)]
 pub struct RowTimes {
     seconds: Vec<f64>,
@@ -16,13 +16,13 @@ pub struct RowTimes {
 }
 
 impl RowTimes {
-    /// Reads an array of times in seconds. NaN marks a missing time.
+    /// Converts an array of times in seconds since 1970. NaN marks a missing time.
     pub fn of(times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let seconds = times.map(numbers).transpose()?.map(|seconds| seconds.to_vec()).unwrap_or_default();
         Ok(Self { seconds, text: String::new() })
     }
 
-    /// Returns a row with its time.
+    /// Returns row `i` of the array, whose number in the stream is `number`, with its time.
     pub fn row<'a>(&'a mut self, i: usize, number: u64, cells: &'a [f64]) -> RowAt<'a> {
         let seconds = self.seconds.get(i).copied().filter(|seconds| !seconds.is_nan());
         self.text.clear();
@@ -37,7 +37,7 @@ pub fn column_names(monitor: &Monitor) -> Vec<String> {
     names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect())
 }
 
-/// Writes the page of a journal. For monitors by key, `by` is the name of the key column.
+/// Writes the HTML page of a journal. For monitors by key, `by` is the name of the key column.
 pub fn write_page(
     path: &Path,
     journal: &Journal,

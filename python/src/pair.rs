@@ -19,7 +19,7 @@ type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bo
 
 /// Learner over pairs of rows: finds directions of one stream that correlate with directions of another.
 ///
-/// Before each pair it commits to k directions ``(u, v)`` and gains ``(u·x)(v·y)`` along each.
+/// Before each pair, the learner commits to k directions ``(u, v)``. It gains ``(u·x)(v·y)`` along each of them.
 ///
 /// Parameters
 /// ----------
@@ -32,7 +32,8 @@ type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bo
 /// alpha : float, default=0.001
 ///     Share of the uniform distribution that is mixed in. The theorem covers only 0.
 /// norm_bound : float or "auto", default="auto"
-///     Q with ``|x| |y| <= Q²`` for all pairs, or ``"auto"`` for the largest value so far. The theorem requires a number.
+///     Number Q with ``|x| |y| <= Q²`` for all pairs, or ``"auto"`` for the smallest such number so far. The theorem
+///     requires a number.
 /// seed : int, default=0
 ///     Seed of the random draws.
 ///
@@ -98,7 +99,7 @@ impl Pair {
     /// Parameters
     /// ----------
     /// x, y : array-like of shape (left,) and (right,)
-    ///     The pair.
+    ///     Pair of rows.
     ///
     /// Returns
     /// -------
@@ -114,9 +115,8 @@ impl Pair {
         Ok((gain.expected, gain.realised))
     }
 
-    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of
-    /// their probability of being kept. A direction whose parts both have norm √½ is a pair of singular
-    /// directions.
+    /// tuple (left parts, right parts, probabilities): learned directions as rows, in descending order of their
+    /// probability of being kept. If both parts of a direction have norm √½, they are a pair of singular directions.
     #[getter]
     fn directions<'py>(&self, py: Python<'py>) -> PyResult<Directions<'py>> {
         let (left, right, probabilities) = lock(py, &self.state)?.learner.directions();
@@ -130,13 +130,14 @@ impl Pair {
         Ok((state.expected, state.realised))
     }
 
-    /// float or None: total gain of the best fixed directions in hindsight; None if rows are too long.
+    /// float or None: total gain of the best fixed directions in hindsight. None if rows are too long.
     #[getter]
     fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))
     }
 
-    /// float or None: lower bound on the total expected gain (JMLR section 9); None with mixing, or without a norm bound.
+    /// float or None: lower bound on the total expected gain (JMLR section 9). None with mixing or without a norm
+    /// bound.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         let (best, rows) = (self.best_gain(py)?, lock(py, &self.state)?.rows);
@@ -146,9 +147,9 @@ impl Pair {
 
 /// Average of the distributions of a learner, as a fixed hypothesis for future rows (online to batch).
 ///
-/// Add the learner before each row and once at the end. For independent rows the expected loss of the average on a new row is
-/// that of the run divided by the number of rows. Its excess over the best subspace is at most the regret bound divided by the
-/// number of rows.
+/// Add the learner before each row. For independent rows, the expected loss of the average on a new row is the expected
+/// loss of the run divided by the number of rows. Its excess over the best subspace is at most the regret bound divided
+/// by the number of rows.
 ///
 /// Parameters
 /// ----------
@@ -179,14 +180,15 @@ impl LearnerAverage {
         Ok(Self { average: Mutex::new(Average::new(dim).map_err(|error| refused(&error))?) })
     }
 
-    /// Add the current distribution of a model. It must be a single subspace learner over plain rows without a center.
+    /// Add the current distribution of a model, which must be a single subspace learner over plain rows without a
+    /// center.
     fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
         let mut state = model.state(py)?;
         let mut average = lock(py, &self.average)?;
         state.add_to(&mut average).map_err(|error| refused(&error))
     }
 
-    /// int: number of terms added.
+    /// int: number of distributions added.
     #[getter]
     fn terms(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(lock(py, &self.average)?.terms())
@@ -198,7 +200,7 @@ impl LearnerAverage {
         lock(py, &self.average)?.loss(&row).map_err(|error| refused(&error))
     }
 
-    /// ndarray of shape (dim, dim): average expected projection.
+    /// ndarray of shape (dim, dim): average of the expected projections.
     #[getter]
     fn projection<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         transposed(py, &lock(py, &self.average)?.projection())

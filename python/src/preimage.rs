@@ -1,4 +1,4 @@
-//! Combinations of features: pre-images, means, and distances of means.
+//! Combinations of features: pre-images, mean features, and distances between mean features.
 
 use crate::arrays::{Given, Rows, numbers};
 use crate::errors::refused;
@@ -12,17 +12,17 @@ use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Point, squared distance, and true if the search converged.
+/// Point, its squared distance in the feature space, and true if the search converged.
 type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, bool);
 
-/// Returns the rows, converted for a kernel, and an empty dictionary for it.
+/// Returns the rows, converted for a kernel, and an empty dictionary of that kernel.
 fn rows(kernel: &Chosen, given: &Bound<'_, PyAny>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
     let given = Given::new(given, &kernel.points)?;
     let mut rows = Rows::given(&given)?;
     Ok((rows.all(), kernel.dictionary(rows.length())?))
 }
 
-/// Creates a dictionary of these atoms, and the combination of them with these weights.
+/// Adds atoms to a dictionary. Returns the dictionary and the combination of the atoms with these weights.
 fn expansion(mut dictionary: Vectors, atoms: &[Vec<f64>], weights: Vec<f64>) -> Result<(Vectors, Expansion), Error> {
     atoms.iter().for_each(|atom| dictionary.push(atom));
     let expansion = Expansion::new(&dictionary, weights)?;
@@ -66,7 +66,8 @@ pub fn preimage<'py>(
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 
-/// Returns the position of the best candidate for a combination of atoms, and its squared distance or cosine.
+/// Returns the position of the candidate with the smallest distance or angle to a combination of atoms, and its squared
+/// distance or cosine.
 #[pyfunction]
 #[pyo3(name = "_best_candidate")]
 pub fn candidate(
@@ -92,8 +93,8 @@ pub fn candidate(
     Ok((best.index, best.score))
 }
 
-/// Returns the squared norm of the mean of the features of some rows, and its inner product with the features
-/// of each other row.
+/// Returns the squared norm of the mean feature of the rows `x`, and its inner products with the features of the rows
+/// `at`.
 #[pyfunction]
 #[pyo3(name = "_kernel_mean")]
 pub fn kernel_mean<'py>(
@@ -116,8 +117,8 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
-/// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased value if both
-/// samples have at least two rows, and the p-value if splits are requested.
+/// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased value if both samples
+/// have at least two rows, and the p-value if `splits` is positive.
 #[pyfunction]
 #[pyo3(name = "_mmd")]
 pub fn mmd(

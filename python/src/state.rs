@@ -1,4 +1,4 @@
-//! A model with the state of the Python side.
+//! State of a model object in Python.
 
 use crate::items::Points;
 use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Locks a state. The interpreter lock is released while waiting for other threads.
+/// Locks a mutex. The interpreter lock is released while waiting for other threads.
 pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'a, T>> {
     state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
 }
@@ -21,9 +21,9 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
     Ok(PyBytes::new(py, &bytes.map_err(|error| PyRuntimeError::new_err(error.to_string()))?))
 }
 
-/// Model, with the cached basis of its next row and the time spent learning.
+/// Model with the time spent learning, and a cache of the basis for its next row.
 pub struct State {
-    /// Model. Its resume state is that of the Python side, as JSON (see `eigenhedge/_snapshot.py`).
+    /// Model. Its resume state contains data of the Python side as JSON (see `eigenhedge/_snapshot.py`).
     pub core: Model,
     next: Option<Embedding>,
     spent: Duration,
@@ -32,7 +32,7 @@ pub struct State {
 }
 
 impl State {
-    /// Creates the state of a model.
+    /// Creates the state of a model, with no time spent.
     pub fn new(core: Model) -> Self {
         let points = Points::of_kernel(core.spec().kernel.as_ref());
         Self { core, next: None, spent: Duration::ZERO, points }
@@ -53,18 +53,18 @@ impl State {
         self.spent.as_secs_f64()
     }
 
-    /// Sets whether coordinates and reconstructions of the following rows are needed.
+    /// Sets whether the following rows need coordinates and reconstructions.
     pub fn ask(&mut self, coordinates: bool, reconstructions: bool) -> Result<(), Error> {
         self.core.ask_for_coordinates(coordinates);
         self.core.ask_for_reconstructions(reconstructions)
     }
 
-    /// Runs one trial.
+    /// Runs one trial with a row.
     pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
         self.learn(|model| model.step(row))
     }
 
-    /// Runs one trial with several rows, and their weights if given.
+    /// Runs one trial with several rows, weighted if `weights` is given.
     pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
         self.learn(|model| model.step_batch(rows, weights))
     }
@@ -74,13 +74,13 @@ impl State {
         self.learn(|model| model.step_matrix(matrix, rows))
     }
 
-    /// Runs one trial with a symmetric matrix in standard units.
+    /// Runs one trial with a symmetric matrix in standard units that represents `rows` rows.
     pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
         self.learn(|model| model.step_scaled_matrix(matrix, rows))
     }
 
-    /// Runs one trial per row, and calls `each` after each. On an error, the previous rows have been learned;
-    /// the error includes the position of its row.
+    /// Runs one trial per row, and calls `each` after each row. An error includes the position of its row. The previous
+    /// rows have then been learned.
     pub fn step_each(&mut self, rows: &[&[f64]], each: impl FnMut(&Model, Loss)) -> Result<(), (usize, Error)> {
         self.learn(|model| model.step_each(rows, each))
     }
@@ -93,18 +93,18 @@ impl State {
         outcome
     }
 
-    /// Returns the directions that are currently most likely to be kept, for rows in units of the input.
+    /// Returns the directions most likely to be kept, for rows in units of the input.
     pub fn embedding(&mut self) -> &mut Embedding {
         self.core.frozen()
     }
 
-    /// Returns the basis for the coordinates of the next row, for rows in units of the input.
+    /// Returns the basis of the coordinates of the next row, for rows in units of the input.
     pub fn next_embedding(&mut self) -> &mut Embedding {
         let Self { core, next, .. } = self;
         next.get_or_insert_with(|| core.next_embedding())
     }
 
-    /// Returns the energy along each direction, and in total.
+    /// Returns the energy (sum of squares) along each direction, and in total. `None` if it is not known exactly.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
         let embedding = self.core.embedding();
         self.core.energies(&embedding)

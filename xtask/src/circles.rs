@@ -1,14 +1,14 @@
 //! Import cycles between the files of a crate.
 //!
-//! A file uses another if one of its paths (`crate::`, `super::`, `self::`, or from a child module) ends there. A name that a
-//! `mod.rs` exports with `pub use` belongs to its original file, and the export itself does not count. `lib.rs` and `main.rs`
-//! are ignored, because they declare everything, and so is code under `#[cfg(test)]`.
+//! File A uses file B if a path in A (after `crate::`, `super::`, `self::` or a child module) ends in B. A name that a
+//! `mod.rs` exports with `pub use` belongs to its original file, and the export itself does not count. `lib.rs` and
+//! `main.rs` are ignored, because they declare all modules. Code under `#[cfg(test)]` is ignored too.
 
 use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Known cycles: the sources, and their files. No cycle may be added or extended.
+/// Known cycles: a folder of sources, and the files of the cycle. No cycle may be added or extended.
 const KNOWN: &[(&str, &[&str])] = &[
     ("crates/eigenhedge/src", &["kernel/items.rs", "kernel/mod.rs", "kernel/rows.rs", "kernel/vector_kernels.rs"]),
     ("crates/eigenhedge/src", &["linalg/matrix/combine.rs", "linalg/matrix/mod.rs"]),
@@ -38,15 +38,15 @@ const KNOWN: &[(&str, &[&str])] = &[
     ("python/src", &["errors.rs", "options.rs"]),
 ];
 
-/// Path of a module below the root, as a list of names.
+/// Path of a module below the crate root, as a list of names.
 type Module = Vec<String>;
 
-/// Source file: its module, the paths it uses, and its exports of other files.
+/// Source file: its path, the paths that it uses, and the names that it exports from other files.
 #[derive(Default)]
 struct Source {
     path: String,
     uses: Vec<Vec<String>>,
-    /// Exported name, or `*`, and the path to which it refers.
+    /// Exported name, or `*`, with the path to which the name refers.
     exports: Vec<(String, Vec<String>)>,
 }
 
@@ -63,7 +63,7 @@ pub fn faults(sources: &str, files: &[File]) -> Vec<String> {
     circles(files).into_iter().filter(|group| !is_known(group)).map(sentence).collect()
 }
 
-/// Returns groups of files that use each other. Each file is listed with the files of its group that it uses.
+/// Returns the groups of files that use each other. Each file is listed with the files of its group that it uses.
 pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
     let sources = sources(files);
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -121,7 +121,7 @@ fn sources(files: &[File]) -> BTreeMap<Module, Source> {
     sources
 }
 
-/// Collects the paths and exports of a file.
+/// Collects the paths that a file uses and the names that it exports.
 fn read(tokens: &[Token<'_>], source: &mut Source) {
     let children: Vec<&str> =
         tokens.windows(3).filter(|three| three[0].0 == "mod" && three[2].0 == ";").map(|three| three[1].0).collect();
@@ -146,7 +146,7 @@ fn read(tokens: &[Token<'_>], source: &mut Source) {
     }
 }
 
-/// Expands a path with groups into single paths with their names.
+/// Expands a path with groups (`a::{b, c}`) into single paths, each with the name that it imports.
 fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<String>, String)>) {
     let depth = front.len();
     let mut rest = tokens;
@@ -191,7 +191,7 @@ fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<St
     front.truncate(depth);
 }
 
-/// Returns the module whose file contains the end of a path.
+/// Returns the module in whose file a path ends.
 fn resolve<'a>(
     sources: &'a BTreeMap<Module, Source>,
     from: &[String],

@@ -1,11 +1,12 @@
-//! Instruction counts of the hot paths, compared with a file. A change that makes rows more expensive fails, even on a busy
-//! machine.
+//! Instruction counts of the hot paths, compared with a file. The check fails if rows have become more expensive. A
+//! busy machine does not affect the counts.
 //!
-//! Each case runs twice under valgrind, with few rows and with many. The difference divided by the number of additional rows is
-//! the cost per row without startup. The programs are built as by `cargo test`, because a release build would take minutes; the
-//! counts are therefore meaningful only relative to each other. Valgrind supports AVX2 but not AVX-512.
+//! Each case runs twice under valgrind, with few and with many rows. The difference divided by the number of additional
+//! rows is the cost per row without startup. The programs are built as by `cargo test`, because a release build would
+//! take minutes. The counts are therefore meaningful only relative to each other. Valgrind supports AVX2 but not
+//! AVX-512.
 //!
-//! With another compiler or processor, a difference is reported but is not a failure.
+//! With another compiler or processor, a difference is only reported.
 
 use crate::run;
 use std::collections::BTreeMap;
@@ -13,14 +14,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Allowed relative excess over the count in the file.
+/// Maximum relative increase over the count in the file.
 const TOLERANCE: f64 = 0.10;
 const FILE: &str = "bench/instructions.toml";
 const PROGRAMS: [&str; 2] = ["hot_paths", "read_rows"];
-/// Build command of the tests. With the same command, nothing is compiled again.
+/// Build command, equal to that of the tests so that nothing is compiled again.
 const BUILD: &str = "build --profile test --workspace --locked";
 
-/// Measured path through the code: its program, its name, and two numbers of rows.
+/// Measured code path: the program, the name of the case, and two numbers of rows.
 struct Case {
     program: PathBuf,
     name: String,
@@ -28,7 +29,7 @@ struct Case {
     many: u64,
 }
 
-/// Instructions per row for each case, with the compiler and the processor.
+/// Instructions per row of each case, with the compiler and the processor.
 #[derive(Default)]
 struct Counts {
     compiler: String,
@@ -36,7 +37,7 @@ struct Counts {
     rows: BTreeMap<String, u64>,
 }
 
-/// Compares the counts with those in the file. Skipped if valgrind is not installed.
+/// Compares the counts with those in the file. Does nothing if valgrind is not installed.
 pub fn compare(root: &Path) -> Result<(), String> {
     if Command::new("valgrind").arg("--version").output().is_err() {
         println!("skipped: valgrind is not installed, so no instructions are counted");
@@ -48,14 +49,14 @@ pub fn compare(root: &Path) -> Result<(), String> {
     judge(&kept, &Counts::taken(root)?)
 }
 
-/// Counts instructions and writes the file.
+/// Counts instructions and writes the counts to the file.
 pub fn write(root: &Path) -> Result<(), String> {
     let text = Counts::taken(root)?.text();
     print!("{text}");
     std::fs::write(root.join(FILE), text).map_err(|error| format!("{FILE}: {error}"))
 }
 
-/// Prints all cases. Returns an error if one is too expensive and the counts are comparable.
+/// Prints all cases. Returns an error if a case is too expensive and the file is from the same compiler and processor.
 fn judge(kept: &Counts, now: &Counts) -> Result<(), String> {
     let same = kept.compiler == now.compiler && kept.processor == now.processor;
     let mut dearer = Vec::new();
@@ -110,7 +111,7 @@ impl Counts {
         text
     }
 
-    /// Parses the output of `text`, which is a small subset of TOML.
+    /// Parses the output of [`Self::text`], which is a small subset of TOML.
     fn parse(text: &str) -> Result<Self, String> {
         let mut counts = Self::default();
         let is_said = |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with('['));
@@ -130,7 +131,7 @@ impl Counts {
     }
 }
 
-/// Builds examples as `cargo test` does. Returns their paths.
+/// Builds examples with the profile of the tests. Returns the paths of the programs.
 pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.args(BUILD.split(' ')).current_dir(root);
@@ -160,8 +161,7 @@ fn cases(root: &Path) -> Result<Vec<Case>, String> {
 }
 
 impl Case {
-    /// Returns the instructions per row, computed from runs with `few` and with `many` rows. Both run at the
-    /// same time.
+    /// Returns the instructions per row, computed from runs with `few` and with `many` rows. The runs are concurrent.
     fn instructions(&self) -> Result<u64, String> {
         let (few, many) = std::thread::scope(|scope| {
             let few = scope.spawn(|| self.total(self.few));
@@ -184,7 +184,7 @@ impl Case {
     }
 }
 
-/// Returns the standard output and standard error of a program.
+/// Runs a program. Returns its standard output and standard error, or an error if it fails.
 pub fn output(command: &mut Command) -> Result<(String, String), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
@@ -200,7 +200,7 @@ fn compiler() -> Result<String, String> {
     Ok(output(Command::new(rustc).arg("--version"))?.0.trim().to_owned())
 }
 
-/// Returns the processor features that determine the vector instructions under valgrind.
+/// Returns a name of the vector instructions that the processor has under valgrind.
 fn processor() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {

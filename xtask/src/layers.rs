@@ -1,7 +1,7 @@
-//! Order of modules: each uses only modules listed before it in the tables of `ARCHITECTURE.md`.
+//! Order of modules: a module may use only modules that are listed before it in the tables of `ARCHITECTURE.md`.
 //!
-//! Sources are read, not compiled. Code under `#[cfg(test)]` may use anything, and so may `lib.rs`, which declares all modules.
-//! The tables define a total order, so that there can be no cycle.
+//! Sources are read, not compiled. Code under `#[cfg(test)]` and `lib.rs`, which declares all modules, may use any
+//! module. The tables define a total order, so there can be no cycle.
 
 use crate::circles;
 use crate::source_tokens::{File, Token, tokens};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crate whose modules are ordered: its sources, and the place of the list in `ARCHITECTURE.md`.
+/// Crate whose modules are ordered: its sources, and the section of `ARCHITECTURE.md` with the table.
 struct Ordered {
     sources: &'static str,
     section: &'static str,
-    /// Column of the table with module names.
+    /// Column of the table that contains the module names.
     column: usize,
 }
 
@@ -22,10 +22,10 @@ const ORDERED: &[Ordered] = &[
     Ordered { sources: "crates/eigenhedge-io/src", section: "## Rows in, rows out", column: 0 },
 ];
 
-/// Modules that each module uses, each with a location.
+/// Modules that each module uses, with the location of the first use.
 type Uses = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Checks every crate in [`ORDERED`], and the locations of module files in all packages.
+/// Checks the order of modules in the crates of [`ORDERED`], and module files and import cycles in all packages.
 pub fn check(root: &Path) -> Result<(), String> {
     let mut faults = Vec::new();
     let mut report = |sources: &str, found: Vec<String>| {
@@ -55,7 +55,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// Returns the Rust files below a folder.
+/// Returns the Rust files below a folder, with their texts.
 pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     let (mut files, mut folders) = (Vec::new(), vec![sources.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -70,8 +70,8 @@ pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-/// Returns the names in backquotes in a column of the first table of a section, up to the first row that
-/// names another crate.
+/// Returns the names in backquotes in a column of the first table of a section, up to the first row about another
+/// crate.
 fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     let lines = text.lines().skip_while(|line| *line != section).skip_while(|line| !line.starts_with('|'));
     let cells =
@@ -80,14 +80,14 @@ fn table(text: &str, section: &str, column: usize) -> Vec<String> {
     rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(|name| name.trim_end_matches('/').to_owned()).collect()
 }
 
-/// Returns modules that have children and whose own file is not `mod.rs`.
+/// Returns a message for each module that has child modules but whose own file is not `mod.rs`.
 fn misplaced_files(files: &[File]) -> Vec<String> {
     let is_folder = |folder: &Path| files.iter().any(|(path, _)| path.starts_with(folder));
     let misplaced = files.iter().filter(|(path, _)| is_folder(&path.with_extension("")));
     misplaced.map(|(path, _)| format!("{0}.rs must be {0}/mod.rs", path.with_extension("").display())).collect()
 }
 
-/// Returns all differences between a crate and its table.
+/// Returns a message for each difference between a crate and its table.
 fn out_of_order(table: &[String], files: &[File]) -> Vec<String> {
     let position = |name: &str| table.iter().position(|module| module == name);
     let (modules, uses) = uses(files);
@@ -120,8 +120,7 @@ fn reaches(uses: &Uses, from: &str, to: &str) -> bool {
     seen.contains(to)
 }
 
-/// Returns the top-level modules, and the modules that each uses: the first parts of the paths in its code,
-/// below the root of the crate.
+/// Returns the top-level modules, and the top-level modules that each of them uses.
 fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
     let (mut modules, mut uses) = (BTreeSet::new(), Uses::new());
     let mut tests = Vec::new();
@@ -147,8 +146,7 @@ fn uses(files: &[File]) -> (BTreeSet<String>, Uses) {
     (modules, uses)
 }
 
-/// Returns the names after `crate::`, or after as many `super::` as lead to the root from a module at this
-/// depth.
+/// Returns the names after `crate::`, or after as many `super::` as lead from this depth to the crate root.
 fn paths_from_root<'a>(tokens: &[Token<'a>], depth: usize) -> Vec<Token<'a>> {
     let mut found = Vec::new();
     for at in 0..tokens.len() {
@@ -160,7 +158,7 @@ fn paths_from_root<'a>(tokens: &[Token<'a>], depth: usize) -> Vec<Token<'a>> {
     found
 }
 
-/// Follows a path from a module at this depth to the root, and collects the names below the root.
+/// Follows a path from a module at this depth to the crate root, and collects the names that follow.
 fn first_names<'a>(tokens: &[Token<'a>], depth: usize, found: &mut Vec<Token<'a>>) {
     let (up, after) = match tokens {
         [("crate", _), ("::", _), after @ ..] => (0, after),
@@ -204,7 +202,7 @@ Text.
 | package | `python/` | |
 ";
 
-    /// Returns the faults of a crate with three valid modules after one file is replaced.
+    /// Returns the messages about a crate with three valid modules after one file is replaced.
     fn faults(path: &str, text: &str) -> Vec<String> {
         let mut files = BTreeMap::from([
             ("lib.rs", "pub mod mid; use crate::mid::part;"),

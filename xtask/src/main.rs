@@ -1,4 +1,4 @@
-//! Development commands: `cargo xtask help` lists them.
+//! Development commands. `cargo xtask help` lists them.
 
 mod api;
 mod book;
@@ -47,7 +47,7 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this help";
 
-/// Check: its name, its arguments to cargo, and an environment variable.
+/// Check that runs cargo: name, arguments, and an optional environment variable.
 struct Step {
     name: &'static str,
     arguments: &'static str,
@@ -58,9 +58,9 @@ const fn step(name: &'static str, arguments: &'static str) -> Step {
     Step { name, arguments, variable: None }
 }
 
-/// Checks, from cheap to expensive. Clippy compiles all targets, including benches, without code generation;
-/// a release build would take minutes and check nothing more. Tests select the whole workspace, although the
-/// Python package has no Rust tests, so that its build reuses their dependencies.
+/// Checks, from cheap to expensive. Clippy compiles all targets, including benches, without code generation. A release
+/// build would take minutes and check nothing more. Tests select the whole workspace, although the Python package has
+/// no Rust tests, so that the build of the package reuses the compiled dependencies.
 const CHECKS: &[Step] = &[
     step("format", "fmt --all --check"),
     step("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
@@ -153,12 +153,12 @@ fn test() -> ExitCode {
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
         Ok(())
     };
-    // Packages are fetched during compilation. The step that needs them reports errors.
+    // Python packages are downloaded during compilation. The step that needs them reports errors.
     let environments = std::thread::spawn(|| (python::environment(&root()), spark::environment(&root())));
     let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::check(&root())));
     let checks =
         layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
-    // Last, because they use the programs built by the tests.
+    // These steps come last, because they use the programs built by the tests.
     let result = checks
         .and_then(|()| timed("instructions", &|| count::compare(&root())))
         .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
@@ -167,7 +167,7 @@ fn test() -> ExitCode {
             drop(environments.join());
             timed("wheel", &|| python::prepare(&root()))
         })
-        // In parallel, because neither keeps two cores busy.
+        // Both run in parallel, because neither keeps two cores busy.
         .and_then(|()| timed("python, spark", &|| spark::test_beside(&root(), || python::check(&root()))));
     if result.is_ok() {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
@@ -175,13 +175,13 @@ fn test() -> ExitCode {
     outcome(result)
 }
 
-/// Runs an example that performs checks and reports the results.
+/// Builds and runs an example that performs checks.
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
 }
 
-/// Measures the time per row through the library and through the program, with a release build.
+/// Measures the time per row of the library and of the program, with a release build.
 fn doors(arguments: &[&str]) -> Result<(), String> {
     let mut cargo = Command::new(env!("CARGO"));
     run(cargo
@@ -214,7 +214,7 @@ impl Step {
     }
 }
 
-/// Prints and runs a command.
+/// Prints a command line and runs the command.
 fn run(command: &mut Command) -> Result<(), String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let line: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

@@ -1,23 +1,22 @@
-//! Comparison of processors with other vector instructions. Rounding must not change decisions.
+//! Comparison of results on processors with different vector instructions. Rounding must not change decisions.
 //!
-//! The program `processors` runs natively and under QEMU, as processors with AVX2 and with neither AVX2 nor AVX-512. QEMU does
-//! not support AVX-512, so those instructions are compared only if this processor has them.
+//! The example `processors` runs natively and under QEMU, on an emulated processor with AVX2 and on one without AVX2
+//! and AVX-512. QEMU does not support AVX-512, so AVX-512 is compared only if this processor has it.
 
 use crate::count;
 use std::path::Path;
 use std::process::Command;
 
 const QEMU: &str = "qemu-x86_64";
-/// Emulated processors: their vector instructions and names.
+/// Emulated processors: vector instructions, and name in QEMU.
 const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")];
-/// Largest allowed difference, as a share of the largest loss so far, or of the length of the coordinates of
-/// a row.
+/// Maximum difference, relative to the largest loss so far or to the norm of the coordinates of a row.
 const TOLERANCE: f64 = 1e-9;
 
-/// Result: the name of its case, with its losses and coordinates.
+/// Result of a row: the name of its case, and two losses followed by the coordinates.
 type Answer<'a> = (&'a str, Vec<f64>);
 
-/// Compares the results. Skipped if QEMU is not installed.
+/// Compares the results. Does nothing if QEMU is not installed.
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if Command::new(QEMU).arg("--version").output().is_err() {
         println!("skipped: {QEMU} is not installed (Debian: qemu-user), so no processors are compared");
@@ -53,7 +52,7 @@ fn here_instructions() -> &'static str {
     "no AVX-512"
 }
 
-/// Returns the largest relative difference of losses and of coordinates in each case.
+/// Returns the name of each case, with the largest relative differences of losses and of coordinates.
 fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, String> {
     let mut found: Vec<(String, f64, f64)> = Vec::new();
     let mut largest = 0.0_f64;
@@ -76,7 +75,7 @@ fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, Strin
         let apart = norm(&mut own[2..].iter().zip(&other[2..]).map(|(a, b)| a - b));
         let coordinates = share(apart, norm(&mut own[2..].iter().copied()));
         if let Some((_, losses, places)) = found.last_mut() {
-            // NaN must not be lost.
+            // A NaN must not be replaced by a number.
             *losses = if loss <= *losses { *losses } else { loss };
             *places = if coordinates <= *places { *places } else { coordinates };
         }

@@ -8,29 +8,29 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Checks the sources and the installed package.
+/// Checks the Python sources and the installed package.
 pub fn test(root: &Path) -> Result<(), String> {
     prepare(root)?;
     check(root)
 }
 
-/// Checks the sources, and installs a wheel built with the development profile. The test profile would build
-/// a test harness.
+/// Checks the Python sources, and installs a wheel built with the development profile. The test profile would build a
+/// test harness.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // Built by the same command as the tests, so that nothing is compiled twice and the program is never older than the
+    // The command is that of the tests, so that nothing is compiled twice and the program is never older than the
     // package.
     run(&mut step("program", "test --workspace --no-run --locked --features eigenhedge-cli/serve").command())
 }
 
-/// Checks the stub of the native module, and runs pytest on the installed package.
+/// Checks the type stub of the native module, and runs pytest on the installed package.
 pub fn check(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let stub = "mypy.stubtest --concise --mypy-config-file python/pyproject.toml eigenhedge._core";
     run(module(&environment, stub).current_dir(root))?;
-    // Not from the folder of the package, where the sources would shadow the installed package.
+    // In the folder of the package, the sources would shadow the installed package.
     let mut pytest = module(&environment, "pytest -q -p no:cacheprovider python/tests");
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
@@ -45,13 +45,13 @@ fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
 }
 
-/// Builds the published wheel into `target/wheels`.
+/// Builds the wheel for publication into `target/wheels`.
 pub fn wheel(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
 }
 
-/// Creates the source distribution, and builds a wheel from it alone.
+/// Creates the source distribution, and builds a wheel from it outside the repository.
 pub fn source_distribution(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     let folder = empty(&root.join("target/python/source"))?;
@@ -69,7 +69,7 @@ pub fn bench(root: &Path) -> Result<(), String> {
     run(interpreter(&environment).arg(root.join("python/benches/ratios.py")))
 }
 
-/// Measures speed and loss, and compares them with other programs. Uses a release build.
+/// Compares speed and loss with other programs, with a release build.
 pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
@@ -78,14 +78,14 @@ pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
 }
 
-/// Runs a script of `bench` on the package, with a release build.
+/// Runs a script in `bench` that measures the package, with a release build.
 pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
     run(interpreter(&environment).arg(root.join("bench").join(script)).args(arguments).current_dir(root))
 }
 
-/// Measures the monitor of the program and compares the results with its targets. Uses a release build.
+/// Compares the monitor of the program with its targets, with a release build.
 pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     let mut python = interpreter(&environment);
@@ -95,7 +95,7 @@ pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(script.args(arguments).current_dir(root))
 }
 
-/// Measures the service, with a release build.
+/// Measures the throughput and latency of the service, with a release build.
 pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     run(&mut step("program", "build --release --locked --package eigenhedge-cli --features serve").command())?;
@@ -104,7 +104,7 @@ pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(script.args(arguments).current_dir(root))
 }
 
-/// Builds the program that runs learners of other crates. It is not a member of the workspace.
+/// Builds the program that runs learners of other crates, which is not part of the workspace. Returns its path.
 fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     let target = root.join("target/rust-peers");
     let mut cargo = Command::new("cargo");
@@ -113,19 +113,19 @@ fn rust_peers(root: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release/rust-peers"))
 }
 
-/// Builds the wheel and installs it in an environment, which need not be that of the tests.
+/// Builds the wheel and installs it in `environment`, which need not be the environment of the tests.
 pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), String> {
     let wheels = root.join("target/python/wheels").join(profile);
     let wheel = build(root, &self::environment(root)?, profile, &wheels)?;
     run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
-/// Returns an environment that meets the requirements of the tests.
+/// Returns the folder of the Python environment of the tests. Creates it if necessary.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
 
-/// Returns the environment in this folder. It is created again if its requirements have changed.
+/// Returns the folder of an environment. Creates the environment again if its requirements have changed.
 pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
     let wanted =
         std::fs::read_to_string(requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
@@ -140,24 +140,24 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
     Ok(environment)
 }
 
-/// Returns a command that runs a module of the environment with arguments.
+/// Returns a command that runs a Python module in the environment. `line` contains the module and its arguments.
 pub fn module(environment: &Path, line: &str) -> Command {
     let mut module = interpreter(environment);
     module.arg("-m").args(line.split(' '));
     module
 }
 
-/// Returns the interpreter of an environment. It writes bytecode, because tests start hundreds of
-/// interpreters, and otherwise each would spend seconds compiling scikit-learn.
+/// Returns a command that runs the interpreter of an environment. It writes bytecode, because tests start hundreds of
+/// interpreters, and each would otherwise spend seconds compiling scikit-learn.
 pub fn interpreter(environment: &Path) -> Command {
     let mut python = Command::new(environment.join("bin/python"));
     python.env_remove("PYTHONDONTWRITEBYTECODE");
     python
 }
 
-/// Builds the wheel into an empty folder. Returns its path.
+/// Builds the wheel into an empty folder. Returns the path of the wheel.
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
-    // A separate folder, so that the built wheel is unambiguous.
+    // The folder contains no older wheels, so that the built wheel is unambiguous.
     empty(folder)?;
     let mut maturin = Command::new(environment.join("bin/maturin"));
     maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);
@@ -166,7 +166,7 @@ fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Resul
     only(folder, "whl")
 }
 
-/// Creates or empties the folder.
+/// Creates an empty folder, and deletes a previous one with its content.
 pub fn empty(folder: &Path) -> Result<PathBuf, String> {
     let failed = |error| format!("{}: {error}", folder.display());
     if folder.exists() {
@@ -176,7 +176,7 @@ pub fn empty(folder: &Path) -> Result<PathBuf, String> {
     Ok(folder.to_path_buf())
 }
 
-/// Returns the only file with this extension.
+/// Returns the file with this extension in a folder, or an error if there is none.
 fn only(folder: &Path, extension: &str) -> Result<PathBuf, String> {
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let file = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new(extension)));

@@ -1,11 +1,11 @@
-//! Checks before a release, which need more time, tools or network than the checks of every change.
+//! Checks before a release, which need more time, tools or network access than the checks of every change.
 //!
-//! A check without its tool is skipped, and the reasons are printed again at the end.
+//! A check whose tool is missing is skipped. The reasons are printed at the end.
 
 use crate::{python, root, run, step};
 use std::process::Command;
 
-/// Check that returns `None` if it passed, and the reason if it was skipped.
+/// Check that returns `None` if it has passed, or the reason why it was skipped.
 type Check = fn() -> Result<Option<String>, String>;
 
 const CHECKS: [(&str, Check); 4] = [
@@ -15,7 +15,7 @@ const CHECKS: [(&str, Check); 4] = [
     ("dependencies", dependencies),
 ];
 
-/// Runs the checks whose names begin with one of these words, or all. Stops at the first that fails.
+/// Runs the checks whose names start with one of these words, or all checks. Stops at the first failure.
 pub fn check(words: &[&str]) -> Result<(), String> {
     if let Some(word) = words.iter().find(|word| !CHECKS.iter().any(|(name, _)| name.starts_with(*word))) {
         return Err(format!("{word} is not a check; checks are {}", CHECKS.map(|(name, _)| name).join(", ")));
@@ -33,8 +33,8 @@ pub fn check(words: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds every published crate from its package alone, in a new folder. Cargo never unpacks a version again from the same
-/// path, so that another run would build against the old packages.
+/// Builds every published crate from its package, in a new folder. In an existing folder, cargo would not unpack the
+/// same version again, and would build against old packages.
 pub fn packages() -> Result<Option<String>, String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
     let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
@@ -43,7 +43,7 @@ pub fn packages() -> Result<Option<String>, String> {
     outcome.map(|()| None)
 }
 
-/// Compiles everything with the oldest compiler that `rust-version` allows.
+/// Compiles the workspace with the oldest compiler that `rust-version` allows.
 fn oldest_compiler() -> Result<Option<String>, String> {
     let manifest =
         std::fs::read_to_string(root().join("Cargo.toml")).map_err(|error| format!("Cargo.toml: {error}"))?;
@@ -54,11 +54,11 @@ fn oldest_compiler() -> Result<Option<String>, String> {
     }
     let mut check = Command::new("rustup");
     check.args(["run", version, "cargo", "check", "--workspace", "--locked", "--target-dir", "target/oldest"]);
-    // Variables set by the newer cargo of this program.
+    // These variables are set by the newer cargo that runs this program.
     run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
 }
 
-/// Runs cargo-deny for licenses, sources and, if its database is reachable, advisories.
+/// Runs cargo-deny for licenses, banned crates and sources, and for advisories if their database can be downloaded.
 fn dependencies() -> Result<Option<String>, String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");

@@ -1,16 +1,16 @@
-//! Tokens of Rust sources, without a compiler.
+//! Splits Rust sources into tokens, without a compiler.
 
 use std::path::PathBuf;
 
 /// Source file: its path below `src`, and its text.
 pub type File = (PathBuf, String);
 
-/// Token: a word, `::` or a single character, with its line.
+/// Token: a word, `::` or a single character, with its line number.
 pub type Token<'a> = (&'a str, usize);
 
-/// Returns the tokens of a formatted source, without comments and without items under `#[cfg(test)]`. Also
-/// returns the names of test modules that have files of their own. String literals count as code, because
-/// attributes name functions in them.
+/// Returns the tokens of a formatted source, without comments and without items under `#[cfg(test)]`. Also returns the
+/// names of test modules that have their own files. String literals are included, because attributes name functions in
+/// them.
 pub fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
     let (mut tokens, mut tests) = (Vec::new(), Vec::new());
     let mut lines = text.lines().zip(1..);

@@ -1,6 +1,6 @@
-//! Spark: a separate environment, tests and measurements.
+//! Checks of the package on Spark: environment, tests and measurements.
 //!
-//! PySpark takes half a gigabyte and needs Java, so neither is part of the environment of the other tests. If one of them is
+//! PySpark takes half a gigabyte and needs Java, so Spark has an environment of its own. If PySpark or Java is
 //! unavailable, a message is printed and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
 
 use crate::python::{environment_with, install, interpreter, module};
@@ -19,7 +19,7 @@ pub fn test(root: &Path) -> Result<(), String> {
     }
 }
 
-/// Runs the quick tests while `work` runs. Their output is printed at the end.
+/// Runs the quick tests in parallel with `work`. Prints the output of the tests at the end.
 pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     let Some(environment) = prepare(root)? else { return work() };
     let mut quick = tests(root, &environment);
@@ -34,7 +34,7 @@ pub fn test_beside(root: &Path, work: impl FnOnce() -> Result<(), String>) -> Re
     if told.status.success() { Ok(()) } else { Err(format!("the tests of Spark: {}", told.status)) }
 }
 
-/// Installs the package. Returns `None`, after a message, if Spark is unavailable.
+/// Installs the package in the environment. Prints a message and returns `None` if Spark is unavailable.
 fn prepare(root: &Path) -> Result<Option<PathBuf>, String> {
     match environment(root) {
         Ok(environment) => install(root, &environment, "dev").map(|()| Some(environment)),
@@ -53,7 +53,7 @@ fn tests(root: &Path, environment: &Path) -> Command {
     tests
 }
 
-/// Measures Spark, and compares it with MLlib and with the program. Uses release builds.
+/// Compares the package on Spark with MLlib and with the program, with release builds.
 pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
@@ -63,7 +63,7 @@ pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(python.args(arguments).current_dir(root))
 }
 
-/// Returns an environment with PySpark. The error names what is missing.
+/// Returns the folder of an environment with PySpark. The error names what is missing.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     match java_version() {
         Some(found) if found >= OLDEST_JAVA => {}
@@ -81,8 +81,8 @@ fn java_version() -> Option<u32> {
     major(&String::from_utf8_lossy(&told.stderr))
 }
 
-/// Parses the major version in a string such as `openjdk version "17.0.15" 2025-04-15`. Before version 9, it
-/// was the second number.
+/// Parses the major version in a string such as `openjdk version "17.0.15" 2025-04-15`. Before version 9, the major
+/// version was the second number.
 fn major(text: &str) -> Option<u32> {
     let version = text.split_once("version \"")?.1;
     let digits = version.strip_prefix("1.").unwrap_or(version);

@@ -4,7 +4,7 @@ use crate::args::Cli;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Options of other programs and of earlier versions, and their names here.
+/// Options of other programs and of earlier versions, each with advice on the option to use instead.
 const OTHER_NAMES: [(&str, &str); 12] = [
     ("--to", "--out writes the file"),
     ("--output", "--out writes answers"),
@@ -20,8 +20,7 @@ const OTHER_NAMES: [(&str, &str); 12] = [
     ("--index-col", "--time names the column of times"),
 ];
 
-/// Adds a suggestion to the message if another command has the option, or if the option has a different name
-/// here.
+/// Adds a suggestion to an unknown-option message if another command has the option or the option has another name.
 pub fn with_tip(mut message: clap::Error) -> clap::Error {
     if message.kind() != ErrorKind::UnknownArgument {
         return message;
@@ -36,7 +35,7 @@ pub fn with_tip(mut message: clap::Error) -> clap::Error {
     message
 }
 
-/// Returns the commands that have an option with this name.
+/// Returns a sentence that lists the commands with this option. `None` if no command has it.
 fn of_other_commands(option: &str) -> Option<String> {
     let long = option.strip_prefix("--")?;
     let program = Cli::command();

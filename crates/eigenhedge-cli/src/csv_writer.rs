@@ -17,7 +17,7 @@ enum Sink {
 }
 
 impl CsvWriter {
-    /// Starts a table. `-` and `None` mean standard output.
+    /// Starts a table with a header. `-` and `None` mean standard output.
     pub fn create(path: Option<&Path>, header: &[String]) -> Result<Self> {
         let sink = match path.filter(|path| path.as_os_str() != "-") {
             None => Sink::Standard(BufWriter::new(stdout::output()?)),
@@ -29,13 +29,13 @@ impl CsvWriter {
         Ok(sheet)
     }
 
-    /// Writes a row. Numbers read back exactly.
+    /// Writes a row. Reading the numbers back gives the same values.
     pub fn row(&mut self, numbers: impl IntoIterator<Item = f64>) -> Result<()> {
         let cells: Vec<String> = numbers.into_iter().map(|x| format!("{x:?}")).collect();
         self.line(&cells.join(","))
     }
 
-    /// Writes a line unchanged.
+    /// Writes a line of text without quoting.
     pub fn line(&mut self, line: &str) -> Result<()> {
         match &mut self.sink {
             Sink::Standard(out) => writeln!(out, "{line}").context(stdout::UNWRITABLE),
@@ -43,7 +43,7 @@ impl CsvWriter {
         }
     }
 
-    /// Completes the table and makes it visible.
+    /// Completes the table. A file appears under its name only now.
     pub fn finish(self) -> Result<()> {
         match self.sink {
             Sink::Standard(mut out) => out.flush().context(stdout::UNWRITABLE),
@@ -52,7 +52,7 @@ impl CsvWriter {
     }
 }
 
-/// Returns the names `z0, z1, …`.
+/// Returns the column names `z0, z1, …`.
 pub fn coordinate_names(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("z{i}")).collect()
 }

@@ -1,4 +1,4 @@
-//! Reading of saved files, and checks of output paths.
+//! Reading of saved models and monitors, and checks of output paths.
 
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Model, Monitor, Refusal, SavedKind};
@@ -7,8 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Returns true if both paths refer to the same regular file, or will do so once it is written. Devices, such
-/// as /dev/null, never count as the same file.
+/// Returns true if both paths refer to the same regular file, or will do so once that file is written. Devices, such as
+/// /dev/null, never count as the same file.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     // A file that does not exist yet is identified by its folder and name.
     let place = |path: &Path| {
@@ -23,12 +23,12 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Reads a model.
+/// Reads a model file.
 pub fn read_model(path: &Path) -> Result<Model> {
     read(path, Model::from_bytes)
 }
 
-/// Reads a monitor.
+/// Reads a monitor file.
 pub fn read_monitor(path: &Path) -> Result<Monitor> {
     read(path, Monitor::from_bytes)
 }
@@ -39,8 +39,7 @@ fn read<T>(path: &Path, from_bytes: impl Fn(&[u8]) -> Result<T, Refusal>) -> Res
     from_bytes(&bytes).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Returns advice on the command that reads a file of this kind, or on the option that writes one of the
-/// wanted kind.
+/// Returns advice on the command that reads this kind of file, or on the option that writes saved files.
 fn advice(refusal: &Refusal) -> &'static str {
     match refusal {
         Refusal::Kind { found: SavedKind::Model, .. } => ": eigenhedge run takes it",
@@ -52,7 +51,7 @@ fn advice(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// Returns the kind of a saved file.
+/// Returns the kind of a saved file, from its first bytes.
 pub fn kind_of(path: &Path) -> Result<SavedKind> {
     let name = printable_path(path);
     let mut head = Vec::new();
@@ -61,8 +60,8 @@ pub fn kind_of(path: &Path) -> Result<SavedKind> {
     SavedKind::of(&head).map_err(|refusal| anyhow!("{name}: {refusal}{}", advice(&refusal)))
 }
 
-/// Reads a saved file: its header, then as many bytes as the header states, and one more if there is one.
-/// Some files, such as devices, have no end.
+/// Reads a saved file: the header, and at most one byte more than the header states. A device without an end is thus
+/// not read forever.
 fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::Result<Vec<u8>> {
     const HEAD: u64 = 28;
     let mut file = File::open(path)?;
@@ -78,7 +77,7 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// Checks, before the work starts, that a file will be writable.
+/// Returns an error if the path is a folder or its folder does not exist. Called before the work starts.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (name, folder_name) = (printable_path(path), printable_path(folder));
@@ -95,10 +94,10 @@ pub fn judge_place(path: &Path) -> Result<()> {
     }
 }
 
-/// Default for the maximum number of models or monitors by key in memory.
+/// Default of the maximum number of models or monitors by key in memory.
 pub const MOST_IN_MEMORY: usize = 4096;
 
-/// Returns the folder for members that are not in memory. It is the folder of the snapshot, if there is one.
+/// Returns the folder for models or monitors that are not in memory: that of the snapshot, or a temporary folder.
 pub fn scratch_folder(snapshot: Option<&Path>) -> PathBuf {
     let folder = snapshot.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     folder.map_or_else(std::env::temp_dir, Path::to_owned)

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     };
     match outcome {
         Err(error) if !is_broken_pipe(&error) => {
-            // Users of pipes must know that one bad row need not end the run.
+            // The hint mentions the option with which a bad row does not end the run.
             let of_table = error.downcast_ref::<eigenhedge_io::Error>();
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
             let word = of_table.and_then(eigenhedge_io::Error::word);
@@ -97,7 +97,7 @@ fn execute(command: Command) -> anyhow::Result<()> {
         Command::Preimage(args) => commands::preimage(&args),
         Command::Mmd(args) => commands::mmd(&args),
         Command::Completions { shell } => {
-            // Through a buffer, because the generator panics if its output cannot be written.
+            // The generator panics if its output cannot be written, so it writes to a buffer.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "eigenhedge", &mut script);
             stdout::print(&String::from_utf8_lossy(&script))

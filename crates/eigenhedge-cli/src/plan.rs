@@ -1,4 +1,4 @@
-//! The checked command line. All values are validated as far as possible without the data.
+//! The checked arguments of `run`. All values are validated as far as possible without the data.
 
 use crate::args::{KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::files::is_same_file;
@@ -10,14 +10,14 @@ use eigenhedge_io::{Form, Layout, Source, Target, printable_path};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// Plan of `run`.
+/// Checked arguments of `run`.
 #[derive(Debug)]
 pub struct Plan {
     /// Source of the rows.
     pub source: Source,
     /// Layout of the table.
     pub layout: Layout,
-    /// Start of the run.
+    /// New or saved model with which the run starts.
     pub beginning: Beginning,
     /// Destination of the results.
     pub target: Target,
@@ -25,17 +25,17 @@ pub struct Plan {
     pub form: Form,
     /// Destination and format of the reconstructed rows.
     pub reconstruct: (Target, Form),
-    /// Format of the summary; `None` for no summary.
+    /// Format of the summary, or `None` for no summary.
     pub summary: Option<SummaryForm>,
-    /// True to print no progress.
+    /// True if no progress is printed.
     pub quiet: bool,
-    /// Snapshots and plots.
+    /// Options for snapshots, plots and threads.
     pub keep: KeepArgs,
-    /// True for one model per key. The key is the first copied column of the layout.
+    /// True for one model per key. The key is then the first entry of `layout.keep`.
     pub by_group: bool,
-    /// True to protect cells that a spreadsheet would interpret as formulas.
+    /// True if cells that a spreadsheet would interpret as formulas are protected.
     pub safe_cells: bool,
-    /// Maximum number of models in memory.
+    /// Maximum number of models in memory. `None` for the default.
     pub max_groups: Option<usize>,
     /// Options of the live page.
     pub live: LiveArgs,
@@ -44,27 +44,28 @@ pub struct Plan {
 /// Model with which a run starts.
 #[derive(Debug)]
 pub enum Beginning {
-    /// New learner. Its remaining settings depend on the number of columns.
+    /// Settings of a new learner. Some of them are resolved once the number of columns is known.
     Setup(Box<Setup>),
-    /// A saved model.
+    /// Saved model.
     Model(Given),
 }
 
-/// Model to start with, and the options that were given, which must match it.
+/// Saved model to start with, and the options on the command line, which must match the model.
 #[derive(Debug)]
 pub struct Given {
     /// Path of the model.
     pub path: PathBuf,
-    /// Options of the learner.
+    /// Options of the learner that were given on the command line.
     pub options: OptionArgs<OfRun>,
-    /// Number of directions to keep.
+    /// Number of directions to keep, if given.
     pub k: Option<usize>,
-    /// Scale of the columns.
+    /// Scaling of the columns, if given.
     pub standardize: Option<Standardize>,
 }
 
 impl Given {
-    /// Applies a typed `--missing` to the saved model or models, and to their options. Missing cells belong to the new table.
+    /// Applies `--missing`, if given, to the saved model or models and to their options. Missing cells are a property
+    /// of the new table.
     pub fn new_missing(
         &self,
         learner: Kind,
@@ -89,13 +90,13 @@ impl Beginning {
             let (path, options) = (path.clone(), args.options.clone());
             return Ok(Self::Model(Given { path, options, k: args.k, standardize: args.table.standardize }));
         }
-        // Without a model, k is required.
+        // Without a saved model, k is required.
         Ok(Self::Setup(setup(&args.options.options(Kind::Auto, args.k.unwrap_or_default()))?.into()))
     }
 }
 
 impl Plan {
-    /// Checks the arguments.
+    /// Checks the arguments and creates the plan.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
         let beginning = Beginning::new(args)?;
         let source = table::source(&args.inputs)?;
@@ -128,7 +129,7 @@ impl Plan {
         })
     }
 
-    /// Returns true if a page or a plot needs a record of the run.
+    /// Returns true if a page or a plot needs recorded data of the run.
     pub fn records(&self) -> bool {
         self.keep.report.is_some() || self.keep.plot.is_some() || self.live.live.is_some()
     }
@@ -151,7 +152,7 @@ fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
     Ok(form)
 }
 
-/// Returns an error if the path of a page has the extension of a table.
+/// Returns an error if the path of an HTML page has the extension of a table.
 pub fn is_page(path: &Path) -> Result<(), Usage> {
     const TABLES: [&str; 8] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "npy", "npz"];
     match path.extension().and_then(|end| end.to_str()) {
@@ -166,7 +167,7 @@ pub fn is_page(path: &Path) -> Result<(), Usage> {
 /// Extensions of workbooks.
 const WORKBOOKS: [&str; 4] = ["xlsx", "xls", "xlsm", "ods"];
 
-/// Returns an error if the target cannot be written in this format.
+/// Returns an error if `target` cannot be written in this format. `option` and `what` appear in the message.
 pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
     let is_file = match target {
         Target::File(path) => !path.exists() || path.is_file(),
@@ -208,7 +209,7 @@ fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), 
     Ok((target, form))
 }
 
-/// Returns an error if two outputs have the same path.
+/// Returns an error if an output has the path of an input or of another output.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
@@ -231,7 +232,7 @@ fn places(args: &RunArgs) -> Result<(), Usage> {
     table::judge_plot(plot.as_deref())
 }
 
-/// Resolves options to a setup and validates it as far as possible without the data.
+/// Resolves options to the settings of a learner, validated as far as possible without the data.
 pub fn setup(options: &Options) -> Result<Setup, Usage> {
     let setup = options.resolve(typed).map_err(|misuse| Usage(misuse.to_string()))?;
     AnyLearner::try_out(&setup).map_err(|error| match error {

@@ -48,7 +48,7 @@ mod at_start {
 
 #[cfg(not(target_os = "linux"))]
 mod at_start {
-    /// Returns false. This system does not tell whether standard output was closed.
+    /// Returns false, because this system does not report whether standard output was closed.
     pub fn was_closed() -> bool {
         false
     }

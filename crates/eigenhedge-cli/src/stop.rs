@@ -1,7 +1,8 @@
-//! Signals. The first one stops the run between two rows; another one after [`GRACE`] ends the program at once.
+//! Handling of signals. The first signal stops the run between two rows. Another signal after [`GRACE`] ends the
+//! program at once.
 //!
-//! `timeout` and service managers send a signal to the program and to its process group. Both arrive almost simultaneously and
-//! count as one.
+//! `timeout` and service managers send a signal both to the program and to its process group. The two arrive almost
+//! simultaneously and count as one.
 
 use anyhow::{Context, Result};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -23,12 +24,12 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// Listener for signals that stop a run.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Signal that ends waiting for a row.
+    /// Stop object that ends waiting for a row. `None` if the system does not support it.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 
 impl StopSignal {
-    /// Starts listening.
+    /// Starts listening for signals.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let is_armed = Arc::new(AtomicBool::new(false));
@@ -43,7 +44,7 @@ impl StopSignal {
         Ok(Self { flag, waits: waits().context("signals cannot be listened to")? })
     }
 
-    /// Returns true if the run should stop.
+    /// Returns true once a signal has arrived.
     pub fn to_stop(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
@@ -64,7 +65,7 @@ fn waits() -> std::io::Result<Option<eigenhedge_io::Stop>> {
     Ok(None)
 }
 
-/// Sets `is_armed` shortly after the first signal.
+/// Sets `is_armed` after the first signal and [`GRACE`].
 #[cfg(unix)]
 fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<()> {
     use std::io::Read;
@@ -83,7 +84,7 @@ fn arm_later(is_armed: Arc<AtomicBool>, _: Arc<AtomicBool>) -> std::io::Result<(
     Ok(())
 }
 
-/// Sets `is_armed` shortly after the first signal.
+/// Sets `is_armed` after the first signal, within [`GRACE`].
 #[cfg(not(unix))]
 fn arm_later(is_armed: Arc<AtomicBool>, flag: Arc<AtomicBool>) -> std::io::Result<()> {
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {

@@ -1,4 +1,4 @@
-//! Sources and layouts of tables, from checked arguments.
+//! Sources and layouts of tables, from command-line arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use anyhow::anyhow;
@@ -9,7 +9,7 @@ use eigenhedge_pages::file_name;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Error message about an invalid command line.
+/// Error about an invalid command line, with its message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
@@ -41,7 +41,7 @@ pub fn title(source: &Source) -> String {
     }
 }
 
-/// Opens a table at its first row.
+/// Opens a table at its first row, and prints how it is read.
 pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
     open_all(&[path.to_owned()], args)
 }
@@ -54,12 +54,12 @@ pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[Strin
     Ok(Stream::open(&source, &of_texts(layout, Some(items))?)?)
 }
 
-/// Opens several files as one table.
+/// Opens one or several files as one table.
 pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
     open_with_missing(paths, args, None)
 }
 
-/// Opens several files as one table, for a command with an option for missing cells.
+/// Opens one or several files as one table, with the given handling of missing cells.
 pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<Stream> {
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
@@ -67,21 +67,21 @@ pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Mi
     Ok(stream)
 }
 
-/// Prints to standard error how a table is read. Errors are ignored, because it may be closed.
+/// Prints to standard error how a table is read. Ignores errors, because standard error may be closed.
 pub fn say_reading(stream: &Stream) {
     if let Some(line) = stream.read_as() {
         let _ = writeln!(io::stderr(), "eigenhedge: read as: {}", printable(line));
     }
 }
 
-/// Prints irregular times of a table to standard error. Errors are ignored, because it may be closed.
+/// Reports irregular times of a table on standard error. Ignores errors, because standard error may be closed.
 pub fn say_times(stream: &Stream) {
     if let Some(line) = stream.times() {
         let _ = writeln!(io::stderr(), "eigenhedge: times: {line}");
     }
 }
 
-/// Returns an error if the extension of a plot is not `.svg`.
+/// Returns an error if the path of a plot has an extension other than `.svg`.
 pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     match path {
         Some(path) if path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg")) => {
@@ -91,8 +91,8 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     }
 }
 
-/// Opens a table with the columns of a model. Columns are matched by name if both have names; otherwise their
-/// number must match.
+/// Opens a table with the columns of a model. Columns are matched by name if both have names. Otherwise their numbers
+/// must be equal.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
@@ -105,7 +105,8 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Opens a table for a command that uses a model. The model has a scale of its own.
+/// Returns the source and the layout of a table for a command that uses a saved model. Returns an error if
+/// `--standardize` is given, because the model contains its scale.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {
@@ -119,8 +120,7 @@ pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(S
     }
 }
 
-/// Returns an error if rows are too long for the initial state of the learners. Memory beyond that depends on
-/// the rows.
+/// Returns an error if there is not enough memory for the initial state of the learners at this row length.
 pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
     /// Minimum number of values per column in a learner, for a mean, a row and some directions.
     const VECTORS: u128 = 16;
@@ -131,7 +131,7 @@ pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
     stream.allow(&format!("learning from rows of {length} numbers"), 8 * VECTORS * count * length)
 }
 
-/// Returns the layout of a table.
+/// Returns the layout of a table. Returns an error for options that have no effect with its format.
 pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let selectors =
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
@@ -198,9 +198,9 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
 /// Word that selects all numeric columns.
 const NUMERIC: &str = "numeric";
 
-/// Adds copied columns to a layout.
+/// Adds the time column, the key column and other copied columns to a layout.
 pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
-    // The key comes first.
+    // The key is the first copied column.
     let keep: Vec<Selector> =
         args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
     let time = args.time.as_deref().map(Selector::from_text);
@@ -232,7 +232,7 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     Ok(Layout { keep, time, time_format, find_time: true, has_key, ..layout })
 }
 
-/// Adds the item type to a layout if rows are texts or sets.
+/// Sets the kind of items of a layout if rows are texts or sets.
 pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usage> {
     if items.is_some() {
         needs_text(layout.format, "a kernel of texts or sets")?;
@@ -245,7 +245,7 @@ pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usag
     Ok(Layout { items, ..layout })
 }
 
-/// Returns an error if an option about text columns is given but the format has none.
+/// Returns an error if `option` needs text columns but the format has only numbers.
 fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     match format {
         Format::Npy | Format::Npz | Format::Libsvm => {
@@ -255,7 +255,7 @@ fn needs_text(format: Format, option: &str) -> Result<(), Usage> {
     }
 }
 
-/// Returns an error if columns are selected by name but the table has no column names.
+/// Returns an error if columns are selected by name but the table cannot have column names.
 fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<(), Usage> {
     let name = selectors.iter().find_map(|selector| match selector {
         Selector::Position(_) => None,

@@ -36,7 +36,7 @@ class KeyedColumns:
         order_by: str | Sequence[str],
         copy_columns: Sequence[str] = (),
     ) -> KeyedColumns:
-        """Find and check the columns."""
+        """Find the columns in a DataFrame and check them."""
         keys, order = as_names(key, "key"), as_names(order_by, "order_by")
         copied = [name for name in copy_columns if name not in keys and name not in order]
         check_present(df, keys, "key")
@@ -62,7 +62,7 @@ class KeyedColumns:
         return df.select(*(column(name) for name in self.copied), *(x.alias(name) for x, name in zip(made, names)))
 
     def orders(self, table: Any) -> list[NDArray[Any]]:
-        """Return the order values of an Arrow or pandas table. Raises ``ValueError`` if one is missing."""
+        """Return the order values of an Arrow or pandas table. Raise a ``ValueError`` if one is missing."""
         values = [table[f"{ORDER}{i}"].to_numpy() for i in range(len(self.order))]
         for name, found in zip(self.order, values):
             if (found.dtype.kind == "O" and any(value is None for value in found)) or (found != found).any():
@@ -70,7 +70,7 @@ class KeyedColumns:
         return values
 
     def check_key(self, key: tuple[Any, ...]) -> str:
-        """Return the key as a text for messages. Raises ``ValueError`` if it is null."""
+        """Return the key as a string for messages. Raise a ``ValueError`` if the key is null."""
         if any(value is None or value != value for value in key):
             raise ValueError(f"key: the column {self.keys[0]!r} must have a value in every row, got a null")
         return ", ".join(f"{name}={value!r}" for name, value in zip(self.keys, key))
@@ -84,29 +84,30 @@ def fit_by_key(
     order_by: str | Sequence[str],
     **options: Any,
 ) -> DataFrame:
-    """Fit one model per key to its rows, in order, with exactly the same bits as :class:`eigenhedge.Model` on one machine.
+    """Fit one model per key to its rows, in order, with exactly the results of :class:`eigenhedge.Model`.
 
     Parameters
     ----------
     df : pyspark.sql.DataFrame
         Rows of all keys. The rows of one key must fit into the memory of a worker.
     key : str or list of str
-        Key column or columns; no value may be null.
+        Key column or columns. No value may be null.
     k : int or None
-        Number of directions kept. With ``learner="monitor"``, None lets each monitor choose.
+        Number of directions kept. With ``learner="monitor"``, None lets each monitor choose the number.
     features : str or list of str
         Numeric columns, or the name of one column of arrays or ML vectors.
     order_by : str or list of str
-        Columns that determine the order of the rows of a key. Ties are ordered by the values of the rows, so that the result does
-        not depend on the partitions.
+        Columns that determine the order of the rows of a key. Ties are ordered by the values of the rows, so that the
+        result does not depend on the partitions.
     **options
-        Options of :func:`eigenhedge.run`, for any learner; ``standardize`` and ``hindsight`` as for :class:`eigenhedge.Model`.
-        With ``learner="monitor"``, options of :class:`eigenhedge.Monitor`.
+        Options of :func:`eigenhedge.run`, for any learner, and ``standardize`` and ``hindsight`` as for
+        :class:`eigenhedge.Model`. With ``learner="monitor"``, options of :class:`eigenhedge.Monitor`.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows``, and the values of its summary.
+        One row per key: the key, ``model`` (bytes for :func:`eigenhedge.load`), ``rows``, and the values of the
+        summary.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def _learned(columns: KeyedColumns, made: Recipe, key: tuple[Any, ...], table: p
 
 
 def learn_rows(made: Recipe, model: Any, rows: Floats, where: str) -> tuple[Any, dict[str, Any]]:
-    """Learn from rows with the given model, or a new one. Errors name the key."""
+    """Learn rows with the given model, or with a new one if it is None. Errors name the key."""
     try:
         if model is None:
             model = made.begin(rows.shape[1])

@@ -1,4 +1,4 @@
-"""Columns of a DataFrame: lookup by name, type checks, and conversion to rows of numbers."""
+"""Columns of a Spark DataFrame: lookup by name, type checks, and conversion to rows of numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pyspark.sql import types as T
 
 from .._types import Floats
 
-#: Names of the columns with comparable order values, and of the column with all numbers of a row.
+#: Prefix of the columns with comparable order values, and name of the column with all numbers of a row.
 ORDER = "__order_"
 ROW = "__row"
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
@@ -25,12 +25,12 @@ NUMBERS = (*WHOLE, T.FloatType, T.DoubleType, T.DecimalType, T.BooleanType)
 
 
 def column(name: str) -> Column:
-    """Return the column with exactly this name, including dots."""
+    """Return the column with exactly this name, which may contain dots."""
     return F.col("`" + name.replace("`", "``") + "`")
 
 
 def as_names(given: str | Sequence[str], what: str) -> list[str]:
-    """Return one or several names as a list of distinct names."""
+    """Return one or several names as a list. Raise a ``ValueError`` for duplicates."""
     names = [given] if isinstance(given, str) else list(given)
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{what} must be the name of a column or a list of names, got {given!r}")
@@ -40,7 +40,7 @@ def as_names(given: str | Sequence[str], what: str) -> list[str]:
 
 
 def check_present(df: DataFrame, names: Iterable[str], what: str) -> None:
-    """Raise a ``ValueError`` that names the first column the DataFrame lacks."""
+    """Raise a ``ValueError`` that names the first column that the DataFrame lacks."""
     present = df.columns
     for name in names:
         if name not in present:
@@ -59,7 +59,7 @@ class Features:
 
     @classmethod
     def of(cls, df: DataFrame, given: str | Sequence[str]) -> Features:
-        """Find and check the columns."""
+        """Find the columns in a DataFrame and check them."""
         names = as_names(given, "features")
         check_present(df, names, "features")
         types = {field.name: field.dataType for field in df.schema.fields}
@@ -78,12 +78,12 @@ class Features:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns of the model; None for arrays."""
+        """Names of the columns of the model. None for arrays."""
         return None if self.is_array else list(self.columns)
 
     @property
     def width(self) -> int | None:
-        """Number of columns; None for arrays, whose rows determine it."""
+        """Number of columns. None for arrays, whose lengths determine it."""
         return None if self.is_array else len(self.columns)
 
     def expressions(self) -> list[Column]:
@@ -139,7 +139,7 @@ def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
 
 
 def order_expression(df: DataFrame, name: str) -> Column:
-    """Return the order column as an integer, a number or a text, so that values compare alike in every process."""
+    """Return the order column as an integer, a number or a string, so that values compare equally in every process."""
     kind = df.schema[name].dataType
     it = column(name)
     if isinstance(kind, WHOLE):
@@ -179,7 +179,7 @@ def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
 
 
 def is_before(order: list[NDArray[Any]], last: Sequence[Any]) -> NDArray[np.bool_]:
-    """Return True for each row whose order values come before ``last``."""
+    """Return a mask that is True for each row whose order values come before ``last``."""
     before = np.zeros(len(order[0]), dtype=bool)
     equal = np.ones(len(order[0]), dtype=bool)
     for values, limit in zip(order, last):

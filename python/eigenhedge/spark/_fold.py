@@ -19,9 +19,9 @@ from ._columns import Features, check_present, column
 if TYPE_CHECKING:
     from .._pca import OnlinePCA
 
-#: State of one or several partitions: number of the first one in its level, and bytes of the moments.
+#: Schema of the state of one or several partitions: number of the first partition in its level, and moments as bytes.
 STATE = "part long, state binary"
-#: Number of states merged by one task; all of them are in memory at once.
+#: Number of states that a task merges. All of them are in memory at once.
 FAN_IN = 16
 #: Name of the weight column.
 WEIGHT = "__weight"
@@ -47,12 +47,13 @@ def fit(
     Parameters
     ----------
     df, k, features, weight, missing, levels
-        As for :func:`fold`.
+        Same as for :func:`fold`.
     standardize : bool, default=False
-        Standardize columns to mean 0 and deviation 1 by all rows.
+        True to standardize columns to mean 0 and standard deviation 1 by all rows.
     **options
-        Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, whose directions are
-        those of PCA; ``"anchored"`` and ``"product-sets"`` are also supported. Other learners depend on the order of rows.
+        Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, whose
+        directions are those of PCA. ``"anchored"`` and ``"product-sets"`` are also supported. Other learners depend on
+        the order of rows.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def fold(
     missing: str = "fail",
     levels: int = 2,
 ) -> Moments:
-    """Compute the moments of all rows: exact, or a sketch if rows have more than 4096 numbers.
+    """Compute the moments of all rows: exactly, or as a sketch if rows have more than 4096 numbers.
 
     Parameters
     ----------
@@ -97,18 +98,21 @@ def fold(
     k : int
         Maximum number of directions kept by models.
     features : str or list of str
-        Numeric columns, or the name of one column of arrays or ML vectors, which is faster for more than some hundred numbers.
+        Numeric columns, or the name of one column of arrays or ML vectors, which is faster for more than a few hundred
+        numbers.
     weight : str, optional
         Column with the weight of each row.
     missing : {"fail", "skip"}, default="fail"
-        Rows with null or NaN cells are an error, or are skipped and counted.
+        Handling of rows with null or NaN cells: raise an error, or skip and count them.
     levels : int, default=2
-        Number of levels of the merge tree on the cluster. Each level merges 16 states into one; the rest is merged on the driver.
+        Number of levels of the merge tree on the cluster. Each level merges 16 states into one. The rest is merged on
+        the driver.
 
     Returns
     -------
     eigenhedge.Moments
-        Equal for every partitioning of the rows, up to rounding. ``best_loss`` brackets the loss of the best subspace.
+        Moments of all rows, equal for every partitioning up to rounding. ``best_loss`` bounds the loss of the best
+        subspace.
 
     Examples
     --------
@@ -131,7 +135,7 @@ def fold(
 
 
 def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weighted: bool, levels: int) -> Moments | None:
-    """Return the moments of selected rows; None if there are no rows. Parts are merged in order."""
+    """Return the moments of selected rows, or None if there are no rows. Parts are merged in order."""
 
     def state(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         moments: Moments | None = None
@@ -161,7 +165,7 @@ def folded(selected: DataFrame, k: int, columns: Features, missing: str, is_weig
 
 
 def _explained(error: ValueError, rows: Floats, columns: Features) -> str:
-    """Return the message, with the column of a missing cell instead of the row number in the batch."""
+    """Return the error message. For a missing cell, it names the column instead of the row number in the batch."""
     missing = np.argwhere(np.isnan(rows))
     if not len(missing):
         return str(error)
@@ -182,14 +186,14 @@ def _merged(rows: list[dict[str, Any]]) -> Moments:
 
 
 def _width(df: DataFrame, columns: Features) -> int:
-    """Return the length of the first array."""
+    """Return the length of the first array in the column."""
     first = df.select(F.size(columns.packed())).first()
     return max(1, first[0]) if first is not None else 1
 
 
 @contextmanager
 def _small_batches(df: DataFrame, width: int) -> Iterator[None]:
-    """Make Spark send long rows in batches of fewer than ten thousand rows."""
+    """Make Spark send long rows in smaller batches, of fewer than ten thousand rows."""
     conf = df.sparkSession.conf
     before = conf.get(BATCH_ROWS)
     conf.set(BATCH_ROWS, str(min(int(before or 10_000), max(1, BATCH_BYTES // (8 * width)))))

@@ -31,9 +31,9 @@ def learn_stream(
 ) -> DataStreamWriter:
     """Learn one model from a stream, with one trial per micro-batch.
 
-    The loss of all rows of a micro-batch is computed for the subspace chosen before it. Workers sum the dyads of the rows, and
-    the model on the driver makes one step. The bound of the summary holds with the largest eigenvalue of such a sum instead of
-    the squared norm of a row. Small micro-batches learn faster, large ones cost less.
+    The loss of all rows of a micro-batch is computed for the subspace chosen before it. Workers sum ``x xᵀ`` over the
+    rows, and the model on the driver makes one step. The bound of the summary then depends on the largest eigenvalue of
+    such a sum instead of the squared norm of a row. Small micro-batches learn faster, and large ones cost less.
 
     The model is saved in the checkpoint with the number of the micro-batch, so that a micro-batch that Spark repeats after a
     failure is not learned twice.
@@ -41,7 +41,7 @@ def learn_stream(
     Parameters
     ----------
     streaming_df : pyspark.sql.DataFrame
-        A streaming DataFrame.
+        Streaming DataFrame.
     k : int
         Number of directions kept.
     features : str or list of str
@@ -49,18 +49,18 @@ def learn_stream(
     checkpoint : str
         Checkpoint location of the query, on storage shared by driver and workers.
     first_batch : {"none", "center", "standardize"}, default="none"
-        Use of the first micro-batch: none, the means of its columns as the center of all rows, or its means and standard
-        deviations to standardize all rows.
+        Use of the first micro-batch: none, the means of its columns as the center of all rows, or its means and
+        standard deviations to standardize all rows.
     weight : str, optional
         Column with the weight of each row.
     **options
-        Options of :func:`eigenhedge.run` except ``center``; ``missing`` may be ``"fail"`` or ``"skip"``.
+        Options of :func:`eigenhedge.run` except ``center``. ``missing`` may be ``"fail"`` or ``"skip"``.
 
     Returns
     -------
     pyspark.sql.streaming.DataStreamWriter
-        The query before it is started: ``learn_stream(…).trigger(availableNow=True).start()``. :func:`stream_model` reads the
-        learned model.
+        Query before it is started: ``learn_stream(…).trigger(availableNow=True).start()``. :func:`stream_model` reads
+        the learned model.
 
     Examples
     --------
@@ -103,14 +103,14 @@ def stream_model(spark: SparkSession, checkpoint: str) -> Model:
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
-        The session.
+        Spark session.
     checkpoint : str
-        Checkpoint location of the query, running or not.
+        Checkpoint location of the query, which may be running.
 
     Returns
     -------
     Model
-        The model. Its summary covers all micro-batches, and it takes rows in input units.
+        Model whose summary covers all micro-batches. It takes rows in units of the input.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def stream_model(spark: SparkSession, checkpoint: str) -> Model:
 
 
 class MicroBatches:
-    """The model on the driver, and its folder."""
+    """Model on the driver, with the settings of the query and the folder of its saved copies."""
 
     def __init__(self, recipe: LearnerRecipe, features: Features, is_weighted: bool, first_batch: str, folder: str) -> None:
         self.recipe = recipe
@@ -132,7 +132,7 @@ class MicroBatches:
         self.is_weighted = is_weighted
         self.first_batch = first_batch
         self.folder = folder
-        #: Number of the last micro-batch, its model and settings, once saved or read.
+        #: Number of the last learned micro-batch, with the saved model and settings. None before it is read.
         self.last: tuple[int, bytes, str] | None = None
 
     def learn(self, df: DataFrame, batch_id: int) -> None:
@@ -152,7 +152,7 @@ class MicroBatches:
         if self.first_batch != "none":
             if self.last is None:
                 spread = np.sqrt(np.diag(scatter) / moments.weight) if self.first_batch == "standardize" else np.ones_like(mean)
-                # Two rows with this mean and deviation.
+                # These two rows have this mean and standard deviation.
                 model._warm_up(np.stack([mean + spread, mean - spread]))
             mean, scatter = (mean - model.center) / model.scale, scatter / np.outer(model.scale, model.scale)
         model._step_standard_matrix(scatter + moments.weight * np.outer(mean, mean), moments.rows)
@@ -167,7 +167,7 @@ def _folder(checkpoint: str) -> str:
 
 
 def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
-    """Return the number, model and settings of the last saved micro-batch."""
+    """Return the number, model and settings of the last saved micro-batch, or None if there is none."""
     rows: list[Any] = []
     for slot in (0, 1):
         try:
@@ -179,6 +179,6 @@ def _saved(spark: SparkSession, folder: str) -> tuple[int, bytes, str] | None:
 
 
 def _save(spark: SparkSession, folder: str, batch_id: int, data: bytes, made_with: str) -> None:
-    """Overwrite the older of two copies, so that a failure during writing leaves the newer one."""
+    """Overwrite the older of two saved copies, so that the newer one survives a failure during writing."""
     frame = spark.createDataFrame([(batch_id, bytearray(data), made_with)], SAVED)
     frame.coalesce(1).write.mode("overwrite").parquet(f"{folder}/{batch_id % 2}")

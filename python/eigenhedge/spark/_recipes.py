@@ -1,4 +1,4 @@
-"""Models by key: construction, resumption, steps and summaries of models and monitors."""
+"""Construction, resumption, steps and summaries of models and monitors by key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .._core import Model
 from .._monitor_options import core_options
 from .._types import Floats
 
-#: Summary columns of a model, and of a monitor.
+#: Schemas of the summary columns of a model, and of a monitor.
 BRACKET = "struct<low: double, high: double>"
 SUMMARY = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
 TOTALS = (
@@ -23,7 +23,7 @@ TOTALS = (
 
 @dataclass(frozen=True)
 class LearnerRecipe:
-    """A :class:`Model` with these options."""
+    """Recipe for a :class:`Model` with these options."""
 
     k: int
     names: list[str] | None
@@ -44,7 +44,7 @@ class LearnerRecipe:
         return Model.from_bytes(data)
 
     def step_each(self, model: Model, rows: Floats) -> dict[str, Any]:
-        """Learn from rows and return the output columns."""
+        """Learn rows and return the output columns."""
         expected, losses, coordinates = model.step_each(rows)
         return {"expected_loss": expected, "loss": losses, "coordinates": list(coordinates)}
 
@@ -61,7 +61,7 @@ class LearnerRecipe:
 
 @dataclass(frozen=True)
 class MonitorRecipe:
-    """A :class:`Monitor` with these options."""
+    """Recipe for a :class:`Monitor` with these options."""
 
     k: int | None
     names: list[str] | None
@@ -75,7 +75,7 @@ class MonitorRecipe:
 
     def begin(self, dim: int) -> _core.Monitor:
         """Return a new monitor."""
-        # Imported here, because workers without monitors do not need scikit-learn, which takes a second to import.
+        # Workers without monitors do not need scikit-learn, which takes a second to import.
         from .._monitor import Monitor
 
         return _core.Monitor(dim, names=self.names, **core_options(Monitor(self.k, **self.options).get_params(deep=False)))
@@ -93,7 +93,7 @@ class MonitorRecipe:
         return {name: count for name, count in monitor.totals.items() if name != "rows"}
 
     def rows(self, monitor: _core.Monitor) -> int:
-        """Return the number of rows seen."""
+        """Return the number of rows processed."""
         return monitor.totals["rows"]
 
 
@@ -101,7 +101,7 @@ Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
 
 
 def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dict[str, Any]) -> Recipe:
-    """Return the recipe for these options, a monitor for ``learner="monitor"``. Checks the options if the row length is known."""
+    """Return the recipe for these options, a monitor for ``learner="monitor"``. Check them if the row length is known."""
     made: Recipe
     if options.get("learner") == "monitor":
         made = MonitorRecipe(k, names, {name: value for name, value in options.items() if name != "learner"})
@@ -115,12 +115,12 @@ def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dic
 
 
 def settings(made: Recipe) -> str:
-    """Return the settings, besides the columns, that must not change between two runs of a query."""
+    """Return the settings, other than the columns, that must not change between two runs of a query."""
     return json.dumps({"k": made.k, **made.options}, sort_keys=True, default=repr)
 
 
 def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -> Any:
-    """Load a saved model. Raises ``ValueError`` if its columns or options differ from those of the query."""
+    """Load a saved model. Raise a ``ValueError`` if its columns or options differ from those of the query."""
     model: Any = made.resume(data)
     saved, given = json.loads(saved_settings), json.loads(settings(made))
     differences = [(name, saved.get(name), given.get(name)) for name in sorted({*saved, *given})]
@@ -135,7 +135,7 @@ def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -
 
 
 def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
-    """Return the results of a monitor as columns. Causes are column names, or positions as texts."""
+    """Return the results of a monitor as columns. Causes are column names, or positions as strings."""
     causes = found["causes"].reshape(-1, 3)
     texts = [[_named(place, names) for place in row if place >= 0] for row in causes.tolist()]
     shares = [[float(x) for x, place in zip(row, places) if place >= 0] for row, places in zip(found["shares"], causes)]
@@ -149,7 +149,7 @@ def _named(place: int, names: list[str] | None) -> str:
 
 
 def _bracket(value: Any) -> dict[str, float] | None:
-    """Return a number or a bracket as a bracket."""
+    """Convert a number, or a lower and upper bound, to a dictionary with low and high."""
     if value is None or isinstance(value, dict):
         return value
     return {"low": value, "high": value}

@@ -30,20 +30,21 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
     Parameters
     ----------
     df : pyspark.sql.DataFrame
-        The rows; streaming or not.
+        Rows. The DataFrame may be streaming.
     model : Model, estimator, Monitor, or bytes of a model file
         Result of :func:`eigenhedge.load` or of a function of this module. A monitor must have neither lags nor differences,
         because the previous row may be on another machine.
     features : str or list of str, optional
-        Numeric columns in the order of the model, or one column of arrays; default the column names of the model.
+        Numeric columns in the order of the model, or one column of arrays. The default is the column names of the
+        model.
     prefix : str, default=""
         Prefix of the names of the new columns.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        The columns of ``df``, followed by ``coordinates`` and ``loss``; for a monitor by ``score``, ``q``, ``t2``, ``limit``,
-        ``alarm``, ``causes`` and ``shares``, with null for rows without a score.
+        Columns of ``df``, followed by ``coordinates`` and ``loss``, or for a monitor by ``score``, ``q``, ``t2``,
+        ``limit``, ``alarm``, ``causes`` and ``shares``. They are null for rows without a score.
 
     Examples
     --------
@@ -91,12 +92,12 @@ def score_udf(model: Any) -> Callable[..., Any]:
     Parameters
     ----------
     model : Model, estimator, Monitor, or bytes of a model file
-        As for :func:`score`.
+        Same as for :func:`score`.
 
     Returns
     -------
     callable
-        A pandas UDF: ``spark.udf.register("score", score_udf(model))``, then ``SELECT score(a, b, c).loss FROM …``.
+        Pandas UDF: ``spark.udf.register("score", score_udf(model))``, then ``SELECT score(a, b, c).loss FROM …``.
 
     Examples
     --------
@@ -124,7 +125,7 @@ def score_udf(model: Any) -> Callable[..., Any]:
 
 
 def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats], dict[str, Any]]]:
-    """Return the columns that a model appends, the names of its input columns, and a function from rows to the former."""
+    """Return the fields that a model appends, the names of its input columns, and a function from rows to fields."""
     if isinstance(model, (bytes, bytearray)):
         model = load(bytes(model))
     from .._monitor import Monitor

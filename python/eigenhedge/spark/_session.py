@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Oldest PySpark with ``applyInArrow`` and ``transformWithStateInPandas``.
 OLDEST_PYSPARK = (4, 0)
-#: Oldest Java that it runs on.
+#: Oldest Java version that this PySpark supports.
 OLDEST_JAVA = 17
 #: State store required by models by key.
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
@@ -40,7 +40,7 @@ def check_pyspark() -> None:
 
 
 def _is_installed(name: str) -> bool:
-    """Return True if a module can be found, without importing it, which would delay each worker."""
+    """Return True if a module can be found. Does not import it, because that would delay each worker."""
     try:
         return importlib.util.find_spec(name) is not None
     except (ImportError, ValueError):
@@ -64,8 +64,8 @@ def java_version() -> int | None:
 def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -> SparkSession:
     """Start a local Spark session, or return the running one.
 
-    For notebooks, tests and tables larger than memory on one machine. On a cluster use the session of the cluster; every
-    function of this module takes its DataFrames.
+    Use this for notebooks, tests, and tables larger than memory on one machine. On a cluster, use the session of the
+    cluster. Every function of this module takes its DataFrames.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def session(master: str = "local[*]", config: Mapping[str, str] | None = None) -
         )
     from pyspark.sql import SparkSession
 
-    # Workers run the Python of this process, which has the package.
+    # Workers run the Python of this process, in which the package is installed.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = {"spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "2", PROVIDER: ROCKSDB}
     builder = SparkSession.builder.master(master).appName("eigenhedge")

@@ -1,4 +1,4 @@
-"""One model per key of a stream, with its state in the state store of the query."""
+"""One model per key of a stream, stored in the state store of the query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._columns import ORDER, ROW, arranged, column, is_before, of_cells
 from ._recipes import Recipe, recipe, resumed, settings
 from ._session import PROVIDER, ROCKSDB
 
-#: Name of the state variable.
+#: Name of the state variable of a key.
 STATE = "learner"
 LATE = ("drop", "learn")
 
@@ -35,28 +35,28 @@ def stream_by_key(
 ) -> DataFrame:
     """Run one model per key of a stream, with exactly-once semantics.
 
-    The state of a key is its saved model, in the state store of the checkpoint of the query. A query that is stopped or killed
-    and restarted with the same checkpoint continues, and gives exactly the results of an uninterrupted run. Within a micro-batch
-    the rows of a key are sorted by ``order_by``.
+    The state of a key is its saved model, in the state store of the query's checkpoint. A query that is stopped or
+    killed and restarted with the same checkpoint continues, and gives exactly the results of an uninterrupted run.
+    Within a micro-batch, the rows of a key are sorted by ``order_by``.
 
     Parameters
     ----------
     streaming_df : pyspark.sql.DataFrame
-        A streaming DataFrame; a static one counts as one micro-batch.
+        Streaming DataFrame. A static one counts as one micro-batch.
     key, k, features, order_by, **options
-        As for :func:`fit_by_key`, except ``standardize="warmup:ROWS"``.
+        Same as for :func:`fit_by_key`, except that ``standardize="warmup:ROWS"`` is not supported.
     late : {"drop", "learn"}, default="drop"
-        Handling of rows whose order value is less than the last one learned for the key in an earlier micro-batch: skip them
-        (their results are null), or learn from them on arrival. Both mark and count them. Rows with the same value as the last
-        one are not late.
+        Handling of rows whose order value is less than the last one learned for the key in an earlier micro-batch: skip
+        them (their results are null), or learn them on arrival. Both mark and count such rows. A row with the same
+        order value as the last one is not late.
     copy_columns : list of str
         Columns copied to the output, in addition to those of ``key`` and ``order_by``.
 
     Returns
     -------
     pyspark.sql.DataFrame
-        One result per row: the copied columns, ``late``, and losses and coordinates, or with ``learner="monitor"`` score, alarm,
-        state, drift and causes. :func:`models` reads the models.
+        One result per row: the copied columns, ``late``, and losses and coordinates. With ``learner="monitor"``, score,
+        alarm, state, drift and causes instead. :func:`models` reads the models.
 
     Examples
     --------
@@ -92,9 +92,9 @@ def models(spark: SparkSession, checkpoint: str) -> DataFrame:
     Parameters
     ----------
     spark : pyspark.sql.SparkSession
-        The session.
+        Spark session.
     checkpoint : str
-        Checkpoint location of the query, running or not.
+        Checkpoint location of the query, which may be running.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def models(spark: SparkSession, checkpoint: str) -> DataFrame:
 
 
 class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
-    """Models of the keys of one task."""
+    """Processor that learns the models of the keys of one task."""
 
     def __init__(self, columns: KeyedColumns, made: Recipe, state: StructType, late: str, answers: list[str]) -> None:
         self.columns = columns
@@ -123,11 +123,11 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
         self.answers = answers
 
     def init(self, handle: Any) -> None:
-        """Open the state."""
+        """Open the state variable."""
         self.state = handle.getValueState(STATE, self.schema)
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
-        """Learn from the rows of a key in a micro-batch."""
+        """Learn the rows of a key in a micro-batch and yield their results."""
         where = self.columns.check_key(key)
         frame = pd.concat(list(rows), ignore_index=True)
         # Spark converts the rows to tuples and changes names that are not Python identifiers.
@@ -160,11 +160,11 @@ class KeyedProcessor(StatefulProcessor):  # type: ignore[misc]
         yield told
 
     def close(self) -> None:
-        """Do nothing, because nothing is open."""
+        """Do nothing, because no resource is open."""
 
 
 def _spread(values: Any, learned: NDArray[np.bool_]) -> Any:
-    """Return the results of the learned rows, and None for the others."""
+    """Return the results of the learned rows, with None for the other rows."""
     if learned.all():
         return values
     cells = np.full(len(learned), None, dtype=object)

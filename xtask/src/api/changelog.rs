@@ -1,6 +1,6 @@
-//! The section "Unreleased" of the changelog, which must name what changed.
+//! Checks that the section "Unreleased" of the changelog names every changed item.
 
-/// Returns the changed lines whose name does not occur in the section "Unreleased".
+/// Returns the names of changed items that do not occur in the section "Unreleased", sorted.
 pub fn unnamed<'a>(changelog: &str, changed: impl Iterator<Item = &'a String>) -> Vec<String> {
     let section = unreleased(changelog);
     let is_word = |name: &str| section.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
@@ -16,7 +16,7 @@ fn unreleased(changelog: &str) -> &str {
     rest.split_once("\n## [").map_or(rest, |(section, _)| section)
 }
 
-/// Returns the name of an item in a line: the last segment of the first path.
+/// Returns the name of the item in a line of a snapshot: the last segment of the first path.
 fn name(line: &str) -> Option<String> {
     let path = line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':')).find(|word| word.contains("::"))?;
     path.split(':').rfind(|word| !["", "_"].contains(word)).map(str::to_owned)

@@ -1,4 +1,4 @@
-//! Public items of a crate: those that a path from its root reaches.
+//! Public items of a crate: those that can be reached by a path from the root of the crate.
 
 use super::modules::{Import, Modules, Place, attributes, below, identifier, imports};
 use super::signatures::{implementation_line, inherent_lines, is_hidden, is_public, item_lines, text};
@@ -24,7 +24,7 @@ struct Exports<'a> {
 }
 
 impl Exports<'_> {
-    /// Records what a public module exports.
+    /// Records the public items of a public module.
     fn walk(&mut self, module: &str, path: &str) {
         for item in self.modules.0.get(module).into_iter().flatten() {
             if is_hidden(attributes(item)) {
@@ -92,7 +92,8 @@ impl Exports<'_> {
             for item in items {
                 match item {
                     Item::Impl(item) => lines.extend(self.implementation(module, item)),
-                    // Not expanded: a change of its arguments is a change of what it defines.
+                    // Macros are not expanded. A change of their arguments counts as a change of the items that they
+                    // define.
                     Item::Macro(item) if item.ident.is_none() && !item.mac.path.is_ident("thread_local") => {
                         let name = item.mac.path.segments.last().map(|last| last.ident.to_string());
                         let name = name.unwrap_or_default();
@@ -110,12 +111,12 @@ impl Exports<'_> {
         let Some((_, name, _)) = &item.trait_ else { return inherent_lines(item, &path) };
         let segments: Vec<String> = name.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let places = self.modules.resolve(module, &segments);
-        // A trait of the crate that nobody outside can name.
+        // Private traits of the crate cannot be named outside.
         let private = !places.is_empty() && !places.iter().any(|place| self.paths.contains_key(place));
         if private { Vec::new() } else { implementation_line(item, &path).into_iter().collect() }
     }
 
-    /// Returns the public path of a type, or nothing if it has none.
+    /// Returns the public path of a type, or `None` if it has none.
     fn public_type(&self, module: &str, of: &Type) -> Option<String> {
         match of {
             Type::Reference(of) => Some(format!("&{}", self.public_type(module, &of.elem)?)),

@@ -1,8 +1,9 @@
 //! Snapshots of the public Rust interface in `xtask/api`.
 //!
-//! Sources are parsed, not compiled: `rustdoc`'s JSON needs a nightly compiler. A line is one item, field, variant, method or
-//! implementation that a user can name. Calls of macros between items are listed as they are written. Items under
-//! `doc(hidden)` are left out. The snapshot of the Python package is in the same folder; its test writes it.
+//! Sources are parsed, not compiled, because the JSON output of `rustdoc` needs a nightly compiler. A line is one item,
+//! field, variant, method or implementation that a user can name. Macro calls between items are listed as they are
+//! written. Items under `doc(hidden)` are left out. The snapshot of the Python package is in the same folder. A test of
+//! the package writes it.
 
 mod changelog;
 mod exports;
@@ -13,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Crates whose interface is promised. The others are published because the program needs them.
+/// Crates whose interface is stable. The other crates are published only because the program needs them.
 const CRATES: [&str; 3] = ["eigenhedge", "eigenhedge-io", "eigenhedge-report"];
 
 /// Returns an error that lists the differences between sources and snapshots.
@@ -29,7 +30,7 @@ pub fn compare(root: &Path) -> Result<(), String> {
     ))
 }
 
-/// Renews the snapshots, if the changelog names every change.
+/// Updates the snapshots. Returns an error if the changelog does not name every change.
 pub fn write(root: &Path) -> Result<(), String> {
     let log = read(&root.join("CHANGELOG.md"))?;
     let changes = changes(root)?;
@@ -48,7 +49,7 @@ pub fn write(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Difference between a crate and its snapshot.
+/// Difference between a crate and its snapshot: added and removed lines.
 struct Change {
     name: &'static str,
     lines: BTreeSet<String>,
@@ -65,7 +66,7 @@ impl Change {
     }
 }
 
-/// Returns the crates that differ from their snapshots.
+/// Returns the differences of the crates that do not match their snapshots.
 fn changes(root: &Path) -> Result<Vec<Change>, String> {
     let mut changes = Vec::new();
     for name in CRATES {

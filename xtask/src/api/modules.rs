@@ -5,20 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use syn::{Attribute, Ident, Item, UseTree};
 
-/// Items of each module, by its path below the crate: `""` is the root, `"kernel::items"` a module of a module.
+/// Items of each module, by the path of the module below the crate root. The path of the root is empty.
 pub struct Modules(pub BTreeMap<String, Vec<Item>>);
 
-/// A definition: the path of its module, and its name.
+/// Definition: the path of its module, and its name.
 pub type Place = (String, String);
 
-/// A name that a `use` imports: its segments, and its new name.
+/// Name that a `use` imports: the segments of its path, and its new name.
 pub type Import = (Vec<String>, String);
 
 impl Modules {
-    /// Parses a crate from its folder `src`. Code for tests and for builds without a feature is left out.
+    /// Parses a crate from its folder `src`. Leaves out code for tests and for builds without a feature.
     pub fn parse(sources: &Path) -> Result<Self, String> {
         let mut modules = BTreeMap::new();
-        // Files still to parse: path, module, and folder of its child modules.
+        // Files that are still to be parsed: path, module, and folder of the child modules.
         let mut open: Vec<(PathBuf, String, PathBuf)> =
             vec![(sources.join("lib.rs"), String::new(), sources.to_owned())];
         while let Some((path, name, folder)) = open.pop() {
@@ -42,15 +42,15 @@ impl Modules {
         Ok(Self(modules))
     }
 
-    /// Returns the definitions that a path names in a module. Several namespaces can have one name each. A path into another
-    /// crate has none.
+    /// Returns the definitions to which a path in a module refers. There may be one per namespace. A path into another
+    /// crate refers to none.
     pub fn resolve(&self, module: &str, path: &[String]) -> Vec<Place> {
         self.resolve_at_depth(module, path, 0)
     }
 
     fn resolve_at_depth(&self, module: &str, path: &[String], depth: usize) -> Vec<Place> {
         let Some((first, rest)) = path.split_first() else { return Vec::new() };
-        // Imports can name each other in a circle.
+        // Imports can refer to each other in a cycle.
         if depth > 20 {
             return Vec::new();
         }
@@ -71,7 +71,7 @@ impl Modules {
         }
     }
 
-    /// Returns the definitions of a name in a module, its own and imported ones.
+    /// Returns the definitions of a name in a module, both its own and imported ones.
     fn named(&self, module: &str, name: &str, depth: usize) -> Vec<Place> {
         let mut places = Vec::new();
         for item in self.0.get(module).into_iter().flatten() {
@@ -87,18 +87,18 @@ impl Modules {
         places
     }
 
-    /// Resolves an import. `use cancel::cancel` in a module that it would itself define must not find itself.
+    /// Resolves an import. An import of a name from itself, such as `use cancel::cancel`, must not recurse forever.
     fn resolve_import(&self, module: &str, path: &[String], name: &str, depth: usize) -> Vec<Place> {
         if path == [name] { Vec::new() } else { self.resolve_at_depth(module, path, depth) }
     }
 }
 
-/// Returns the path of a child module.
+/// Returns the path of the item `name` below a module.
 pub fn below(module: &str, name: impl std::fmt::Display) -> String {
     if module.is_empty() { name.to_string() } else { format!("{module}::{name}") }
 }
 
-/// Returns the names that a `use` imports. A glob has the name `*`.
+/// Returns the names that a `use` imports. A glob import has the name `*`.
 pub fn imports(tree: &UseTree) -> Vec<Import> {
     let prefixed = |ident: &Ident, tree: &UseTree| {
         let mut inner = imports(tree);
@@ -114,7 +114,7 @@ pub fn imports(tree: &UseTree) -> Vec<Import> {
     }
 }
 
-/// Returns the name that an item defines.
+/// Returns the name that an item defines, or `None` if it defines none.
 pub fn identifier(item: &Item) -> Option<&Ident> {
     Some(match item {
         Item::Const(item) => &item.ident,

@@ -3,7 +3,7 @@
 use quote::ToTokens;
 use syn::{Attribute, Fields, ImplItem, Item, ItemImpl, ItemTrait, Signature, TraitItem, Visibility};
 
-/// Returns the lines of an item with its public path.
+/// Returns the snapshot lines of an item with the public path `path`.
 pub fn item_lines(item: &Item, path: &str) -> Vec<String> {
     match item {
         Item::Fn(item) => vec![function(&item.sig, path)],
@@ -28,7 +28,7 @@ pub fn item_lines(item: &Item, path: &str) -> Vec<String> {
     }
 }
 
-/// Returns the public functions and constants of an inherent implementation.
+/// Returns the lines of the public functions and constants of an inherent implementation.
 pub fn inherent_lines(item: &ItemImpl, path: &str) -> Vec<String> {
     let public = |item: &&ImplItem| match item {
         ImplItem::Fn(item) => is_public(&item.vis) && !is_hidden(&item.attrs),
@@ -40,7 +40,7 @@ pub fn inherent_lines(item: &ItemImpl, path: &str) -> Vec<String> {
         ImplItem::Const(item) => format!("const {path}::{}: {}", item.ident, text(&item.ty)),
         _ => String::new(),
     };
-    // Bounds of the whole implementation are part of every signature.
+    // The bounds of the implementation belong to every signature.
     let bounds = if item.generics.params.iter().any(|parameter| !matches!(parameter, syn::GenericParam::Lifetime(_))) {
         format!(" [impl{} {}]", text(&item.generics), text(&item.generics.where_clause))
     } else {
@@ -49,7 +49,7 @@ pub fn inherent_lines(item: &ItemImpl, path: &str) -> Vec<String> {
     item.items.iter().filter(public).map(|item| line(item) + &bounds.replace(" ]", "]")).collect()
 }
 
-/// Returns the line of the implementation of a trait.
+/// Returns the line of a trait implementation, or `None` for an inherent implementation.
 pub fn implementation_line(item: &ItemImpl, path: &str) -> Option<String> {
     let (_, name, _) = item.trait_.as_ref()?;
     let line = format!("impl{} {} for {path}{}", text(&item.generics), text(name), arguments(&item.self_ty));
@@ -79,7 +79,7 @@ fn function(signature: &Signature, path: &str) -> String {
     format!("{before}fn {path}{after}")
 }
 
-/// Returns a line for each visible field, and one that says that there are others.
+/// Returns a line for each visible field, and a last line if there are private fields. `all` makes all fields visible.
 fn fields(fields: &Fields, path: &str, all: bool) -> Vec<String> {
     let visible = |field: &&syn::Field| all || is_public(&field.vis);
     let name = |(i, field): (usize, &syn::Field)| field.ident.as_ref().map_or(i.to_string(), ToString::to_string);
@@ -92,7 +92,7 @@ fn fields(fields: &Fields, path: &str, all: bool) -> Vec<String> {
     lines
 }
 
-/// Returns the derived traits and `non_exhaustive`.
+/// Returns the derived traits and `non_exhaustive`, in brackets.
 fn marks(attributes: &[Attribute]) -> String {
     let mut marks: Vec<String> = Vec::new();
     for attribute in attributes {
@@ -120,7 +120,7 @@ pub fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
 }
 
-/// Returns true for `doc(hidden)`.
+/// Returns true if the attributes contain `doc(hidden)`.
 pub fn is_hidden(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let hidden = |list: &syn::MetaList| list.tokens.to_string() == "hidden";
@@ -128,7 +128,7 @@ pub fn is_hidden(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Returns tokens with the spaces of formatted code.
+/// Returns tokens as text, with the spacing of formatted code.
 pub fn text(tokens: &impl ToTokens) -> String {
     let mut text = format!(" {} ", tokens.to_token_stream());
     let rules = [
@@ -156,7 +156,7 @@ pub fn text(tokens: &impl ToTokens) -> String {
         ("' ", "'"),
         ("* ", "*"),
         (":?", ": ?"),
-        // How a function uses its own argument.
+        // The mutability of an argument is not part of the interface.
         ("(mut ", "("),
         (", mut ", ", "),
         ("? ", "?"),

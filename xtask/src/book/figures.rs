@@ -1,7 +1,7 @@
-//! Numbers of the README, computed from the tables of the evidence pages and from results files.
+//! Numbers in the README, computed from the tables of the evidence pages and from result files.
 //!
-//! Each fragment below is built from its source and must occur in the README. A digit of its prose outside all fragments is
-//! an error too, so that a number cannot be changed by hand. The losses of the demo are checked by `tests/demo.rs` of the program.
+//! Each phrase is built from its source and must occur in the README. A digit outside all phrases is also an error, so
+//! that a number cannot be changed by hand. `tests/demo.rs` of the program checks the losses of the demo.
 
 use super::page::read;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Phrases whose digits are not measurements.
 const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 20 numbers", "ELEC2"];
 
-/// Returns the numbers in the README that are missing in its sources.
+/// Returns a message for each number in the README that differs from its source or has no source.
 pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
     let readme = read(root, "README.md")?;
     Ok(compare(&readme, &fragments(root)?))
@@ -60,8 +60,7 @@ fn fragments(root: &Path) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Returns phrases about the loss ratios between the default learner and tuned trackers, computed from the
-/// tables of cases.
+/// Returns phrases about the loss of the default learner relative to tuned trackers, from the tables of cases.
 fn evidence(page: &str) -> Result<Vec<String>, String> {
     let mut cases = table(page, "<details><summary>Streams in sight")?;
     cases.extend(table(page, "<details><summary>Other real streams")?);
@@ -90,13 +89,13 @@ fn evidence(page: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// Returns the number of settings listed in a cell; one if none is listed.
+/// Returns the number of settings listed in a cell, or 1 if none is listed.
 fn settings(cell: &str) -> usize {
     let listed = cell.split_whitespace().filter(|word| number(word.trim_end_matches(',')).is_ok()).count();
     listed.max(1) * if cell.ends_with("each") { 2 } else { 1 }
 }
 
-/// Returns phrases about the alarms on streams without a fault, and about the results on SKAB.
+/// Returns phrases about alarms on streams without a fault, and about the results on the SKAB data.
 fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
     let start = "normal, auto:0.01, ";
     let lines = ours.lines().map(str::trim).filter(|line| line.starts_with(start));
@@ -167,13 +166,13 @@ fn table<'a>(page: &'a str, start: &str) -> Result<Vec<Vec<&'a str>>, String> {
     Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect())
 }
 
-/// Returns the number after `start`: digits, points, commas and colons.
+/// Returns the first number after `start` on its line, as it is written.
 fn after(text: &str, start: &str) -> Result<String, String> {
     let (_, rest) = text.split_once(start).ok_or(format!("no {start:?} in a source of the README"))?;
     numbers(rest.lines().next().unwrap_or_default()).into_iter().next().ok_or(format!("no number after {start:?}"))
 }
 
-/// Returns the numbers in a text as they are written.
+/// Returns the numbers in a text, as they are written.
 fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));

@@ -1,10 +1,10 @@
-//! Links between files of the repository.
+//! Checks of links between files of the repository.
 
 use super::page::{Page, read};
 use std::fs;
 use std::path::Path;
 
-/// Returns broken links to files or headings, and pages that are missing in the table of contents.
+/// Returns messages about broken links to files or headings, and about pages that the table of contents lacks.
 pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     let contents = read(root, "docs/src/SUMMARY.md")?;
@@ -32,7 +32,7 @@ fn leads_somewhere(page: &Page, target: &str) -> bool {
     text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line.trim_start_matches('#')) == heading)
 }
 
-/// Returns the anchor of a heading.
+/// Returns the anchor of a heading in a link.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

@@ -1,9 +1,9 @@
-//! A page of the book, and its prose without code, tables and markup.
+//! Pages of the book, and their prose without code, tables and markup.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Markdown file.
+/// Markdown file with its text.
 pub struct Page {
     /// Path relative to the root of the repository.
     pub name: String,
@@ -12,7 +12,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Returns the README and all pages of the book, ordered by name.
+    /// Returns the README, followed by all pages of the book, sorted by name.
     pub fn all(root: &Path) -> Result<Vec<Self>, String> {
         let folder = root.join("docs/src");
         let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -29,12 +29,12 @@ impl Page {
         Ok(Self { name, path, text })
     }
 
-    /// Returns the file name without its folder.
+    /// Returns the name of the file without its folder.
     pub fn file(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
 
-    /// Returns the lines outside fenced code, comments and folded details.
+    /// Returns the lines outside code blocks, comments and folded details.
     pub fn lines(&self) -> Vec<&str> {
         let (mut fenced, mut folded) = (false, false);
         let mut lines = Vec::new();
@@ -50,7 +50,7 @@ impl Page {
         lines
     }
 
-    /// Returns the paragraphs of prose without headings, tables, images, HTML, inline code and link targets.
+    /// Returns the paragraphs of prose, without headings, tables, images, HTML, inline code and link targets.
     pub fn paragraphs(&self) -> Vec<String> {
         let mut paragraphs = vec![String::new()];
         for line in self.lines() {
@@ -88,7 +88,7 @@ pub fn plain(text: &str) -> String {
             b']' if rest.starts_with('(') => rest.find(')').map(|end| end + 1),
             _ => Some(0),
         };
-        // A word replaces the code, so that sentences keep their length.
+        // A word replaces the code, so that the length of sentences remains.
         if sign == b'`' {
             out += "code";
         }

@@ -1,12 +1,12 @@
-//! Checks that the reference has all public names of the Python package. Options of the program are checked by its tests.
+//! Checks that the reference contains all public names of the Python package. Tests of the program check its options.
 
 use super::page::read;
 use std::path::Path;
 
-/// Modules whose `__all__` must be covered by the reference.
+/// Modules whose public names (`__all__`) the reference must contain.
 const MODULES: [&str; 4] = ["__init__.py", "river.py", "plot.py", "spark/__init__.py"];
 
-/// Returns public names that are missing in the page about Python.
+/// Returns a message for each public name that the page about Python lacks.
 pub fn missing_names(root: &Path) -> Result<Vec<String>, String> {
     let page = read(root, "docs/src/python.md")?;
     let mut missing = Vec::new();

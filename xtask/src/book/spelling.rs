@@ -1,4 +1,4 @@
-//! Spelling of README and book, checked by hunspell with its American dictionary and a word list of the project.
+//! Spell check of the README and the book by hunspell, with its American dictionary and a word list of the project.
 
 use super::page::Page;
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Returns words that are in neither the dictionary nor `docs/words.txt`, each with its first page. `None` if
-/// hunspell is not installed.
+/// Returns a message for each word that is in neither the dictionary nor `docs/words.txt`. `None` if hunspell is not
+/// installed.
 pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
-    // Names of authors and titles are not in a dictionary.
+    // The references contain names of authors and foreign titles.
     for page in pages.iter().filter(|page| page.file() != "references.md") {
         for word in page.paragraphs().iter().flat_map(|paragraph| words(paragraph)) {
             places.entry(word).or_insert(&page.name);
@@ -24,7 +24,7 @@ pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>,
     Ok(Some(unknown.lines().map(say).collect()))
 }
 
-/// Returns the words of Latin letters. Words with digits, Greek letters or symbols are ignored.
+/// Returns the words that consist of Latin letters. Words with digits, Greek letters or symbols are ignored.
 fn words(paragraph: &str) -> impl Iterator<Item = String> {
     paragraph
         .split(|c: char| c.is_whitespace() || matches!(c, '-' | '–' | '/' | '×' | '(' | ')' | '…'))
@@ -34,7 +34,7 @@ fn words(paragraph: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// Returns the words that hunspell does not know; `None` if it is not installed.
+/// Returns the words that hunspell does not know, one per line. `None` if hunspell is not installed.
 fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
     let mut command = Command::new("hunspell");
     command.args(["-i", "utf-8", "-d", "en_US", "-l", "-p"]).arg(known);
@@ -47,7 +47,7 @@ fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
     let output = child.wait_with_output().map_err(|error| format!("hunspell: {error}"))?;
     let written = writer.join().is_ok_and(|result| result.is_ok());
     if !output.status.success() || !written {
-        // Hunspell is installed without a dictionary.
+        // Hunspell is installed, but without a dictionary.
         println!("skipped: spelling, {}", String::from_utf8_lossy(&output.stderr).trim());
         return Ok(Some(String::new()));
     }

@@ -1,18 +1,18 @@
-//! Length of pages, and reading ease of README and tutorials.
+//! Limits on the length of pages and on the reading ease of the README and the tutorials.
 
 use super::page::Page;
 
 /// Maximum number of words on a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
-/// Pages that may be longer.
+/// Pages that may exceed the maximum number of words.
 const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
-/// Minimum Flesch reading ease of the README and the tutorials. The usual range of technical texts is 50 to
-/// 60, "fairly difficult".
+/// Minimum Flesch reading ease of the README and the tutorials. Technical texts usually have 50 to 60 ("fairly
+/// difficult").
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
 
-/// Returns the pages with too many words.
+/// Returns a message for each page with too many words.
 pub fn lengths(pages: &[Page]) -> Vec<String> {
     let too_long = |page: &&Page| !LONG.contains(&page.file()) && words(page) > MOST_WORDS;
     let say = |page: &Page| format!("{} has {} words, at most {MOST_WORDS} are allowed", page.name, words(page));
@@ -26,7 +26,7 @@ fn words(page: &Page) -> usize {
         .sum()
 }
 
-/// Returns the README and the tutorials whose reading ease is too low.
+/// Returns a message for the README and each tutorial whose reading ease is too low.
 pub fn reading_ease(pages: &[Page]) -> Vec<String> {
     let tutorials = pages.iter().filter(|page| TUTORIALS.contains(&page.file()));
     let eases = tutorials.map(|page| (page, ease(&page.paragraphs())));
@@ -61,7 +61,7 @@ fn ease(paragraphs: &[String]) -> f64 {
     206.835 - 1.015 * words / sentences as f64 - 84.6 * syllables as f64 / words
 }
 
-/// Counts the syllables of a word: groups of vowels, without a silent e at the end.
+/// Estimates the number of syllables of a word: groups of vowels, without a silent e at the end.
 fn count_syllables(word: &str) -> usize {
     let vowel = |c: char| "aeiouyäöü".contains(c);
     let groups = word

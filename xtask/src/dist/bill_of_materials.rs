@@ -1,4 +1,4 @@
-//! Bill of materials in the form of CycloneDX 1.6: packages, versions, licences, checksums, and what uses what.
+//! Bill of materials in the CycloneDX 1.6 format: packages, versions, licenses, checksums and dependencies.
 
 use super::dependencies::Package;
 use super::files;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
-/// Writes `eigenhedge-VERSION.cdx.json`, with the program as its subject.
+/// Writes `eigenhedge-VERSION.cdx.json`. The program is the main component.
 pub fn write(toolchain: &Toolchain, packages: &[Package], folder: &Path) -> Result<(), String> {
     let mut date = Command::new("date");
     let time = output(date.args(["--utc", "+%Y-%m-%dT%H:%M:%SZ"]).arg(format!("--date=@{}", toolchain.epoch)))?;
@@ -49,7 +49,7 @@ fn component(package: &Package) -> Value {
     component
 }
 
-/// Returns the package URL.
+/// Returns the package URL (purl).
 fn reference(package: &Package) -> String {
     format!("pkg:cargo/{}@{}", package.name, package.version)
 }

@@ -1,4 +1,4 @@
-//! Packages that are compiled into the program, from `cargo metadata`.
+//! Packages that are compiled into the program or the Python module, from `cargo metadata`.
 
 use super::files::read;
 use super::toolchain::{TARGET, output};
@@ -7,24 +7,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A package of the program.
+/// Package that is compiled into the program or the Python module.
 pub struct Package {
-    /// Identifier of cargo.
+    /// Identifier of the package in cargo.
     id: String,
     pub name: String,
     pub version: String,
-    /// SPDX expression.
+    /// SPDX license expression.
     pub licence: String,
     pub repository: Option<String>,
     pub folder: PathBuf,
-    /// SHA-256 of the package in the registry; none for our own.
+    /// SHA-256 of the package in the registry. `None` for packages of this workspace.
     pub checksum: Option<String>,
-    /// Positions of the packages that it uses.
+    /// Dependencies, as positions in the list of packages.
     pub uses: Vec<usize>,
 }
 
-/// Returns the packages of the program and of the Python module, the program first, then sorted by name and version. Build
-/// scripts and procedural macros are not part of a binary, but are listed: their output is.
+/// Returns the packages of the program and of the Python module. The program comes first, and the others are sorted by
+/// name and version. Build scripts and procedural macros are included, because their output is compiled into the
+/// binaries.
 pub fn of_the_program(root: &Path) -> Result<Vec<Package>, String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", TARGET]);
@@ -74,7 +75,7 @@ fn word(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns the packages that each package needs to be built, without those of tests.
+/// Returns the dependencies of each package by identifier, without development dependencies.
 fn edges(metadata: &Value) -> BTreeMap<String, Vec<String>> {
     let nodes = metadata["resolve"]["nodes"].as_array().into_iter().flatten();
     let needed = |dependency: &&Value| {
@@ -88,7 +89,7 @@ fn edges(metadata: &Value) -> BTreeMap<String, Vec<String>> {
     nodes.map(|node| (word(node, "id"), of(node))).collect()
 }
 
-/// Returns the checksums of Cargo.lock by name and version.
+/// Returns the checksums in `Cargo.lock` by name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));

@@ -1,4 +1,4 @@
-//! Files and folders, with the path in every error.
+//! Operations on files and folders. Errors contain the path.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-/// Returns the only entry whose name ends so.
+/// Returns the only entry whose name ends with `ending`. Returns an error if there is none or more than one.
 pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
     let found: Vec<PathBuf> =
         entries(folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect();
@@ -41,7 +41,7 @@ pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns name and size of each file.
+/// Returns a line with the name and the size of each file.
 pub fn listing(folder: &Path) -> Result<String, String> {
     let mut text = String::new();
     for path in entries(folder)? {

@@ -1,6 +1,6 @@
-//! Licences of everything that a binary holds, as one text.
+//! Licenses of all software in the binaries, as one text.
 //!
-//! Each text stands once, after the names of the packages that have it. A package without a licence file is listed with its
+//! Each license text occurs once, after the names of its packages. A package without a license file is listed with its
 //! SPDX expression and its repository.
 
 use super::dependencies::Package;
@@ -8,10 +8,10 @@ use super::files::{entries, read};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Beginnings of the names of licence files.
+/// Prefixes of the names of license files.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
 
-/// Returns the text for all packages, the vendored JavaScript and Rust's own library.
+/// Returns the licenses of all packages, the vendored JavaScript and the Rust standard library.
 pub fn text(root: &Path, packages: &[Package]) -> Result<String, String> {
     let mut names_of: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut without = Vec::new();
@@ -51,7 +51,7 @@ fn section(names: &str, text: &str) -> String {
     format!("\n{}\n{names}\n{}\n\n{}\n", "=".repeat(80), "-".repeat(80), text.trim_end())
 }
 
-/// Returns the licence texts of a folder.
+/// Returns the texts of the license files in a folder.
 fn texts(folder: &Path) -> Result<Vec<String>, String> {
     let is_licence = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

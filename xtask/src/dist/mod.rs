@@ -1,8 +1,8 @@
-//! Files of a release, in `target/dist`: wheel, source distribution, program as an archive and a Debian package, checksums, and
-//! a bill of materials.
+//! Files of a release in `target/dist`: wheel, source distribution, program as an archive and as a Debian package,
+//! checksums, and bill of materials.
 //!
-//! The same commit should give the same bytes: dates are that of the commit, paths of the machine are left out of binaries, and
-//! archives are sorted. The tools are those of `xtask/dist-requirements.txt`, in an environment of their own.
+//! Builds are reproducible: dates are that of the commit, binaries contain no paths of the machine, and archives are
+//! sorted. The tools are listed in `xtask/dist-requirements.txt` and have a separate environment.
 
 mod archives;
 mod bill_of_materials;
@@ -19,7 +19,7 @@ use std::path::Path;
 use std::time::Instant;
 use toolchain::Toolchain;
 
-/// Builds everything into `target/dist`.
+/// Builds all files of a release into `target/dist`.
 pub fn build(root: &Path) -> Result<(), String> {
     let start = Instant::now();
     let toolchain = Toolchain::new(root)?;

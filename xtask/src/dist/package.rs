@@ -1,11 +1,11 @@
-//! The Python package: a wheel for every Python from 3.10 on, and the sources.
+//! The Python package: a wheel for Python 3.10 and later, and the source distribution.
 
 use super::files::{with_ending, write};
 use super::toolchain::{TARGET, Toolchain, output};
 use crate::run;
 use std::path::Path;
 
-/// Builds the wheel, with the licences of its dependencies, and prints what it needs of a system.
+/// Builds the wheel, with the licenses of its dependencies, and checks which systems it supports.
 pub fn wheel(toolchain: &Toolchain, licences: &str, folder: &Path) -> Result<(), String> {
     let notice = toolchain.root.join("python/THIRD-PARTY-LICENSES.txt");
     write(&notice, licences)?;
@@ -22,7 +22,7 @@ pub fn wheel(toolchain: &Toolchain, licences: &str, folder: &Path) -> Result<(),
     if report.contains(platform) { Ok(()) } else { Err(format!("auditwheel must report {platform}")) }
 }
 
-/// Writes the source distribution.
+/// Builds the source distribution.
 pub fn source_distribution(toolchain: &Toolchain, folder: &Path) -> Result<(), String> {
     let mut maturin = toolchain.command("maturin");
     run(maturin.args(["sdist", "--out"]).arg(folder).current_dir(toolchain.root.join("python")))

@@ -1,4 +1,4 @@
-//! The program with its completions, manual pages and licences.
+//! The program with its completions, manual pages and licenses.
 
 use super::files::{copy, entries, write};
 use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain, output};
@@ -6,21 +6,21 @@ use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Shell, folder below `usr/share`, and name of the script.
+/// Completion scripts: shell, folder below `usr/share`, and file name.
 const COMPLETIONS: [(&str, &str, &str); 3] = [
     ("bash", "bash-completion/completions", "eigenhedge"),
     ("zsh", "zsh/vendor-completions", "_eigenhedge"),
     ("fish", "fish/vendor_completions.d", "eigenhedge.fish"),
 ];
 
-/// Builds the program with live pages and the service.
+/// Builds the program, including live pages and the service.
 pub fn build(toolchain: &Toolchain) -> Result<(), String> {
     let mut cargo = toolchain.command(BUILDER);
     cargo.args(["zigbuild", "--release", "--locked", "--package", "eigenhedge-cli", "--features", "serve"]);
     run(cargo.arg("--target").arg(format!("{TARGET}.{GLIBC}")))
 }
 
-/// Writes the files of the program into a folder as they are installed below `/`. Returns it.
+/// Writes the files of the program to a folder, in the layout below `/` after installation. Returns the folder.
 pub fn stage(toolchain: &Toolchain, licences: &str) -> Result<PathBuf, String> {
     let (root, tree) = (&toolchain.root, toolchain.root.join("target/dist-stage"));
     python::empty(&tree)?;
@@ -42,7 +42,7 @@ pub fn stage(toolchain: &Toolchain, licences: &str) -> Result<PathBuf, String> {
     Ok(tree)
 }
 
-/// Writes the manual pages, compressed as Debian asks.
+/// Writes the manual pages, compressed as Debian requires.
 fn manual_pages(program: &Path, folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     output(Command::new(program).args(["man", "--out"]).arg(folder))?;

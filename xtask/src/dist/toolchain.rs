@@ -6,19 +6,19 @@ use std::process::Command;
 
 /// Platform of the published binaries.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
-/// Oldest C library on which they run.
+/// Oldest version of the GNU C library on which the binaries run.
 pub const GLIBC: &str = "2.17";
 
-/// Tool that builds the program.
+/// Name of the tool that builds the program.
 pub const BUILDER: &str = "cargo-zigbuild";
 
 pub struct Toolchain {
     pub root: PathBuf,
-    /// Version of all packages.
+    /// Version of all packages of the workspace.
     pub version: String,
-    /// Time of the commit, in seconds since 1970.
+    /// Time of the commit in seconds since 1970, or `SOURCE_DATE_EPOCH` if it is set.
     pub epoch: String,
-    /// Python environment with the tools.
+    /// Python environment that contains the tools.
     environment: PathBuf,
 }
 
@@ -38,10 +38,10 @@ impl Toolchain {
         Ok(Self { root: root.to_owned(), version, epoch, environment })
     }
 
-    /// Returns a command of the environment that builds the same bytes wherever the sources are.
+    /// Returns a command of the environment whose output does not depend on the folder of the sources.
     ///
-    /// The program and the Python module have folders of their own: they resolve features of dependencies differently, and in one
-    /// folder each build would replace that of the other.
+    /// The program and the Python module have separate target folders. They resolve features of dependencies
+    /// differently, so in a common folder each build would replace the other.
     pub fn command(&self, program: &str) -> Command {
         let tools = self.environment.join("bin");
         let mut command = Command::new(tools.join(program));
@@ -50,13 +50,13 @@ impl Toolchain {
         command.env("PATH", std::env::join_paths(paths).unwrap_or(path));
         command.env("SOURCE_DATE_EPOCH", &self.epoch).env("CARGO_INCREMENTAL", "0");
         command.env("RUSTFLAGS", self.flags()).env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
-        // zig: C code of dependencies names no folders either.
+        // C code of dependencies must not contain folder names either.
         command.env("CFLAGS", format!("-ffile-prefix-map={}=/cargo -g0", cargo_home().display()));
         command.env("CARGO_TARGET_DIR", self.target(program)).current_dir(&self.root);
         command
     }
 
-    /// Returns options of the compiler that leave folders of this machine out of the binaries.
+    /// Returns compiler flags that keep folders of this machine out of the binaries.
     fn flags(&self) -> String {
         let folders = [(self.root.clone(), "/eigenhedge"), (cargo_home(), "/cargo")];
         folders.map(|(folder, name)| format!("--remap-path-prefix={}={name}", folder.display())).join(" ")
@@ -66,7 +66,7 @@ impl Toolchain {
         self.root.join("target/dist-build").join(program)
     }
 
-    /// Path of the built program.
+    /// Returns the path of the built program.
     pub fn program(&self) -> PathBuf {
         self.target(BUILDER).join(TARGET).join("release/eigenhedge")
     }
@@ -77,12 +77,12 @@ fn cargo_home() -> PathBuf {
     std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
 }
 
-/// Runs a command and returns what it prints.
+/// Runs a command and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
     if !output.status.success() {
-        // Tests report on their standard output.
+        // Tests print their failures to standard output.
         let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
         let lines: Vec<&str> = texts.lines().collect();
         return Err(format!("{name}:\n{}", lines[lines.len().saturating_sub(60)..].join("\n")));

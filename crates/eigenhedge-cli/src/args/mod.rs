@@ -224,7 +224,7 @@ pub enum SummaryForm {
     Json,
 }
 
-/// Parses a number of directions. The error explains how to find one.
+/// Parses a number of directions. If the value is a share, the error explains how to find the number.
 fn directions(text: &str) -> Result<usize, String> {
     let is_share = text.parse().is_ok_and(|share: f64| share > 0.0 && share < 1.0);
     match text.parse() {
@@ -236,7 +236,7 @@ fn directions(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses a value by its name.
+/// Parses a value by its name, such as a learner or a mode. The error states the valid names.
 fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
     text.parse().map_err(|error| match error {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),

@@ -50,11 +50,11 @@ pub struct MonitorArgs {
     /// Share of the energy of normal rows that the directions must explain
     #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
     pub share: f64,
-    /// adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first ROWS rows)
+    /// Adaptation: adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first ROWS
+    /// rows)
     #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = named::<Mode>)]
     pub mode: Mode,
-    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows
-    /// exceed
+    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceeds
     #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = named::<Limit>)]
     pub limit: Limit,
     /// Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
@@ -82,7 +82,7 @@ pub struct MonitorArgs {
     /// Average number of rows between false reports of drift
     #[arg(long, value_name = "ROWS", default_value_t = 2_000.0)]
     pub drift_time: f64,
-    /// When a drift becomes the new reference automatically: never, or after:ROWS
+    /// Automatic acceptance of a drift as the new reference: never, or after:ROWS
     #[arg(long, value_name = "WHEN", default_value = "never", value_parser = named::<Rebaseline>)]
     pub rebaseline: Rebaseline,
     /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many

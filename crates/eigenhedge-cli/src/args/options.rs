@@ -1,4 +1,4 @@
-//! Options of a learner as typed, derived from the table of the library.
+//! Options of a learner as typed, derived from the option table of the library.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
@@ -8,16 +8,16 @@ use eigenhedge::registry::{REGISTRY, defaults};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// Options of a command that were given, by name.
+/// Options of the command `C` that were given, by name.
 #[derive(Debug, Clone)]
 pub struct OptionArgs<C> {
     given: Vec<(&'static str, Value)>,
     command: PhantomData<C>,
 }
 
-/// Command whose options come from the option table.
+/// Command whose options come from the option table of the library.
 pub trait HasOptions: Debug + Clone + Send + Sync + 'static {
-    /// Returns the argument for an option; `None` if the command does not have it.
+    /// Returns the command-line argument for an option, or `None` if the command does not have the option.
     fn argument(option: &'static OptionEntry) -> Option<Arg>;
 }
 
@@ -56,7 +56,7 @@ impl HasOptions for OfKernels {
     }
 }
 
-/// Returns an option as it is typed.
+/// Returns an option as it is typed, with its leading hyphens.
 pub fn typed(name: &str) -> String {
     if name == "k" { "-k".into() } else { format!("--{name}") }
 }

@@ -8,7 +8,7 @@ use eigenhedge::Kind;
 use eigenhedge::registry::{ExpertKind, defaults};
 use std::path::PathBuf;
 
-/// Center of the rows, for commands that read all rows first.
+/// Center that is subtracted from the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CenterArg {
     /// The mean
@@ -106,7 +106,7 @@ pub struct TransformArgs {
     pub model: PathBuf,
     /// Table to read
     pub input: PathBuf,
-    /// File for row, loss, z0, … [default: standard output]
+    /// File for the columns row, loss, z0, … [default: standard output]
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
     /// Options of the table.
@@ -155,7 +155,7 @@ Examples:
   eigenhedge run tuesday.csv -k 3 --learner leader --snapshot tuesday.snap
   eigenhedge merge monday.snap tuesday.snap --out week.snap")]
 pub struct MergeArgs {
-    /// Models of parts of a table, or fleets of `run --group-by`
+    /// Models of parts of a table, or files of `run --group-by`
     #[arg(required = true, num_args = 2.., value_name = "MODEL")]
     pub models: Vec<PathBuf>,
     /// File for the merged model
@@ -197,7 +197,7 @@ pub enum Made {
     Recurring,
     /// Two strong directions, then many weaker rows in a third
     Starvation,
-    /// An adversary of follow the leader
+    /// An adversarial stream for follow the leader
     LeaderTrap,
     /// Sensors with three faults: x1 has an offset for 30 rows from the middle on, x2 is stuck for 40 rows from 70 % on, x3
     /// changes its level in the last tenth
@@ -259,7 +259,7 @@ pub struct PairArgs {
     /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// File for row, expected_gain, gain
+    /// File for the columns row, expected_gain, gain
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
     /// File for the learned directions: probability of being kept, left part and right part
@@ -298,7 +298,7 @@ pub struct ExpertsArgs {
     /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// File for row, expected_loss, loss and, if available, the probabilities of being kept
+    /// File for the columns row, expected_loss, loss and, if available, the probabilities of being kept
     #[arg(long, value_name = "FILE|-")]
     pub out: Option<PathBuf>,
     /// Options of the table.

@@ -1,18 +1,18 @@
-//! Outputs of a run other than its results: snapshots and plots.
+//! Options of a run that are not about its results: snapshots, reports, threads and the live page.
 
 use crate::live::{LiveAddress, parse_address};
 use clap::Args;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Snapshots, plots and threads.
+/// Options for snapshots, plots and threads.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Snapshots and reports")]
 pub struct KeepArgs {
     /// File for a self-contained HTML page with plots of the run
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// File for the same plots as SVG
+    /// File for the plots of the run as SVG
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
     /// File to save the run to, at the end and when a signal stops it; `transform` and other commands use it as a model
@@ -28,8 +28,8 @@ pub struct KeepArgs {
     /// draws and summary continue. Options that are given must match the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Threads for the members of `auto` and for long rows (about 30,000 numbers or more) [default: 1].
-    /// Unless it is 1, reading and writing also use threads of their own. Results do not depend on it
+    /// Number of threads for the members of `auto` and for long rows (about 30,000 numbers or more) [default: 1].
+    /// Unless it is 1, reading and writing also use threads of their own. Results do not depend on the number
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }

@@ -35,8 +35,7 @@ pub struct ServeArgs {
     /// rejected. May be given more than once
     #[arg(long, value_name = "NAME", requires = "token_file")]
     pub host: Vec<String>,
-    /// Memory for learners and requests, such as 512M; members of large fleets that do not fit are kept on
-    /// disk
+    /// Memory for learners and requests, such as 512M; models and monitors by key that do not fit are kept on disk
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<MaxMemory>,
     /// Maximum number of streams
@@ -45,7 +44,7 @@ pub struct ServeArgs {
     /// Maximum size of a request body
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_body: Option<MaxMemory>,
-    /// HOST:PORT to which alarms may be sent (option `webhook` of a stream). May be given more than once
+    /// HOST:PORT to which alarms and drifts may be sent (option `webhook` of a stream). May be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub webhook_host: Vec<String>,
     /// Log each request as a line of JSON on standard error

@@ -1,4 +1,4 @@
-//! Options of tables, shared by all commands that read one.
+//! Options of tables, shared by all commands that read a table.
 
 use super::named;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -21,7 +21,7 @@ pub struct TableArgs {
     /// numeric]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Columns to leave out, in the same form
+    /// Columns to leave out, in the same form as --columns
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub exclude: Vec<String>,
     /// Delimiter of cells: one character, or `tab` [default: comma, semicolon, tab or bar, detected from the first lines]
@@ -55,7 +55,7 @@ pub struct TableArgs {
     pub max_memory: Option<MaxMemory>,
 }
 
-/// Columns that the model does not use and that are copied with each row.
+/// Options for columns that are copied to the results: times, keys and other text.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Table")]
 pub struct BesideArgs {
@@ -88,7 +88,7 @@ pub struct BesideArgs {
 pub enum BadRow {
     /// Stop with an error
     Fail,
-    /// Count it, and list the first few at the end
+    /// Skip the row; the first skipped rows are listed at the end
     Skip,
 }
 

@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 struct Rows {
     names: Vec<String>,
     rows: Vec<Vec<f64>>,
-    /// Cells of the copied columns of each row.
+    /// Cells of the copied columns, for each row.
     kept: Vec<Vec<String>>,
     source: String,
 }
 
-/// Reads all rows. `by_pairs` is true if a number will be computed for each pair of rows.
+/// Reads all rows. `by_pairs` is true if a value will be computed for each pair of rows, which limits their number.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
     all_rows(table::open(path, args)?, by_pairs.then_some(0))
 }
@@ -39,8 +39,8 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
     }
 }
 
-/// Reads all rows of a table. If a number will be computed for each pair of rows, `others` is the number of
-/// rows in other tables.
+/// Reads all rows of a table. If a value will be computed for each pair of rows, `others` is the number of rows in
+/// other tables, and otherwise `None`.
 fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
@@ -51,7 +51,7 @@ fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
             kept.push(stream.kept().to_vec());
         }
         let bytes = 8 * numbers.div_ceil(rows.len()) + size_of::<Vec<f64>>();
-        // Up to twice as many before the next check, plus as many numbers for the results.
+        // The number of rows may double before the next check, and the results need as many numbers again.
         if rows.len().is_power_of_two() {
             stream.allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
         }
@@ -70,7 +70,7 @@ fn center(center: CenterArg) -> Center {
     }
 }
 
-/// Prints eigenvalues, and writes coordinates to a file.
+/// Prints the eigenvalues of PCA. Writes components and coordinates to files if these are given.
 pub fn pca(args: &PcaArgs) -> Result<()> {
     let table = read(&args.input, &args.table, false)?;
     let pca = Pca::fit(&table.rows, args.k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
@@ -110,7 +110,7 @@ fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vector
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
-/// Prints the eigenvalues of kernel PCA, and writes coordinates to a file.
+/// Prints the eigenvalues of kernel PCA. Writes coordinates to a file if one is given.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let model = fit_kernel_pca(args, &table)?;
@@ -122,7 +122,7 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Writes denoised rows: pre-images of the projections of the rows.
+/// Writes denoised rows: pre-images of their projections by kernel PCA.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let table = read_for(&args.kernel, &args.input, &args.table)?;
     let mut model = fit_kernel_pca(args, &table)?;
@@ -140,7 +140,7 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Writes predictions with their standard deviations.
+/// Writes predictions of kernel ridge regression with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     if let Some(items) = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items() {
         return ridge_of_texts(args, items);
@@ -168,7 +168,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     predict(args, &table.source, length, (&points, &targets), &asked)
 }
 
-/// Writes predictions for texts or sets. The target is another column of the table.
+/// Writes predictions for texts or sets. The target is a copied column of the table.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, Some(0));
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
@@ -183,7 +183,7 @@ fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     predict(args, &table.source, 1, (&table.rows, &targets), asked)
 }
 
-/// Fits the regression to rows of this length and writes predictions for others.
+/// Fits the regression to `points`, rows of `length` values, and writes predictions for the rows `asked`.
 fn predict(
     args: &KernelRidgeArgs,
     source: &str,
@@ -203,7 +203,7 @@ fn predict(
     sheet.finish()
 }
 
-/// Tests whether the rows of two tables come from the same distribution.
+/// Tests whether the rows of two tables come from the same distribution, and prints the p-value.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
         return Err(

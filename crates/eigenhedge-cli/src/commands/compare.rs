@@ -16,7 +16,7 @@ use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page,
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
-/// Learner with its losses.
+/// Learner in the comparison, with its loss curve and time.
 struct Contestant {
     name: String,
     run: Model,
@@ -25,7 +25,7 @@ struct Contestant {
     spent: Duration,
 }
 
-/// PCA that is fitted to the first rows and then frozen.
+/// PCA that is fitted to the first rows and then frozen, with its loss curve.
 struct Frozen {
     rows: Vec<Vec<f64>>,
     wanted: usize,
@@ -34,8 +34,8 @@ struct Frozen {
     curve: Downsampler,
 }
 
-/// Rows whose losses count for all learners: the rows after those to which PCA is fitted, or all rows if
-/// there are too few.
+/// Rows whose losses count for all learners: the rows after those to which PCA is fitted. If there are too few rows for
+/// the fit, all rows count.
 struct Charged {
     from: u64,
     rows: u64,
@@ -48,7 +48,7 @@ fn curve() -> Downsampler {
     Downsampler::new(Keep::First, POINTS, 1)
 }
 
-/// Runs the comparison, prints a table, and draws a plot.
+/// Runs the comparison, prints a table, and writes the plot and the page if they are requested.
 pub fn compare(args: &CompareArgs) -> Result<()> {
     table::judge_plot(args.plot.as_deref())?;
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
@@ -123,8 +123,8 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
 }
 
 impl Frozen {
-    /// Counts the loss of a row, or stores the row for the fit. Returns true after the last row of the fit.
-    /// `number` counts the rows.
+    /// Adds the loss of a row, or stores the row for the fit. Returns true after the last row of the fit. `number` is
+    /// the number of rows so far, including this one.
     fn take(&mut self, row: &[f64], kept: usize, centered: bool, number: u64) -> Result<bool> {
         if let Some(pca) = &self.pca {
             self.total += pca.loss(row)?;
@@ -160,7 +160,7 @@ impl Charged {
     }
 }
 
-/// Line of the table. The best fixed subspace comes first, then PCA, then the learners in order of loss.
+/// Line of the result table. The best fixed subspace comes first, then PCA, then the learners by increasing loss.
 struct Line<'a> {
     name: String,
     loss: f64,
@@ -183,7 +183,7 @@ fn lines<'a>(contestants: &'a [Contestant], frozen: &'a Frozen, best: Best) -> V
     lines
 }
 
-/// Returns the header and the cells of the table.
+/// Returns the header and the cells of the result table.
 fn cells(lines: &[Line<'_>], best: Best, charged: &Charged) -> ([&'static str; 5], Vec<[String; 5]>) {
     let energy = charged.hindsight.best(0).map_or(0.0, Best::high);
     let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
@@ -223,8 +223,8 @@ fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: B
     }
 }
 
-/// Returns the largest loss that is not far from the others. A single outlier then does not hide the rest of
-/// the plot.
+/// Returns the largest loss that is at most four times the median. A single outlier then does not hide the rest of the
+/// plot.
 fn top(lines: &[Line<'_>]) -> f64 {
     const FAR: f64 = 4.0;
     let mut losses: Vec<f64> = lines.iter().map(|line| line.loss).collect();
@@ -249,7 +249,7 @@ fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
     }
 }
 
-/// Returns the first and the last row of the plot.
+/// Returns the first and the last row number of the curves, or `None` without a curve.
 fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
     let rows = lines.iter().find_map(|line| line.curve)?.curve(0).0;
     Some((*rows.first()?, *rows.last()?))

@@ -1,4 +1,4 @@
-//! `man`: manual pages from the definitions of the help.
+//! `man`: manual pages, generated from the command-line help.
 
 use crate::args::Cli;
 use anyhow::{Context, Result};
@@ -6,7 +6,7 @@ use clap::CommandFactory;
 use std::fs;
 use std::path::Path;
 
-/// Writes a manual page for each command.
+/// Writes a manual page for each command to `folder`.
 pub fn man(folder: &Path) -> Result<()> {
     let unwritable = || format!("{} cannot be written", eigenhedge_io::printable_path(folder));
     fs::create_dir_all(folder).with_context(unwritable)?;

@@ -1,4 +1,4 @@
-//! `merge`: merges models of the parts of a table.
+//! `merge`: merges models that were learned from parts of a table.
 
 use crate::args::{MergeArgs, SummaryForm};
 use crate::files::{judge_place, kind_of, read_model};
@@ -11,7 +11,7 @@ use eigenhedge_pages::run::text;
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// Maximum number of members of a fleet in memory.
+/// Maximum number of models or monitors of a file in memory.
 const MOST: usize = 1024;
 /// Keys of the first model's resume state that also apply to the merged model.
 const SHARED: [&str; 2] = ["options", "python"];
@@ -71,7 +71,8 @@ fn fleets<T: FleetMember>(
     })
 }
 
-/// Returns the parts of a resume state that apply to all models. The position in a table is not one of them.
+/// Returns the entries of a resume state that also apply to the merged model. The position in a table is not one of
+/// them.
 fn shared(resume_state: &[u8]) -> Result<Vec<u8>> {
     let mut around: Map<String, Value> = serde_json::from_slice(resume_state).unwrap_or_default();
     around.retain(|key, _| SHARED.contains(&key.as_str()));

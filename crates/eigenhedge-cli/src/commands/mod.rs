@@ -1,4 +1,4 @@
-//! One file per command, or for a few related ones.
+//! Implementation of the commands. A file contains one command or a few related ones.
 
 mod batch;
 mod compare;

@@ -34,7 +34,7 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Writes rows computed from coordinates.
+/// Writes the rows that the model reconstructs from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     let (source, layout) = open_for_model("reconstruct", &args.coordinates, &args.table)?;
     let mut model = read_model(&args.model)?;
@@ -55,7 +55,7 @@ pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     sheet.finish()
 }
 
-/// Returns the positions of the k coordinates in a row. They are the columns z0, z1, … in this order, or all
+/// Returns the positions of the `kept` coordinates in a row. They are the columns z0, z1, … in this order, or all
 /// columns if none has such a name.
 fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     let source = stream.source();
@@ -82,7 +82,7 @@ fn coordinate_columns(stream: &Stream, kept: usize) -> Result<Vec<usize>> {
     }
 }
 
-/// Returns the number after `z` in a column name; `None` for other names.
+/// Returns the number after `z` in a column name, or `None` for other names.
 fn coordinate(name: &str) -> Option<usize> {
     name.strip_prefix('z')?.parse().ok()
 }
@@ -100,10 +100,10 @@ pub fn inspect(args: &InspectArgs) -> Result<()> {
 }
 
 fn as_json(model: &mut Model) -> Result<String> {
-    // Other programs store other data there; this is not an error.
+    // Other programs may store different data in the resume state.
     let mut resume_state: Value = serde_json::from_slice(&model.resume_state).unwrap_or_default();
     if let Some(around) = resume_state.as_object_mut() {
-        // Long, and not readable.
+        // The report data is long and not readable.
         around.remove("report");
     }
     let mut value = serde_json::to_value(model.summary())?;
@@ -138,7 +138,7 @@ fn as_text(model: &mut Model) -> String {
     shown
 }
 
-/// Exports a model as plain numbers.
+/// Exports components, mean and scale of a model for other programs.
 pub fn export(args: &ExportArgs) -> Result<()> {
     judge_place(&args.out)?;
     let mut model = read_model(&args.model)?;

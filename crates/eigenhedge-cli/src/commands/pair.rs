@@ -1,4 +1,4 @@
-//! `pair` and `experts`: pairs of rows, and experts.
+//! `pair`, which learns from pairs of rows, and `experts`, which learns from losses of experts.
 
 use crate::args::{ExpertsArgs, PairArgs};
 use crate::csv_writer::CsvWriter;
@@ -14,7 +14,7 @@ use eigenhedge_pages::number::readable;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Runs the learner over pairs of rows of two tables.
+/// Runs the learner over pairs of rows of two tables, and compares its gain with the best fixed pair of subspaces.
 pub fn pair(args: &PairArgs) -> Result<()> {
     let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
     let (n, m) = (left.columns().len(), right.columns().len());
@@ -93,7 +93,7 @@ fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) ->
     sheet.finish()
 }
 
-/// Runs an expert learner over a table with one column of losses per expert.
+/// Runs an expert learner over a table of losses with one column per expert, and prints its loss.
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let mut stream = table::open(&args.losses, &args.table)?;
     let count = stream.columns().len();
@@ -138,7 +138,7 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     if let Some(sheet) = sheet {
         sheet.finish()?;
     }
-    // The best set keeps the experts with the largest losses.
+    // The experts that are not kept are charged, so the best set keeps those with the largest losses.
     totals.sort_by(f64::total_cmp);
     let best: f64 = totals[..count - args.k].iter().sum();
     let mut out = String::new();

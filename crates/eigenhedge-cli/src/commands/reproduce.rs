@@ -8,10 +8,10 @@ use eigenhedge_lab::{REPRODUCTIONS, Reproduction, Setting, Tally, run_all};
 use std::io::{self, IsTerminal, Write as _};
 use std::path::PathBuf;
 
-/// Environment variable with the folder of real data.
+/// Environment variable that names the folder of real data.
 const DATA: &str = "EIGENHEDGE_DATA";
 
-/// Lists reproductions, or runs them, writes their files and prints which claims hold.
+/// Lists the reproductions, or runs them, writes their files and prints which claims hold.
 pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let mut out = stdout::output()?;
     let chosen: Vec<&Reproduction> = match args.name.as_str() {
@@ -32,7 +32,7 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     let shown = io::stderr().is_terminal();
     let progress = |name: &str, done: f64| {
         if shown {
-            // The text that overwrites a line is as wide as the line.
+            // Spaces of the same width erase the line at the end.
             let line = if done < 1.0 { format!("{name}: {:3.0} %", 100.0 * done) } else { " ".repeat(name.len() + 7) };
             eprint!("\r{line}\r");
         }

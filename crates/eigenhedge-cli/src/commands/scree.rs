@@ -1,7 +1,7 @@
 //! `scree`: the loss for every number of directions, to choose k.
 //!
-//! One pass. Online: the leader over the previous rows keeps its first k directions for the next row, for every k at once,
-//! because its directions are ordered by energy. In hindsight: the best k directions for all rows.
+//! The table is read once. The online loss of k directions is that of the k leading directions of the previous rows,
+//! for every k at once. The loss in hindsight is that of the best k directions of all rows.
 
 use crate::args::ScreeArgs;
 use crate::files::judge_place;
@@ -17,21 +17,21 @@ use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Chart, Series, svg};
 use std::fmt::Write;
 
-/// Default for the maximum number of directions to try.
+/// Default of the maximum number of directions to try.
 const USUAL: usize = 20;
 
-/// Losses for every k.
+/// Losses for every number of directions k.
 struct Losses {
-    /// Energy of the rows around the running mean, and around their mean.
+    /// Energy of the rows around the running mean. `energy` is that around the mean of all rows.
     online_energy: f64,
     energy: f64,
-    /// Entry k - 1 is the loss of k directions.
+    /// Online loss for each k, at index k - 1. `hindsight` is the loss of the best directions of all rows.
     online: Vec<f64>,
     hindsight: Vec<f64>,
     rows: u64,
 }
 
-/// Reads the table, prints the losses and a suggestion, and draws a plot.
+/// Reads the table, prints the losses and a suggestion, and draws a plot if one is requested.
 pub fn scree(args: &ScreeArgs) -> Result<()> {
     table::judge_plot(args.plot.as_deref())?;
     args.plot.iter().try_for_each(|path| judge_place(path))?;
@@ -92,7 +92,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     Ok(losses)
 }
 
-/// Returns a sentence with the smallest k that keeps the share.
+/// Returns a sentence that suggests the smallest k that keeps this share of the energy online.
 fn suggestion(share: f64, kept: &[(f64, f64)], rows: u64) -> String {
     let wanted = format!("{:.4}", 100.0 * share);
     let wanted = wanted.trim_end_matches('0').trim_end_matches('.');

@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between two pages.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Ratio of the pause after a page to the time for building it. Pages therefore take at most about a tenth of
-/// the time.
+/// Ratio of the pause after a page to the time for building the page. Building pages therefore takes at most about a
+/// tenth of the time.
 const REST: u32 = 10;
 /// Maximum pause between two pages.
 const LONGEST: Duration = Duration::from_secs(5);
 /// Time between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Parses an address of this machine.
+/// Parses a loopback address for the page.
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     text.parse().map_err(|error: AddressError| match error {
         AddressError::Form => format!("{error}; write INPUT before --live"),
@@ -31,7 +31,7 @@ pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     })
 }
 
-/// Live page of a stream.
+/// Live page of a stream, with its server and the thread that updates it.
 #[derive(Debug)]
 pub struct Live {
     server: LiveServer,
@@ -39,7 +39,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts an empty page with this title and prints its URL. Returns `None` without an address.
+    /// Starts a server with an empty page and prints its URL. Returns `None` without an address.
     pub fn start(address: Option<LiveAddress>, title: &str) -> Result<Option<Self>> {
         let Some(address) = address else { return Ok(None) };
         let server = LiveServer::start(address, title).context("--live")?;

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Value of the stream that another thread may read between two rows.
+/// Value of a stream that another thread may read between two rows.
 ///
 /// The stream holds the lock while it learns and releases it while it waits for rows. A stream that never
 /// waits would take the lock again before another thread could get it. Therefore [`Self::lock`] lets a
@@ -35,7 +35,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Locks the value for the stream immediately.
+    /// Locks the value for the stream, without letting a waiting reader go first.
     pub fn hold(&self) -> MutexGuard<'_, T> {
         self.value.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -45,7 +45,7 @@ impl<T> Shared<T> {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the value once it is no longer shared.
+    /// Consumes the wrapper and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -67,7 +67,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// Marks that a reader is waiting. The mark is removed on drop, even after a panic.
+/// Mark that a reader is waiting. It is removed on drop, even after a panic.
 struct Wish<'a, T>(&'a Shared<T>);
 
 impl<'a, T> Wish<'a, T> {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Default port of live pages and of the service.
 pub const PORT: u16 = 8750;
 
-/// Address and port of this machine.
+/// Loopback address and port to listen on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListenAddress(SocketAddr);
 
@@ -33,7 +33,7 @@ impl ListenAddress {
 
     /// Parses `ADDRESS`, `PORT` or `ADDRESS:PORT`. The address may be `localhost`.
     ///
-    /// Other machines may be able to reach the result. The caller must then require a token.
+    /// The result need not be a loopback address. If it is not, the caller must require a token.
     pub fn parse_any(text: &str) -> Result<SocketAddr, AddressError> {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let text = text.strip_prefix("http://").unwrap_or(text).trim_end_matches('/');

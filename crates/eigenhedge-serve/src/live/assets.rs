@@ -6,7 +6,7 @@ use axum::response::{Html, IntoResponse};
 use axum::routing::get;
 use eigenhedge_report::page::live;
 
-/// URL folder of the scripts and the style sheet.
+/// URL path prefix of the scripts and the style sheet.
 pub const FOLDER: &str = "/live/";
 
 /// Returns the routes of the scripts and the style sheet.

@@ -20,7 +20,7 @@ pub const OPEN: usize = 16;
 /// Maximum length of the name of a section, in bytes.
 const NAME: usize = 64;
 
-/// State of a page.
+/// Content of a page: title, status and parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
     /// Title of the browser window.
@@ -33,14 +33,13 @@ pub struct PageState {
     pub parts: Vec<Part>,
 }
 
-/// Newest state of a page. Clones share one feed.
+/// Newest state of a page, with the browsers that show it. Clones share the same feed.
 #[derive(Debug, Clone)]
 pub struct Feed(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Prefix of event ids, derived from the start time. It differs from that of an earlier program at the
-    /// same address.
+    /// Prefix of event ids, derived from the start time. Ids of an earlier process at the same address do not match.
     run: String,
     states: watch::Sender<(u64, Arc<PageState>)>,
     interest: Mutex<Interest>,
@@ -53,18 +52,18 @@ struct Interest {
     watchers: usize,
     /// Open sections, and the number of browsers in which each is open.
     open: BTreeMap<String, usize>,
-    /// Increases whenever a browser connects.
+    /// Counter that increases whenever a browser connects or [`Feed::wake`] is called.
     version: u64,
 }
 
-/// Requests of the connected browsers to the program.
+/// Summary of the connected browsers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     /// True if a browser is connected.
     pub is_watched: bool,
     /// Sections that are open in at least one browser.
     pub open: BTreeSet<String>,
-    /// Increases whenever a browser connects. A new browser needs a page even if nothing has changed.
+    /// Counter that increases whenever a browser connects. A new browser needs a page even if nothing has changed.
     pub version: u64,
 }
 
@@ -86,27 +85,28 @@ impl Feed {
         self.0.states.send_modify(|newest| *newest = (newest.0 + 1, Arc::new(state)));
     }
 
-    /// Returns the requests of the connected browsers.
+    /// Returns the summary of the connected browsers.
     pub fn wanted(&self) -> Watch {
         self.interest().wanted()
     }
 
-    /// Waits until a browser connects after version `seen`, or until `time` has passed. Returns the current
-    /// requests.
+    /// Waits until a browser connects after version `seen`, until [`Self::wake`] is called, or until `time` has passed.
+    /// Returns the summary of the connected browsers.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = self.interest();
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);
         waited.unwrap_or_else(PoisonError::into_inner).0.wanted()
     }
 
-    /// Ends a [`Self::wait`] early.
+    /// Wakes all threads that are waiting in [`Self::wait`].
     pub fn wake(&self) {
         self.interest().version += 1;
         self.0.changed.notify_all();
     }
 
-    /// Subscribes a browser. `last_seen` is the id of the last event that it received. If that is the newest
-    /// state, the state is not sent again. Returns `None` if [`WATCHERS`] browsers are already connected.
+    /// Subscribes a browser. `last_seen` is the id of the last event that the browser received. If it is the newest
+    /// state and no section is open, that state is not sent again. Returns `None` if [`WATCHERS`] browsers are already
+    /// connected.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = self.interest();
@@ -142,7 +142,7 @@ impl Interest {
     }
 }
 
-/// Sequence of states for a browser.
+/// Source of page events for one browser.
 #[derive(Debug)]
 pub struct Subscription {
     feed: Feed,
@@ -176,7 +176,7 @@ impl Source for Subscription {
 }
 
 impl Subscription {
-    /// Returns the state as JSON. It contains only the parts that this browser does not have.
+    /// Returns the state as JSON, with only the parts that this browser does not have.
     fn message(&self, state: &PageState) -> String {
         let before: BTreeMap<&str, &str> = match &self.sent {
             Some(sent) => sent.parts.iter().map(|part| (part.key.as_str(), part.json.as_str())).collect(),

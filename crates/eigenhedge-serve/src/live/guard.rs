@@ -29,7 +29,7 @@ pub enum Refusal {
 }
 
 impl Guard {
-    /// Creates a guard that also accepts these host names.
+    /// Creates a guard that also accepts `names`.
     pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
         Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
     }
@@ -54,8 +54,7 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, an address of this machine or an additional name, with or without a
-    /// port.
+    /// Returns true for `localhost`, a loopback address or an additional name, with or without a port.
     fn knows(&self, host: &str) -> bool {
         let name = match host.strip_prefix('[') {
             Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),

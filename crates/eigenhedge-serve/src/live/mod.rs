@@ -1,13 +1,13 @@
-//! The page of a stream while it runs.
+//! Live page of a running stream.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | [`address`] | the listening address, on this machine only |
 //! | [`guard`] | `Host` and `Origin` of requests, security headers of responses |
 //! | [`assets`] | scripts and style sheet of all pages, and the shell of a page |
 //! | [`shutdown`] | end of the program, signalled to every open connection |
 //! | [`sse`] | server-sent events: ids, heartbeats, end |
-//! | [`feed`] | the newest state of a page; sends only what has changed |
+//! | [`feed`] | the newest state of a page, of which only changed parts are sent |
 //! | [`server`] | server of one page, in its own thread |
 //!
 //! The stream never waits for a browser. A feed holds only the newest state, without a queue, so a slow browser

@@ -48,7 +48,7 @@ fn next(address: ListenAddress) -> SocketAddr {
     SocketAddr::new(socket.ip(), socket.port().checked_add(1).unwrap_or(0))
 }
 
-/// State shared by all requests.
+/// State shared by all requests: feed, shutdown signal and title.
 #[derive(Debug, Clone)]
 struct Context {
     feed: Feed,

@@ -26,7 +26,7 @@ impl ShutdownSwitch {
 impl Shutdown {
     /// Waits for the signal.
     pub async fn wait(&mut self) {
-        // An error means that the switch was dropped, which is the signal too.
+        // An error means that the switch was dropped, which also counts as the signal.
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;
     }
 

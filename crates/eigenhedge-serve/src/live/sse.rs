@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Time between two heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
-/// Time after which a browser reconnects.
+/// Time that a browser waits before it reconnects.
 pub const RETRY: Duration = Duration::from_millis(500);
 
 /// Server-sent event.
@@ -54,7 +54,7 @@ pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     sse::Sse::new(events).keep_alive(sse::KeepAlive::new().interval(HEARTBEAT).text("alive")).into_response()
 }
 
-/// Returns the id of the last event that the client received.
+/// Returns the id of the last event that the client received, or `None` on a first connection.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
 }

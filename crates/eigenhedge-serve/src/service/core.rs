@@ -17,19 +17,19 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::{Mutex, Semaphore, oneshot};
 
-/// The cache of the store gets one part in this many of the memory limit.
+/// Divisor of the memory limit that gives the size of the store's cache.
 const CACHE_SHARE: u64 = 16;
-/// Minimum and maximum size of the cache, in bytes.
+/// Minimum and maximum size of the store's cache, in bytes.
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Waiting requests get one part in this many of the memory limit.
+/// Divisor of the memory limit that gives the memory for waiting requests.
 const REQUEST_SHARE: u64 = 8;
 
-/// Streams of a service.
+/// Streams of a service, with its settings and shared resources.
 pub struct Core {
     pub settings: Settings,
     pub shared: Arc<Shared>,
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
-    /// Id of the next stream. It is locked while a stream is created or deleted.
+    /// Id of the next stream. The lock is held while a stream is created or deleted.
     changing: Mutex<u64>,
     /// Memory for requests, in kilobytes.
     pub request_memory: Arc<Semaphore>,
@@ -81,7 +81,7 @@ impl Core {
         share_memory(&self.shared.places, self.settings.max_memory, fleets);
     }
 
-    /// Returns the stream with this name.
+    /// Returns the stream with this name, or a problem if there is none.
     pub fn find(&self, name: &str) -> Result<Arc<Handle>, Problem> {
         check_name(name)?;
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
@@ -157,8 +157,7 @@ impl Core {
         self.all().iter().all(|handle| handle.is_loaded())
     }
 
-    /// Writes snapshots of all streams within the given time. A stream without a snapshot can be restored
-    /// from the log.
+    /// Writes snapshots of all streams, for at most `time`. Streams that remain can be restored from their logs.
     pub async fn save_all(&self, time: Duration) {
         let all = self.all();
         let saved = async {
@@ -169,14 +168,13 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Stops the threads. Call it when no requests are left.
+    /// Stops the threads and closes the store. Call this when no requests are left.
     pub fn close(self: Arc<Self>) {
         self.shared.pool.end();
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.streams.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.shared.store.close();
-        // The writer stops when the last stream is dropped. Its commits are durable, so there is no need to wait for
-        // it.
+        // The writer stops when the last stream is dropped. Its commits are durable, so there is no need to wait.
         drop(writer);
     }
 }

@@ -1,4 +1,5 @@
-//! The events of a stream, for pages and other listeners: notices, and points at regular intervals.
+//! The events of a stream, for pages and other listeners: notices, and points, which summarize the rows since the
+//! previous point.
 
 use super::engine::{Engine, Notice, Notices, Outcome};
 use super::order::Order;
@@ -10,9 +11,9 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 /// Maximum number of events by which a slow listener may lag.
 const BEHIND: usize = 256;
-/// Maximum number of past points that a new listener receives.
+/// Maximum number of stored points. A new listener receives all of them.
 const POINTS: usize = 512;
-/// Maximum number of values in a sparkline. There is one per request.
+/// Maximum number of losses or scores in a sparkline, one per row.
 const VALUES: usize = 64;
 /// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -20,11 +21,11 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Id of the notice. `None` for a point, because points are not sent again after a reconnect.
+    /// Id of a notice. `None` for a point, because points are not sent again after a reconnect.
     pub id: Option<u64>,
     /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
-    /// Event as JSON.
+    /// Content of the event, as JSON.
     pub data: Arc<str>,
 }
 
@@ -35,7 +36,7 @@ impl FeedEvent {
     }
 }
 
-/// Feed that sends events to all listeners. It never waits, so a slow listener misses events.
+/// Feed that sends events to all listeners. It never waits, so a slow listener may miss events.
 pub struct Feed {
     state: Mutex<State>,
 }
@@ -44,7 +45,7 @@ struct State {
     sender: Option<Sender<FeedEvent>>,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
-    /// Values of the most recent requests, for the sparkline.
+    /// Losses or scores of the most recent rows, for the sparkline.
     values: VecDeque<f64>,
     /// True if a monitor is in drift.
     in_drift: bool,
@@ -78,14 +79,14 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores the notices of a stream that was loaded from the store.
+    /// Restores the notices and the drift flag of a stream that was loaded from the store.
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
         state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
         state.in_drift = engine.is_drifting();
     }
 
-    /// Sends the notices after number `before`, and a point if one is due.
+    /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the last one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         if engine.notices().count > before {
@@ -122,8 +123,8 @@ impl Feed {
         }
     }
 
-    /// Returns the past events after a notice, and a receiver of later events. Returns `None` once the stream
-    /// has ended.
+    /// Returns the notices after id `after`, and a receiver of later events. Without `after`, all stored points and
+    /// notices are returned. Returns `None` once the stream is deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let state = self.lock();
         let receiver = state.sender.as_ref()?.subscribe();
@@ -136,7 +137,7 @@ impl Feed {
         Some((before, receiver))
     }
 
-    /// Returns the scores, or mean losses, of the last `most` requests.
+    /// Returns the scores or losses of the last `most` rows.
     pub fn recent(&self, most: usize) -> Vec<f64> {
         let state = self.lock();
         state.values.iter().rev().take(most).rev().copied().collect()

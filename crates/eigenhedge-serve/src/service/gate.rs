@@ -13,7 +13,7 @@ use std::time::Instant;
 /// Name of the cookie that contains the token of a browser.
 pub const COOKIE: &str = "eigenhedge";
 
-/// Checks a request, runs it, and counts the response.
+/// Checks a request, passes it to the handler, and counts and protects the response.
 pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -57,7 +57,7 @@ fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     if origin.is_some() && origin != text(header::HOST) { Err(refused(Refusal::Origin)) } else { Ok(()) }
 }
 
-/// Returns the scope that a request needs. Pages need none, because their data is protected.
+/// Returns the scope that a request needs. `None` for pages, whose data is protected, and other public paths.
 pub fn scope(method: &Method, path: &str) -> Option<Scope> {
     let end = path.rsplit('/').next().unwrap_or("");
     match (method, path) {
@@ -91,7 +91,7 @@ fn allow(tokens: &Tokens, wanted: Scope, headers: &HeaderMap) -> Result<(), Prob
     }
 }
 
-/// Returns the token from the `Authorization` header or from the cookie.
+/// Returns the token from the `Authorization` header, or from the cookie if there is no such header.
 fn token_of(headers: &HeaderMap) -> Option<&[u8]> {
     if let Some(value) = headers.get(header::AUTHORIZATION) {
         let (scheme, token) = value.as_bytes().split_at_checked(7)?;

@@ -13,7 +13,7 @@ const STREAMS: usize = 1000;
 /// Upper bounds of the response time buckets, in seconds.
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
-/// Counters of responses.
+/// Counters of responses and connections.
 #[derive(Debug, Default)]
 pub struct Metrics {
     statuses: Mutex<BTreeMap<u16, u64>>,
@@ -38,7 +38,7 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics.
+    /// Returns all metrics as text.
     pub fn text(&self, core: &Core) -> String {
         let mut out = Text(String::new());
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
@@ -68,7 +68,7 @@ impl Metrics {
     }
 }
 
-/// Appends the metrics of each stream.
+/// Appends the number of streams and the metrics of the first [`STREAMS`] streams.
 fn streams(core: &Core, out: &mut Text) {
     let all = core.all();
     out.one("streams", "gauge", "Streams.", all.len() as f64);
@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-/// Returns the resident memory of the process in bytes; `None` if the system does not report it.
+/// Returns the resident memory of the process in bytes. `None` if the system does not report it.
 pub fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

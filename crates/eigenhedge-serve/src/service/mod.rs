@@ -1,6 +1,6 @@
-//! Named streams over HTTP: rows in; answers, alarms, summaries and models out.
+//! HTTP service for named streams. Clients send rows and receive answers, alarms, summaries and models.
 //!
-//! | module | what |
+//! | module | content |
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
 //! | `name` `shape` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |

@@ -2,10 +2,10 @@
 
 use super::problem::Problem;
 
-/// Maximum length of a name.
+/// Maximum length of a name, in bytes.
 const LONGEST: usize = 64;
 
-/// Returns `Ok` if a name consists of letters, digits, `-`, `_` and `.`, and starts with a letter or a digit.
+/// Checks a name. It has at most [`LONGEST`] letters, digits, `-`, `_` and `.`, and starts with a letter or a digit.
 pub fn check_name(name: &str) -> Result<(), Problem> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     let begins_well = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());

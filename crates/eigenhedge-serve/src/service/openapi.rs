@@ -1,11 +1,11 @@
-//! The OpenAPI 3.1 description of the service. A test compares it with the routes.
+//! The OpenAPI 3.1 description of the service. A test compares the description with the routes.
 
 use serde_json::{Map, Value, json};
 
 /// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
-/// All operations.
+/// All operations of the service.
 const OPERATIONS: &[Operation] = &[
     ("/v1/streams", "get", "Lists the streams.", &[200]),
     ("/v1/streams/{name}", "get", "Shows a stream.", &[200, 404]),
@@ -67,7 +67,7 @@ const OPERATIONS: &[Operation] = &[
     ("/service/service.css", "get", "Returns the style sheet of the pages.", &[200]),
 ];
 
-/// Statuses that every operation can return.
+/// Statuses that every operation can return, in addition to its own.
 const COMMON: [u16; 5] = [400, 401, 403, 429, 503];
 
 fn meaning(status: u16) -> &'static str {

@@ -8,32 +8,32 @@ use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
 use serde_json::{Map, Value};
 use std::str::FromStr;
 
-/// Learner of a stream.
+/// Kind of learner of a stream, with its settings.
 #[derive(Debug, Clone)]
 pub enum Learner {
-    /// Model, or one per key.
+    /// Settings of a model, or of one model per key.
     Model(Box<Setup>),
-    /// Monitor, or one per key.
+    /// Options of a monitor, or of one monitor per key.
     Monitor(Box<MonitorOptions>),
 }
 
 /// Options of a stream, checked as far as possible without rows.
 #[derive(Debug, Clone)]
 pub struct StreamOptions {
-    /// Options as given, with underscores in the names.
+    /// Options as given, with underscores instead of hyphens in their names.
     pub given: Map<String, Value>,
     /// Learner and its options.
     pub learner: Learner,
-    /// Name of the key column.
+    /// Name of the key column. `None` for a single learner.
     pub by: Option<String>,
     /// Method of scaling the columns of a model.
     pub standardize: Standardize,
-    /// URL to which alarms are sent.
+    /// URL to which alarms and drifts are sent.
     pub webhook: Option<String>,
     layout: Layout,
 }
 
-/// Options for models and monitors: the kind of learner and the layout of tables.
+/// Options of both models and monitors: the kind of learner, the number of directions, and the layout of tables.
 const OF_TABLE: [&str; 12] = [
     "kind",
     "by",
@@ -66,7 +66,7 @@ const OF_MONITOR: [&str; 13] = [
     "webhook",
 ];
 
-/// Returns the name of an option in JSON.
+/// Returns the name of an option in JSON: with underscores instead of hyphens.
 fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -107,8 +107,8 @@ impl StreamOptions {
         Ok(Self { given, learner, by, standardize, webhook, layout })
     }
 
-    /// Returns the layout for a request in this format. Once the columns of the stream are known, the layout
-    /// selects them.
+    /// Returns the table layout for a request in this format. If `shape` is given, the layout selects the columns of
+    /// the stream.
     pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
         let is_text = matches!(format, Format::Csv | Format::Tsv);
         let plain = self.layout.clone();
@@ -131,7 +131,7 @@ impl StreamOptions {
         }
     }
 
-    /// Returns the shape of rows for a model that was uploaded before the first row.
+    /// Returns the shape of rows for a model that is uploaded before the first row.
     pub fn shape(&self, names: Option<Vec<String>>, width: usize) -> Shape {
         let beside = self.layout.time.iter().chain(&self.layout.keep);
         Shape {
@@ -153,7 +153,7 @@ impl StreamOptions {
     }
 }
 
-/// Creates the problem for an invalid value.
+/// Creates the problem for an invalid option value.
 fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
@@ -162,7 +162,7 @@ fn must(name: &str, rule: &str, found: &str) -> Problem {
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
-    /// Returns a string, number or boolean as a user would type it.
+    /// Returns a string, number or boolean as text. `None` if the option is absent.
     fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
@@ -173,7 +173,7 @@ impl Fields<'_> {
         }
     }
 
-    /// Returns a list of strings. A single string is a list of one.
+    /// Returns an option as a list of strings. A single value gives a list of one.
     fn texts(&self, name: &str) -> Result<Vec<String>, Problem> {
         let Some(Value::Array(list)) = self.0.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
         let text = |item: &Value| match item {
@@ -184,20 +184,20 @@ impl Fields<'_> {
         list.iter().map(text).collect()
     }
 
-    /// Parses a value.
+    /// Parses an option. `rule` describes the valid values in the error message.
     fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))
     }
 
-    /// Parses a value. The error message is that of the library.
+    /// Parses an option. The error message comes from the library.
     fn named<T: FromStr<Err = eigenhedge::Error>>(&self, name: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error: eigenhedge::Error| Problem::unsound(error.to_string()))
     }
 }
 
-/// Returns the settings of a model.
+/// Parses the settings of a model.
 fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     let k = fields.read("k", "a whole number")?.ok_or_else(|| {
         Problem::unsound("k, the number of directions to keep, must be given; eigenhedge scree finds one for a table")
@@ -226,7 +226,7 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
-/// Returns the options of a monitor.
+/// Parses the options of a monitor.
 fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     let mut options = MonitorOptions::default();
     if let Some(share) = fields.read("share", "a number between 0 and 1")? {
@@ -259,13 +259,13 @@ fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
         Some("none" | "false") => false,
         Some(other) => return Err(must("standardize", "true or none for a monitor", other)),
     };
-    // The number of columns is not known yet, so checks that depend on it come with the first row.
+    // The number of columns is not known yet, so checks that depend on it happen at the first row.
     let columns = if let Kept::Count(k) = options.kept { k.saturating_add(1) } else { 2 };
     options.check(columns.clamp(2, 4096)).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
     Ok(options)
 }
 
-/// Returns the part of the layout that is equal for all requests.
+/// Parses the part of the layout that is equal for all requests.
 fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<Layout, Problem> {
     let selectors = |texts: Vec<String>| texts.iter().map(|text| Selector::from_text(text)).collect::<Vec<_>>();
     let mut keep: Vec<Selector> = by.into_iter().map(Selector::from_text).collect();

@@ -1,4 +1,4 @@
-//! Orders: the commands that are logged.
+//! Orders: the commands that change a learner. Each is logged before it is applied.
 
 use super::engine::{Engine, Outcome};
 use super::problem::Problem;
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub enum Order {
     /// Rows to learn.
     Rows(Box<Rows>),
-    /// Request to make the last rows of a monitor its reference.
+    /// Request to make the most recent rows of a monitor its reference.
     Accept { key: Option<String> },
     /// Saved file that replaces the learner.
     Model(Vec<u8>),
 }
 
-/// Order, with the idempotency key of its request.
+/// Order with the idempotency key of its request, as it is logged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub key: Option<RequestKey>,
@@ -37,7 +37,7 @@ impl Logged {
 }
 
 impl Order {
-    /// Applies the order to the learner. The outcome depends only on the state, so replaying the log gives
+    /// Applies the order to the learner. The outcome depends only on the learner's state, so replaying the log gives
     /// the same result.
     pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
         let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };

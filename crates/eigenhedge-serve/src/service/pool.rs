@@ -8,13 +8,13 @@ use std::thread;
 
 /// Task that the pool can run.
 pub trait Worked: Send + Sync + 'static {
-    /// Does some of the work. Returns true if there is more.
+    /// Does some of the work. Returns true if more remains.
     fn work(self: &Arc<Self>) -> bool;
     /// Handles a panic of `work`.
     fn panicked(&self);
 }
 
-/// Queue of streams that have work.
+/// Thread pool with a queue of streams that have work.
 pub struct Pool<T> {
     line: Mutex<Line<T>>,
     more: Condvar,
@@ -26,7 +26,7 @@ struct Line<T> {
 }
 
 impl<T: Worked> Pool<T> {
-    /// Starts `threads` threads.
+    /// Starts a pool of `threads` threads, at least one.
     pub fn start(threads: usize) -> Arc<Self> {
         let line = Line { waiting: VecDeque::new(), has_ended: false };
         let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });

@@ -8,7 +8,7 @@ use eigenhedge_io::printable;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// Error response: a status and a sentence.
+/// Error response: a status, a sentence, and optionally the row and column at fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     status: u16,
@@ -64,19 +64,19 @@ impl Problem {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, detail)
     }
 
-    /// Adds the row of the request, counted from 0, and its column.
+    /// Adds the position of the error: the row of the request, counted from 0, and the column.
     #[must_use]
     pub fn at(mut self, row: Option<u64>, column: Option<&str>) -> Self {
         (self.row, self.column) = (row, column.map(printable));
         self
     }
 
-    /// Returns the status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// Returns the sentence.
+    /// Returns the sentence that describes the problem.
     pub fn detail(&self) -> &str {
         &self.detail
     }

@@ -6,9 +6,9 @@ use std::collections::{HashMap, VecDeque};
 
 /// Maximum number of keys stored per stream.
 const KEYS: usize = 10_000;
-/// Maximum size of the stored answers, in bytes.
+/// Maximum total size of the stored answers per stream, in bytes.
 const BYTES: usize = 8 << 20;
-/// Maximum length of a key.
+/// Maximum length of a key, in bytes.
 const LONGEST: usize = 200;
 
 /// Idempotency key, with a hash of the body of its request.
@@ -19,7 +19,7 @@ pub struct RequestKey {
 }
 
 impl RequestKey {
-    /// Checks a key, which must be printable ASCII, and hashes the body.
+    /// Creates a key from the header and hashes the body. The key must be printable ASCII.
     pub fn new(key: &str, body: &[u8]) -> Result<Self, Problem> {
         if key.is_empty() || key.len() > LONGEST || !key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ') {
             let rule = format!("an Idempotency-Key must be 1 to {LONGEST} printable ASCII characters");
@@ -38,7 +38,7 @@ fn digest(body: &[u8]) -> u64 {
 /// Answer to a request.
 pub type Reply = Result<Vec<u8>, Problem>;
 
-/// State of a key.
+/// State of a request that has an idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
     Running,
@@ -59,7 +59,8 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Returns the answer to a repeated request. Marks a new key as running and returns `None`.
+    /// Returns the answer to a repeated request. Marks a new key as running and returns `None`. Returns `Err` if the
+    /// first request is still running, had another body, or its answer is no longer stored.
     pub fn begin(&mut self, request: &RequestKey) -> Result<Option<Reply>, Problem> {
         match self.states.get(&request.key) {
             Some((digest, _)) if *digest != request.digest => {
@@ -86,7 +87,7 @@ impl Repeats {
         }
     }
 
-    /// Stores the answer to a request.
+    /// Stores the answer to a request. Drops the oldest keys and answers beyond the limits.
     pub fn end(&mut self, request: &RequestKey, reply: &Reply) {
         let size = |state: &State| if let State::Answered(Ok(bytes)) = state { bytes.len() } else { 0 };
         let answered = State::Answered(reply.clone());

@@ -8,11 +8,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Maximum number of numeric columns.
+/// Maximum number of numeric columns per row.
 const MOST_NUMBERS: usize = 1 << 16;
-/// Memory for reading, in bytes per byte of the request.
+/// Memory limit for parsing, in bytes per byte of the request.
 const MEMORY_FACTOR: u64 = 64;
-/// Minimum memory for reading, in bytes.
+/// Minimum of the memory limit for parsing, in bytes.
 const LEAST_MEMORY: u64 = 64 << 20;
 
 /// Format of the body of a request.
@@ -29,7 +29,7 @@ pub enum BodyForm {
 }
 
 impl BodyForm {
-    /// Returns the format of a content type.
+    /// Returns the format of a content type, or `None` if the type is not supported.
     pub fn of(content_type: &str) -> Option<Self> {
         let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -53,24 +53,24 @@ impl BodyForm {
 /// Rows of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// Shape of the stream, if these are its first rows.
+    /// Shape of the stream if these are its first rows, and otherwise `None`.
     pub shape: Option<Shape>,
     /// Number of values per row.
     pub width: usize,
     /// All numbers, row after row.
     pub cells: Vec<f64>,
-    /// Cells copied with each row, as strings, row after row.
+    /// Cells that are copied to the answers, as strings, row after row.
     pub texts: Vec<String>,
-    /// Times of the rows in seconds since 1970; NaN if unknown. Empty without a time column.
+    /// Times of the rows in seconds since 1970. NaN if unknown. Empty without a time column.
     pub times: Vec<f64>,
-    /// Number of each row in the request; empty unless bad rows were skipped.
+    /// Position of each row in the request, counted from 0. Empty unless bad rows were skipped.
     pub numbers: Vec<u64>,
     /// Number of rows in the request, including bad ones.
     pub read: u64,
 }
 
 impl Rows {
-    /// Returns the number of rows.
+    /// Returns the number of rows, without skipped ones.
     pub fn count(&self) -> usize {
         self.cells.len() / self.width.max(1)
     }
@@ -86,12 +86,12 @@ impl Rows {
         &self.texts[i * each..][..each]
     }
 
-    /// Returns the time of a row in seconds since 1970.
+    /// Returns the time of row `i` in seconds since 1970, or `None` if it is unknown.
     pub fn time(&self, i: usize) -> Option<f64> {
         self.times.get(i).copied().filter(|time| !time.is_nan())
     }
 
-    /// Returns the number of a row in the request.
+    /// Returns the position of row `i` in the request, counted from 0 and including skipped rows.
     pub fn number(&self, i: usize) -> u64 {
         self.numbers.get(i).copied().unwrap_or(i as u64)
     }
@@ -150,7 +150,7 @@ fn shape_of(stream: &Stream, by_key: bool) -> Shape {
     }
 }
 
-/// Converts an error of the reader, with its row and column if they are known.
+/// Converts an error of the reader to a problem, with its row and column if they are known.
 fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
     let row = row.or_else(|| error.is_row().then_some(0));

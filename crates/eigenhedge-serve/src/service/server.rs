@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 
 /// Time that running requests have to finish at shutdown.
 const REQUESTS: Duration = Duration::from_millis(2500);
-/// Time for writing snapshots after that.
+/// Time for writing snapshots at shutdown, after running requests have ended.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
 /// Service that runs in its own threads. It stops when dropped.
@@ -51,7 +51,7 @@ impl Service {
         let (switch, shutdown) = ShutdownSwitch::new();
         let thread = std::thread::Builder::new().name("service".to_owned()).spawn(move || {
             runtime.block_on(serve(listener, core, shutdown));
-            // Remaining tasks have used up their time.
+            // Tasks that still run have exceeded their time limit.
             runtime.shutdown_timeout(Duration::from_millis(500));
         });
         let thread = thread.map_err(|error| format!("the thread of the service cannot be started: {error}"))?;
@@ -101,7 +101,7 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 Err(_) => {
-                    // Too many files are open. Wait until some are closed.
+                    // Usually too many files are open. Wait until some are closed.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
@@ -141,7 +141,7 @@ fn names(settings: &Settings) -> Vec<String> {
     names
 }
 
-/// Serves a connection.
+/// Serves the requests of a connection until it closes or the service stops.
 async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Limits, mut shutdown: Shutdown) {
     let _ = stream.set_nodelay(true);
     let mut server = http1::Builder::new();
@@ -163,7 +163,7 @@ async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Li
     }
 }
 
-/// Responds that there are too many connections.
+/// Rejects a connection because there are too many.
 async fn refuse(mut stream: TcpStream) {
     const BODY: &str =
         "{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"too many connections\"}";

@@ -12,7 +12,7 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// Folder of the store.
     pub store: PathBuf,
-    /// Tokens. If there are none, only this machine has access.
+    /// Access tokens. If there are none, only this machine has access.
     pub tokens: Option<Tokens>,
     /// Host names that the service accepts, in addition to those of this machine.
     pub hosts: Vec<String>,
@@ -20,15 +20,15 @@ pub struct Settings {
     pub max_memory: u64,
     /// Maximum number of streams.
     pub max_streams: usize,
-    /// Hosts to which alarms may be sent, as `HOST:PORT`.
+    /// Hosts to which alarms and drifts may be sent, as `HOST:PORT`.
     pub webhook_hosts: Vec<String>,
     /// True if every request is logged.
     pub log_requests: bool,
-    /// Limits on requests.
+    /// Limits on requests and connections.
     pub limits: Limits,
 }
 
-/// Limits on requests.
+/// Limits on requests and connections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Maximum size of a body, in bytes.
@@ -41,7 +41,7 @@ pub struct Limits {
     pub body_time: Duration,
     /// Maximum size of the head of a request, in bytes.
     pub head_bytes: usize,
-    /// Maximum number of headers.
+    /// Maximum number of headers per request.
     pub headers: usize,
 }
 
@@ -74,7 +74,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error with advice if other machines would have access without a token.
+    /// Returns an error with advice if other machines could reach the service without a token.
     pub fn check(&self) -> Result<(), String> {
         if self.listen.ip().is_loopback() || self.tokens.is_some() {
             return Ok(());

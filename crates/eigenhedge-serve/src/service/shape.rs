@@ -7,29 +7,28 @@ use serde::{Deserialize, Serialize};
 /// Columns of a stream, which its first row determines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Names of the numeric columns, if any.
+    /// Names of the numeric columns. `None` if they have no names.
     pub names: Option<Vec<String>>,
     /// Number of values per row.
     pub width: usize,
-    /// Names of the columns whose cells are copied with each row. The time column, if there is one, comes
-    /// first.
+    /// Names of the columns whose cells are copied to the answers. The time column, if there is one, comes first.
     pub kept: Vec<String>,
-    /// Position of the key in `kept`.
+    /// Position of the key column in `kept`. `None` if there is no key column.
     pub key: Option<usize>,
     /// True if there is a time column.
     pub has_time: bool,
-    /// Format of the time column.
+    /// Format of the time column, if it is known.
     pub time_format: Option<TimeFormat>,
 }
 
 impl Shape {
-    /// Returns the selector of the time column, for later requests.
+    /// Returns the selector that finds the time column in later requests. `None` if there is no time column.
     pub fn time(&self) -> Option<Selector> {
         let name = self.kept.first().filter(|_| self.has_time)?;
         Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })
     }
 
-    /// Returns the position of a column, and its name if it has one.
+    /// Returns the label of a column in messages: its position, and its name if it has one.
     pub fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column {column} ({name:?})"),
@@ -42,12 +41,12 @@ impl Shape {
         self.names.as_ref().and_then(|names| names.get(column)).cloned().unwrap_or_else(|| column.to_string())
     }
 
-    /// Returns the names of all numeric columns.
+    /// Returns the names of all numeric columns, or their positions if they have no names.
     pub fn all_names(&self) -> Vec<String> {
         (0..self.width).map(|column| self.name(column)).collect()
     }
 
-    /// Returns an error if rows of the other shape would be mistaken for rows of this one.
+    /// Returns an error if `other` differs in the number of columns or in whether there is a time column.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
         if width != found {

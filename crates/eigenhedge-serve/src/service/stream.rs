@@ -18,14 +18,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::sync::oneshot;
 
-/// Maximum number of jobs of a stream before other streams get a turn.
+/// Maximum number of jobs that a stream runs before other streams get a turn.
 const TURN: usize = 64;
-/// Maximum number of waiting orders per stream.
+/// Maximum number of waiting requests per stream.
 pub const WAITING: usize = 256;
 /// Minimum log size for a snapshot, in bytes. The log must also be larger than the previous snapshot.
 const LOG_BYTES: u64 = 4 << 20;
 
-/// State shared by all streams.
+/// Resources shared by all streams.
 pub struct Shared {
     pub store: Arc<Store>,
     pub queue: StoreQueue,
@@ -85,7 +85,7 @@ struct Slot {
     replayed: HashMap<u64, Reply>,
 }
 
-/// Place in the queue of orders. It is released on drop.
+/// Place among the waiting requests of a stream. It is released on drop.
 pub struct Turn(Arc<Handle>);
 
 impl Drop for Turn {
@@ -134,7 +134,7 @@ impl Handle {
         self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the number of waiting orders and queries.
+    /// Returns the number of waiting requests.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
     }
@@ -145,7 +145,7 @@ impl Handle {
         self.feed.close();
     }
 
-    /// Takes a place in the queue of orders.
+    /// Takes a place among the waiting requests. Returns `Err` if all [`WAITING`] places are taken.
     pub fn enter(self: &Arc<Self>) -> Result<Turn, Problem> {
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let turn = Turn(Arc::clone(self));
@@ -388,7 +388,7 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Sends the alarms and drifts after notice `before` to the webhook of the stream.
+    /// Sends the alarms and drifts with ids above `before` to the webhook of the stream.
     fn tell(&self, engine: &Engine, before: u64) {
         let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
             return;

@@ -4,7 +4,7 @@ use eigenhedge_io::printable_path;
 use std::fs;
 use std::path::Path;
 
-/// Minimum length of a token.
+/// Minimum length of a token, in characters.
 const SHORTEST: usize = 16;
 /// Maximum size of a token file, in bytes.
 const LARGEST: u64 = 1 << 16;
@@ -31,11 +31,11 @@ impl Scope {
     }
 }
 
-/// Tokens of a service.
+/// Access tokens of a service, with their scopes.
 #[derive(Clone)]
 pub struct Tokens(Vec<(Scope, Vec<u8>)>);
 
-/// Prints no tokens.
+/// Prints the number of tokens, but not the tokens.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{} tokens", self.0.len())
@@ -43,7 +43,8 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads a token file, which only its owner may be able to read. Each line contains a scope and a token.
+    /// Reads a token file. Each line contains a scope and a token. Returns `Err` if others than the owner have access
+    /// to the file.
     pub fn read(path: &Path) -> Result<Self, String> {
         let name = printable_path(path);
         let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
@@ -63,7 +64,7 @@ impl Tokens {
         Self::from_text(&fs::read_to_string(path).map_err(unreadable)?).map_err(|reason| format!("{name}: {reason}"))
     }
 
-    /// Parses the lines of a token file.
+    /// Parses the lines of a token file. Skips empty lines and comments (`#`).
     pub fn from_text(text: &str) -> Result<Self, String> {
         let mut tokens = Vec::new();
         for (line, text) in (1..).zip(text.lines()) {
@@ -85,8 +86,8 @@ impl Tokens {
         if tokens.is_empty() { Err("must hold at least one token".to_owned()) } else { Ok(Self(tokens)) }
     }
 
-    /// Returns the scope of a token; `None` if the token is unknown. All tokens are compared in full, so that
-    /// the time reveals nothing about them.
+    /// Returns the scope of a token, or `None` if the token is unknown. All tokens are compared in full, so that the
+    /// time reveals nothing about them.
     pub fn scope(&self, given: &[u8]) -> Option<Scope> {
         let mut found = None;
         for (scope, token) in &self.0 {

@@ -1,4 +1,4 @@
-//! Webhooks: alarms sent to addresses that the operator allows.
+//! Webhooks: alarms and drifts, sent to addresses that the operator allows.
 //!
 //! Each allowed host has a thread and a queue of bounded length. Streams never wait, and an unresponsive host does not
 //! delay the others. A failed notice is sent again after a pause, which doubles each time. A notice is dropped and
@@ -19,9 +19,9 @@ use std::time::Duration;
 const WAITING: usize = 256;
 /// Maximum number of attempts to send a notice.
 const TRIES: u32 = 6;
-/// First pause between two attempts.
+/// Pause after the first attempt. It doubles after each further attempt.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Time limit for connecting, sending and receiving.
+/// Time limit for each of connecting, sending and receiving.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Address of a webhook. It uses plain HTTP, for a relay on the local network.
@@ -33,7 +33,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// Parses `http://HOST[:PORT]/PATH`.
+    /// Parses `http://HOST[:PORT]/PATH`. The default port is 80.
     pub fn from_text(text: &str) -> Result<Self, Problem> {
         let wrong = || Problem::unsound(format!("webhook must be http://HOST:PORT/PATH, got {text:?}"));
         let rest = text.strip_prefix("http://").ok_or_else(wrong)?;
@@ -98,7 +98,7 @@ impl Webhooks {
         self.queues.contains_key(&target.authority())
     }
 
-    /// Queues a notice for an address, without waiting.
+    /// Queues a notice for an address, without waiting. Drops and logs the notice if the queue is full.
     pub fn tell(&self, target: Target, notice: String) {
         let host = target.authority();
         let sent = self.queues.get(&host).is_some_and(|queue| queue.try_send((target, notice)).is_ok());

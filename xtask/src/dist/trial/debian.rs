@@ -1,4 +1,4 @@
-//! The Debian package: installed by apt, used, removed.
+//! Trial of the Debian package: it is installed by apt, used and removed.
 
 use crate::dist::files::{read, with_ending};
 use crate::dist::toolchain::output;
@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 const PROGRAM: &str = "/usr/bin/eigenhedge";
 
-/// Installs the package, runs the program as a user would, and removes it. Skipped for users who may not install.
+/// Installs the package, runs the program as a user would, and removes the package. Skipped without root or apt-get.
 pub fn install(root: &Path) -> Result<String, String> {
     let package = with_ending(&root.join("target/dist"), ".deb")?;
     if output(Command::new("id").arg("-u"))?.trim() != "0" || Command::new("apt-get").arg("--version").output().is_err()
@@ -37,7 +37,7 @@ pub fn install(root: &Path) -> Result<String, String> {
     Ok(report + "   deb, removed: nothing is left\n")
 }
 
-/// Runs the installed program in a folder of its own.
+/// Runs commands of the installed program in a temporary folder. Returns a report.
 fn use_program() -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("eigenhedge-deb-{}", std::process::id()));
     python::empty(&folder)?;
@@ -63,19 +63,19 @@ fn use_program() -> Result<String, String> {
     Ok(report)
 }
 
-/// Starts the service, asks whether it is ready, and stops it.
+/// Starts the service, checks that it is ready, and stops it.
 fn serve(folder: &Path) -> Result<String, String> {
     let mut command = Command::new(PROGRAM);
     command.args(["serve", "--listen", "127.0.0.1:0", "--store", "store"]).current_dir(folder);
     let mut child = command.stderr(Stdio::piped()).spawn().map_err(|error| format!("serve: {error}"))?;
     let answer = ask(&mut child);
-    // Signal 15, after which the service ends by itself.
+    // This sends SIGTERM, which ends the service cleanly.
     run(Command::new("kill").arg(child.id().to_string()))?;
     let status = child.wait().map_err(|error| format!("serve: {error}"))?;
     Ok(format!("   deb, serve: {}, ended with {status}\n", answer?))
 }
 
-/// Returns the first line of the answer to a request for `/ready`.
+/// Requests `/ready` from the service. Returns the status line of the response.
 fn ask(child: &mut Child) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("serve: {error}");
     let lines = BufReader::new(child.stderr.take().ok_or("serve: no output")?).lines();

@@ -1,4 +1,4 @@
-//! Trials of what is in `target/dist`, as a user would install it.
+//! Trials that install the files in `target/dist` as a user would, and use them.
 
 mod debian;
 mod sources;
@@ -11,7 +11,7 @@ type Part = (&'static str, fn(&Path) -> Result<String, String>);
 const PARTS: [Part; 4] =
     [("wheel", wheels::install), ("deb", debian::install), ("sdist", sources::sdist), ("crates", sources::crates)];
 
-/// Runs the parts with these names, or all. Prints a line for each outcome at the end.
+/// Runs the trials with these names, or all. Prints a report at the end.
 pub fn run(root: &Path, names: &[&str]) -> Result<(), String> {
     if let Some(unknown) = names.iter().find(|name| PARTS.iter().all(|(part, _)| part != *name)) {
         return Err(format!("{unknown} is not a part; parts are {}", PARTS.map(|(name, _)| name).join(", ")));

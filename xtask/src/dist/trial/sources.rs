@@ -1,13 +1,13 @@
-//! The sources as published: a wheel out of the source distribution alone, and each crate out of its package.
+//! Trials of the published sources: a wheel built from the source distribution, and each crate built from its package.
 
 use crate::dist::files::{listing, with_ending};
 use crate::{python, release, run};
 use std::path::Path;
 use std::process::Command;
 
-/// Builds a wheel from the source distribution in a new environment, in a folder without the repository.
+/// Builds a wheel from the source distribution, in a new environment and a folder outside the repository.
 pub fn sdist(root: &Path) -> Result<String, String> {
-    // The program's archive ends in `.tar.gz` too.
+    // The archive of the program also ends in `.tar.gz`.
     let name = format!("eigenhedge-{}.tar.gz", env!("CARGO_PKG_VERSION"));
     let source = with_ending(&root.join("target/dist"), &name)?;
     let folder = std::env::temp_dir().join(format!("eigenhedge-sdist-{}", std::process::id()));

@@ -1,4 +1,5 @@
-//! The wheel in fresh environments: every Python of this machine, with the oldest and the newest NumPy.
+//! Trial of the wheel in new environments: every supported Python on this machine, with the oldest and the newest
+//! NumPy.
 
 use crate::dist::files::{entries, with_ending};
 use crate::dist::toolchain::{Toolchain, output};
@@ -6,13 +7,13 @@ use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Supported Pythons, and the oldest NumPy from 1.26 on that has a wheel for each.
+/// Supported Python versions, each with the oldest NumPy from 1.26 on that has a wheel for it.
 const PYTHONS: [(&str, &str); 5] =
     [("3.10", "1.26.0"), ("3.11", "1.26.0"), ("3.12", "1.26.0"), ("3.13", "2.1.0"), ("3.14", "2.3.2")];
-/// Packages that the tests use, in the newest versions that work with the NumPy. Only wheels, so nothing is compiled. The scikit-learn of
-/// Python 3.10 does not know the names of columns of Polars 2.
+/// Packages that the tests use, in the newest versions that work with the NumPy. Only wheels are installed, so nothing
+/// is compiled. The scikit-learn for Python 3.10 cannot read the column names of Polars 2.
 const PACKAGES: &str = "pytest scikit-learn scipy river typing_extensions pandas polars<2 pyarrow matplotlib joblib";
-/// Tests of the repository rather than of the package: they need mypy, the book's pictures or one set of versions.
+/// Tests of the repository rather than of the package. They need mypy, the figures of the book or pinned versions.
 const LEFT_OUT: &str = "test_types.py test_notebooks.py test_upstream.py";
 
 /// Installs the wheel in each environment and runs the tests of the package on it.
@@ -53,7 +54,7 @@ fn try_environment(toolchain: &Toolchain, base: &Path, numpy: &str, wheel: &Path
     Ok(format!("   wheel, {}: {last}, import {:.3} s beyond NumPy\n", facts.trim(), import_seconds(&environment)?))
 }
 
-/// Returns the processor time that the import takes beyond that of NumPy, the least of several.
+/// Returns the processor time for the import in seconds, without that of NumPy. It is the minimum of five measurements.
 fn import_seconds(environment: &Path) -> Result<f64, String> {
     let script =
         "import numpy, time; start = time.process_time(); import eigenhedge; print(time.process_time() - start)";
@@ -64,7 +65,7 @@ fn import_seconds(environment: &Path) -> Result<f64, String> {
     (0..5).map(|_| once()).try_fold(f64::INFINITY, |least, seconds| Ok(least.min(seconds?)))
 }
 
-/// Returns an interpreter of this version: on the path, or one of pyenv's.
+/// Returns an interpreter of this version, from pyenv or from the search path. `None` if there is none.
 fn interpreter(version: &str) -> Option<PathBuf> {
     let home = PathBuf::from(std::env::var_os("HOME")?);
     let pyenv = std::env::var_os("PYENV_ROOT").map_or_else(|| home.join(".pyenv"), PathBuf::from).join("versions");
@@ -79,7 +80,7 @@ fn interpreter(version: &str) -> Option<PathBuf> {
     candidates.into_iter().find(works)
 }
 
-/// Returns true if a full version belongs to a version of two numbers.
+/// Returns true if the version `full`, such as 3.12.1, belongs to `version`, such as 3.12.
 fn starts(full: &str, version: &str) -> bool {
     full.strip_prefix(version).is_some_and(|rest| rest.starts_with('.'))
 }

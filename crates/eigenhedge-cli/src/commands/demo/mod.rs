@@ -1,4 +1,4 @@
-//! `demo`: every learner on a stream that changes twice.
+//! `demo`: all learners on a synthetic stream that changes twice.
 
 mod page;
 
@@ -22,7 +22,7 @@ const NEXT: &str = "\
 Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your own rows; eigenhedge run --help says how.
 ";
 
-/// Runs the learners and prints their losses.
+/// Runs the learners, prints their losses and writes the page.
 pub fn demo(args: &DemoArgs) -> Result<()> {
     let path = (!args.no_report).then_some(&args.report);
     path.map_or(Ok(()), |path| judge_place(path))?;
@@ -42,7 +42,8 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
     stdout::print(&text)
 }
 
-/// Returns the learners with the defaults of `run`, and tracking with different mixing rules.
+/// Returns the learners by name. They have the defaults of `run`, except that tracking also appears with other mixing
+/// rules.
 fn learners() -> Vec<(&'static str, Spec)> {
     let spec = |kind| Spec::new(kind, KEPT);
     let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
@@ -69,7 +70,7 @@ fn alpha() -> f64 {
     }
 }
 
-/// Result of one learner.
+/// Result of one learner: its model after the stream, losses and time.
 struct Outcome {
     name: &'static str,
     run: Model,
@@ -142,7 +143,7 @@ fn table(best: f64, results: &[Outcome], args: &DemoArgs) -> String {
     text + "\n"
 }
 
-/// Describes the results. Makes only statements that the numbers support.
+/// Describes the results in sentences. Each sentence is included only if the numbers support it.
 fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     let mut text = String::from("What to notice\n");
     let expected = |name| results.iter().find(|r| r.name == name).map(|r| r.expected_loss());
@@ -177,7 +178,7 @@ fn remarks(best: f64, results: &[Outcome], draws: u32) -> String {
     text
 }
 
-/// Returns the learner with the least loss, except `auto`.
+/// Returns the name and the loss of the best learner other than `auto`.
 fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
     let others =
         results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.expected_loss()));

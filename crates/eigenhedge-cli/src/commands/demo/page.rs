@@ -9,11 +9,11 @@ use eigenhedge_report::{Block, Curve, Multiples, Page, RunReport, Steps, Table, 
 
 /// Number of rows between points of the best-so-far curve.
 const STRIDE: usize = 20;
-/// Number of rows in each of the three parts of the plot in the plane.
+/// Number of rows in each of the three parts of the two-dimensional example.
 const PART: usize = 80;
 
-/// Creates the page: a line that follows points in the plane, and then the results of all learners on the
-/// stream of the demo.
+/// Creates the page: first a line that follows points in the plane, then the results of all learners on the demo
+/// stream.
 pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) -> Result<Page> {
     let auto = results.iter().find(|result| result.name == AUTO).context("auto is among the learners")?;
     let total = best.values.last().copied().unwrap_or_default();
@@ -46,8 +46,8 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a line that is fixed, then rotates, then is fixed again. Also returns the line to
-/// which `auto` commits before each point.
+/// Generates points around a line that is fixed, then rotates, then is fixed again, with the line to which `auto`
+/// commits before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)
@@ -58,7 +58,7 @@ fn steps(seed: u64) -> Result<Steps> {
             [along * cos - beside * sin, along * sin + beside * cos]
         })
         .collect();
-    // The plot is centered at the origin.
+    // The plot is centered at the origin, so the learner must not subtract a mean.
     let spec = Spec { center: None, ..Spec::new(Kind::Auto, 1) };
     let mut run = Model::new(spec, 2, seed)?;
     let best = Pca::fit(&rows, 1, Center::None)?;
@@ -81,8 +81,8 @@ fn steps(seed: u64) -> Result<Steps> {
     Ok(steps)
 }
 
-/// Returns the loss of the best fixed plane around the mean, at some rows and at the end. As for the
-/// learners, the first row does not count.
+/// Returns the loss of the best fixed plane through the mean, every [`STRIDE`] rows and at the end. The first row does
+/// not count, as for the learners.
 pub fn best_so_far(stream: &[Vec<f64>]) -> Result<Curve> {
     let mut best = BestSubspace::new(stream[0].len(), true).context("the rows are too long to follow")?;
     let mut curve = Curve { name: "best fixed plane so far".into(), ..Curve::default() };

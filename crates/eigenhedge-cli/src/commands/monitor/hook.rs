@@ -17,15 +17,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Interval between checks of a running command.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Reason why the command is run, which it receives as JSON.
+/// Notice of an alarm or drift, which the command receives as JSON.
 #[derive(Debug, Serialize)]
 pub struct Notice<'a> {
-    /// `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
+    /// Kind: `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
     pub kind: &'a str,
-    /// Key of the monitor; empty without `--group-by`.
+    /// Key of the monitor. Empty without `--group-by`.
     pub key: &'a str,
     pub row: u64,
-    /// Time of the row as written in the table; empty without a time column.
+    /// Time of the row as written in the table. Empty without a time column.
     pub time: &'a str,
     pub score: Option<f64>,
     /// Main causes: columns with their shares of the squared deviations.
@@ -48,7 +48,7 @@ impl Hook {
         Self { queue: Some(queue), worker: Some(worker), dropped: 0 }
     }
 
-    /// Queues a notice. Never waits.
+    /// Queues a notice without waiting. Counts the notice as dropped if the queue is full.
     pub fn tell(&mut self, notice: &Notice<'_>) {
         let text = serde_json::to_string(notice).unwrap_or_default();
         let sent = self.queue.as_ref().is_some_and(|queue| queue.try_send(text).is_ok());
@@ -70,12 +70,12 @@ impl Hook {
     }
 }
 
-/// Runs the command for each text. Returns the number of failures.
+/// Runs the command for each queued text, until the queue is closed. Returns the number of failures.
 fn run_all(command: &str, waiting: &Receiver<String>) -> u64 {
     waiting.iter().filter(|text| !run(command, text)).count() as u64
 }
 
-/// Runs the command with the text on its standard input. Returns true if it succeeded.
+/// Runs the command with `text` on its standard input. Returns true if the command succeeded in time.
 fn run(command: &str, text: &str) -> bool {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let spawned = Command::new(shell).arg(flag).arg(command).stdin(Stdio::piped()).stdout(Stdio::null()).spawn();

@@ -1,4 +1,4 @@
-//! `inspect` of monitors.
+//! `inspect` for files that contain monitors.
 
 use crate::files::{kind_of, read_monitor};
 use anyhow::Result;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Describes the monitors in a saved file.
+/// Describes the monitors in a saved file, as text or as JSON.
 pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     let mut tracks = Vec::new();
     let first = if kind_of(path)? == SavedKind::Monitors {

@@ -7,12 +7,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Interval between writes.
+/// Time between two writes of the file.
 const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
-/// Writer of the metrics file, which it replaces periodically.
+/// Writer that replaces the metrics file periodically.
 pub struct Metrics<'a> {
     path: &'a Path,
     next: Instant,
@@ -69,7 +69,7 @@ fn text(journal: &Journal) -> String {
     text
 }
 
-/// Returns the Prometheus label for a key; empty for an empty key.
+/// Returns the Prometheus label of a key. Without a key, the label is empty.
 fn labels(key: &str) -> String {
     match key {
         "" => String::new(),

@@ -27,7 +27,7 @@ pub use inspect::inspect;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Error that makes the program fail after an alarm.
+/// Error that makes the program exit with the alarm status.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Alarmed(String);
@@ -38,8 +38,8 @@ pub struct Outputs {
     pub events: (Target, Form),
 }
 
-/// Runs the monitor over a table and prints a summary. A table that ends during the warm-up is read again with a shorter
-/// warm-up.
+/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up, it is read again with a
+/// shorter warm-up.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;
@@ -106,7 +106,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     Ok(())
 }
 
-/// Names the files that were written, or suggests options that write files.
+/// Returns lines that name the written files, or suggest options that write files.
 fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     let page = args.report.as_deref().map(printable_path);
     let page = page.map_or(String::new(), |path| format!("{:<11}{path}: open it in a browser\n", "report"));
@@ -148,7 +148,7 @@ fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     {
         return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")));
     }
-    // Rules that depend on the number of rows are checked later.
+    // Rules that depend on the number of columns or rows are checked later.
     if !(10.0..=1e9).contains(&args.change_time) {
         return Err(Usage(format!("--change-time must be from 10 to 1e9, got {}", args.change_time)));
     }

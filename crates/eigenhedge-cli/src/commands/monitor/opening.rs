@@ -23,7 +23,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Initial state of a session.
+/// Input stream and monitors at the start of a session, and the saved state if it is resumed.
 struct Begun {
     stream: Stream,
     fleet: Fleet<Monitor>,
@@ -169,7 +169,7 @@ impl<'a> Monitors<'a> {
     }
 }
 
-/// Returns the option that requires a record of the monitors, if there is one.
+/// Returns the option that requires recorded data for a page, or `None` if no page is requested.
 fn records_for(args: &MonitorArgs) -> Option<&'static str> {
     match (&args.report, args.live.live) {
         (Some(_), _) => Some("--report"),
@@ -194,7 +194,7 @@ fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Resu
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
-/// Creates a monitor for this table: a new one, or one trained on the rows of another table.
+/// Creates a monitor for this table. With `--train`, the monitor learns the rows of that table first.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
     let width = stream.columns().len();
     let names = stream.names().map(|_| stream.columns().to_vec());
@@ -208,7 +208,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let mut layout =
         Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
     if model_columns.is_some() {
-        // Columns are found by name; additional columns are ignored.
+        // Columns are found by name. Additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };
     }
     let mut table = Stream::open(&source, &layout)?;
@@ -229,7 +229,7 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     Ok(monitor)
 }
 
-/// Returns the message of an error, with the names of command-line options.
+/// Returns the message of an error, with option names as on the command line.
 fn misfit(error: &Error) -> String {
     match error {
         Error::Kept { kept, dimension } => {
@@ -315,7 +315,7 @@ fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Option
     }
 }
 
-/// Describes the lags in words.
+/// Returns the value of `--lags` as it is typed.
 fn spoken_lags(lags: Choose<usize>) -> String {
     match lags {
         Choose::Auto => "auto".to_owned(),

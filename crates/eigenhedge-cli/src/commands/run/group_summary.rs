@@ -12,7 +12,7 @@ use std::path::Path;
 /// Maximum number of keys in the text summary.
 const MOST_LINES: usize = 40;
 
-/// Describes the models in a saved file, with their options.
+/// Describes the models in a saved file and their options, as text or as JSON.
 pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     let (mut fleet, _) = open_fleet(path, usize::MAX)?;
     let groups = summaries(&mut fleet)?;
@@ -34,7 +34,7 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     ))
 }
 
-/// Returns the summary of each key, in the order of first rows.
+/// Returns the summary of each key, in order of first occurrence.
 pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     let summary = |key: String| {
@@ -44,7 +44,7 @@ pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     keys.into_iter().map(summary).collect()
 }
 
-/// Returns the summaries as a JSON object.
+/// Returns the total and the summaries as a JSON object.
 pub fn json(groups: &[Group], total: &Total) -> Result<String> {
     Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
@@ -66,13 +66,13 @@ pub struct Total {
     expected_loss: f64,
     loss: f64,
     kept_energy: f64,
-    /// Sum of the best losses of all keys; `None` if one of them is unknown.
+    /// Sum of the best losses of all keys. `None` if the best loss of a key is unknown.
     best_loss: Option<f64>,
     seconds: f64,
 }
 
 impl Total {
-    /// Adds up the summaries.
+    /// Adds up the summaries of all keys.
     pub fn of(groups: &[Group], skipped_rows: u64, seconds: f64) -> Self {
         let sum = |of: fn(&Summary) -> f64| groups.iter().map(|group| of(&group.summary)).sum();
         Self {
@@ -88,8 +88,8 @@ impl Total {
     }
 }
 
-/// Returns a line for each key, and the total. If there are more than `MOST_LINES` keys, only those with the
-/// largest losses are shown.
+/// Returns the summary as text: a line for each key, and the total. If there are more than [`MOST_LINES`] keys, only
+/// those with the largest losses are listed.
 pub fn text(groups: &[Group], total: &Total) -> String {
     let mut text = String::new();
     let mut shown: Vec<&Group> = groups.iter().collect();

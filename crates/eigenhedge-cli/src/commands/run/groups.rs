@@ -34,7 +34,7 @@ pub struct ModelsByKey<'a> {
     options: Options,
 }
 
-/// Approximate number of rows in a block per known key.
+/// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
 /// Minimum and maximum number of rows in a block.
 const FEWEST_ROWS: usize = 256;

@@ -32,7 +32,7 @@ pub use group_summary::inspect;
 
 use std::io::{self, Write};
 
-/// Learns from a table with one model, writes the results and prints a summary.
+/// Learns from a table, writes the results and prints a summary. With `--group-by`, there is one model per key.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
@@ -104,7 +104,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunRe
     Ok(report)
 }
 
-/// Names the report and the plot that were written, or suggests one.
+/// Returns a line that names the written report or plot, or suggests a report.
 fn next_step(plan: &Plan) -> String {
     match (&plan.keep.report, &plan.keep.plot) {
         (Some(path), _) => format!("report     {}: open it in a browser\n", printable_path(path)),

@@ -9,7 +9,7 @@ use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Builder of the pages of a run.
+/// Builder of the live pages of a run.
 pub struct RunPages {
     learned: Arc<Shared<Learned>>,
     source: String,

@@ -1,4 +1,4 @@
-//! Rows read ahead in a block, for learners that gain from blocks.
+//! Blocks of rows that are read ahead, for learners that are faster with blocks.
 
 use super::words::by_name;
 use eigenhedge::Model;
@@ -18,8 +18,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// Reads at most `most` rows. An error after the first row is kept for the next call, so that the rows
-    /// before it are learned first.
+    /// Reads at most `most` rows. An error after the first row is returned by the next call, so that the rows before it
+    /// are learned first.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.len = 0;
         if let Some(error) = self.failure.take() {
@@ -51,7 +51,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns them
+    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns the rows
     /// afterwards.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
@@ -79,7 +79,7 @@ impl Block {
         Ok(())
     }
 
-    /// Returns the rows, and the place of each in the input.
+    /// Returns the rows and their positions in the input.
     pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
         (self.rows.iter().take(self.len).map(|row| &row[..]).collect(), &self.delivered[..self.len])
     }

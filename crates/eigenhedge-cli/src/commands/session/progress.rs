@@ -28,8 +28,8 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `rows` is the number of rows read by earlier parts of the run, and `target` the
-    /// destination of the results.
+    /// Starts the display. `target` is the destination of the results, and `rows` the number of rows of earlier parts
+    /// of the run.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();
@@ -51,7 +51,7 @@ impl Progress {
         }
     }
 
-    /// Returns the current time if the display is due for an update.
+    /// Returns the current time if the display must be updated.
     fn is_due(&mut self, rows: u64) -> Option<Instant> {
         if matches!(self.shown, Shown::Nowhere) || rows > self.before + 16 && rows < self.looked + 16 {
             return None;

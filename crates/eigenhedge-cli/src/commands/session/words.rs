@@ -10,11 +10,10 @@ use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Row length from which a learner without a rank cap is slow. It takes about 4 ms per row at 500 columns,
-/// and 20 ms at 1000.
+/// Row length from which a learner without a rank cap is slow: about 4 ms per row at 500 columns, and 20 ms at 1000.
 const LONG_WITHOUT_CAP: usize = 500;
 
-/// Reports an interrupted run. Returns true if it can be resumed.
+/// Reports an interrupted run, unless the table has ended. Returns true if the run can be resumed.
 pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     match snapshot {
         _ if ended => false,
@@ -46,7 +45,7 @@ pub fn stopped_early() {
     say("stopped before the first row");
 }
 
-/// Lists the first skipped rows on standard error. Errors are ignored, because it may be closed.
+/// Lists the first skipped rows on standard error. Ignores errors, because standard error may be closed.
 pub fn list_skipped(stream: &Stream) {
     let mut err = io::stderr().lock();
     let mut listed = 0;
@@ -59,10 +58,10 @@ pub fn list_skipped(stream: &Stream) {
     }
 }
 
-/// Returns the message for a learner that does not fit the table.
+/// Returns the message for a learner whose options do not fit the table.
 pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     match error {
-        // k fits the space without the data, so the row is too short.
+        // `k` was valid before the table was opened, so the rows have too few columns.
         Error::Kept { kept, dimension } => {
             let is_doubtful = *dimension == 1 && matches!(format, Format::Csv | Format::Tsv);
             let hint = if is_doubtful { " (is --delimiter right?)" } else { "" };
@@ -77,7 +76,7 @@ pub fn misfit(error: &Error, format: Format, stream: &Stream) -> String {
     }
 }
 
-/// Returns advice if the time per row of the learner grows faster than the square of the number of columns.
+/// Returns advice if a learner without a rank cap is slow at this row length.
 pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     let is_exact = matches!(spec.learner, Kind::Leader | Kind::ForgettingLeader | Kind::Anchored);
     let is_slow = is_exact && spec.max_rank.is_none() && spec.kernel.is_none() && length >= LONG_WITHOUT_CAP;
@@ -90,7 +89,7 @@ pub fn uncapped(spec: &Spec, length: usize) -> Option<String> {
     })
 }
 
-/// Returns the message of an error. If the error is about an entry of the row, the message names the column.
+/// Returns the message of an error. If the error concerns an entry of the row, the message names the column.
 pub fn by_name(error: &Error, stream: &Stream) -> String {
     refusal(error, |column| stream.label(column))
 }

@@ -1,18 +1,18 @@
-//! Members of fleets in memory and on disk.
+//! Memory limits of fleets (one model or monitor per key). Members that do not fit in memory are stored on disk.
 
 use super::outcome::Places;
 use eigenhedge::{Fleet, FleetMember};
 use eigenhedge_io::GroupStore;
 use std::sync::atomic::Ordering;
 
-/// Memory in bytes for each byte of a saved member. Measured for `auto` with 8 columns: 10 after two rows,
-/// and 8 after sixty.
+/// Ratio of a member's size in memory to its saved size. Measured for `auto` with 8 columns: 10 after two rows and 8
+/// after sixty.
 const IN_MEMORY: u64 = 10;
 /// Approximate factor by which a saved member grows during its first rows.
 const GROWTH: u64 = 4;
-/// Minimum size of a saved member in bytes.
+/// Smallest size that is assumed for a saved member, in bytes.
 const LEAST: u64 = 4096;
-/// Minimum number of members in memory.
+/// Number of members that may always be in memory.
 const FEWEST: u64 = 64;
 
 /// Attaches a disk store to a fleet, for members that do not fit in memory.
@@ -24,7 +24,7 @@ pub fn keep_in<T: FleetMember>(fleet: &mut Fleet<T>, places: &Places) {
     }
 }
 
-/// Sets the number of members in memory, based on the largest saved member so far.
+/// Updates the limit on members in memory if the member of `key` has a larger saved size than `largest`.
 pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, largest: &mut u64) {
     let Ok(bytes) = fleet.with(key, |member| Ok(member.to_bytes()?.len() as u64)) else { return };
     if bytes > *largest {
@@ -33,7 +33,7 @@ pub fn limit<T: FleetMember>(fleet: &mut Fleet<T>, key: &str, budget: u64, large
     }
 }
 
-/// Returns the number of members in memory before the size of a member is known.
+/// Returns the limit on members in memory before the size of a member is known.
 pub fn few_in_memory(places: &Places) -> usize {
     most_in_memory(GROWTH * LEAST, places.fleet_bytes.load(Ordering::Relaxed))
 }

@@ -46,7 +46,7 @@ enum AnyLearner {
 }
 
 impl Engine {
-    /// Creates a stream without rows.
+    /// Creates the engine of a stream that has no rows yet.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
         let (counts, notices) = (Counts::default(), Notices::default());
         Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
@@ -62,12 +62,12 @@ impl Engine {
         self.counts
     }
 
-    /// Returns the notices so far: alarms, drifts and changes.
+    /// Returns the most recent notices: alarms, drifts, changes and new references.
     pub fn notices(&self) -> &Notices {
         &self.notices
     }
 
-    /// Returns the number of alarms so far.
+    /// Returns the number of alarms so far, which is 0 for models.
     pub fn alarms(&self) -> u64 {
         match &self.learner {
             Some(AnyLearner::Monitors(monitors)) => monitors.journal.totals.alarms,
@@ -75,7 +75,7 @@ impl Engine {
         }
     }
 
-    /// Returns true if a monitor is in drift.
+    /// Returns true if at least one monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
     }
@@ -85,7 +85,7 @@ impl Engine {
         fresh(options, shape).map(drop)
     }
 
-    /// Learns the rows of a request, in order. A row that the learner rejects does not change it.
+    /// Learns the rows of a request, in order. A rejected row does not change the learner.
     pub fn learn(&mut self, rows: &Rows) -> Outcome {
         let mut outcome = Outcome::default();
         if let Err(problem) = self.begin(rows) {
@@ -105,8 +105,7 @@ impl Engine {
         outcome
     }
 
-    /// Adopts the shape of the first rows. If several first requests arrive at once, they must have the same
-    /// shape.
+    /// Adopts the shape of the first rows. If several first requests arrive at once, their shapes must be equal.
     fn begin(&mut self, rows: &Rows) -> Result<(), Problem> {
         let Some(found) = &rows.shape else { return Ok(()) };
         match &self.shape {
@@ -121,7 +120,7 @@ impl Engine {
         }
     }
 
-    /// Scores rows without learning from them.
+    /// Scores rows without learning from them. Returns the answers as lines of JSON.
     pub fn score(&mut self, rows: &Rows) -> Result<Vec<u8>, Problem> {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else {
             return Err(Problem::conflict("the stream must have learned a row before it can score others"));
@@ -154,7 +153,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the summary of the stream, or of one key.
+    /// Returns the summary of the stream, or of one key, as JSON.
     pub fn summary(&mut self, key: Option<&str>) -> Result<Value, Problem> {
         let skipped = self.counts.skipped;
         let summary = match &mut self.learner {
@@ -168,7 +167,7 @@ impl Engine {
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
     }
 
-    /// Limits the number of members in memory, based on the size of the member of the last row.
+    /// Adapts the limit on members in memory to the size of the last row's member.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
         let Some(learner) = &mut self.learner else { return };

@@ -1,4 +1,4 @@
-//! Models of a stream: a single one, or one per key.
+//! The single model of a stream, and functions shared with models by key.
 
 use super::outcome::{Outcome, refused};
 use crate::service::problem::Problem;
@@ -10,21 +10,21 @@ use eigenhedge_io::{Answer, json_answer};
 use eigenhedge_pages::run::Recorder;
 use serde_json::Value;
 
-/// Single model, with the data for its page.
+/// Single model, with the recorded data for its page.
 pub struct OneModel {
     pub model: Box<Model>,
     pub recorder: Box<Recorder>,
 }
 
 impl OneModel {
-    /// Creates the learner from a model, and makes it compute coordinates.
+    /// Creates the learner from a model and makes the model compute coordinates.
     pub fn new(mut model: Model, has_time: bool) -> Self {
         model.ask_for_coordinates(true);
         let recorder = Box::new(Recorder::new(&model, has_time));
         Self { model: Box::new(model), recorder }
     }
 
-    /// Learns rows.
+    /// Learns rows. `first` is the number of the request's first row in the stream.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { model, recorder } = self;
         let block = model.block_rows().max(1);
@@ -54,7 +54,7 @@ impl OneModel {
         (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
 
-    /// Returns the summary.
+    /// Returns the summary as JSON. `skipped` is the number of rows that were not learned.
     pub fn summary(&self, skipped: u64) -> Value {
         summary_of(&self.model, skipped)
     }
@@ -72,7 +72,7 @@ pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<M
     Ok(Model::of(setup, shape.width, true).map_err(fits)?.with_columns(columns))
 }
 
-/// Scores a row without learning from it, and adds the answer.
+/// Scores a row without learning from it, and appends the answer.
 pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape, outcome: &mut Outcome) {
     let mut coordinates = Vec::new();
     match model.transform(rows.row(i), &mut coordinates) {
@@ -87,7 +87,7 @@ pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape,
     }
 }
 
-/// Adds the answer to a learned row.
+/// Appends the answer for a learned or scored row.
 pub(super) fn answer(
     coordinates: &[f64],
     loss: Loss,
@@ -104,7 +104,7 @@ pub(super) fn answer(
     outcome.enter(loss.expected);
 }
 
-/// Returns the summary of a model. `skipped` is the number of rows that the model has not seen.
+/// Returns the summary of a model as JSON. `skipped` is the number of rows that the model has not learned.
 pub(super) fn summary_of(model: &Model, skipped: u64) -> Value {
     let mut summary = model.summary();
     summary.skipped_rows = skipped;

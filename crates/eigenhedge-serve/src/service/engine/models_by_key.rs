@@ -13,7 +13,7 @@ pub const LISTED: usize = 1000;
 /// Maximum number of points of the loss curve.
 const POINTS: usize = 400;
 
-/// Models by key, with the losses of rows for the page.
+/// Models by key, with the recorded losses for the page.
 pub struct ModelsByKey {
     pub fleet: Box<Fleet<Model>>,
     pub record: Downsampler,
@@ -23,13 +23,13 @@ pub struct ModelsByKey {
 type Step = Result<(Loss, Vec<f64>), Error>;
 
 impl ModelsByKey {
-    /// Creates the learner from a fleet, and makes the models compute coordinates.
+    /// Creates the learner from a fleet and makes the models compute coordinates.
     pub fn new(mut fleet: Fleet<Model>) -> Self {
         fleet.ask_for_coordinates(true);
         Self { fleet: Box::new(fleet), record: Downsampler::new(Keep::Largest, POINTS, 1) }
     }
 
-    /// Learns rows, each with the model of its key.
+    /// Learns rows, each with the model of its key. `first` is the number of the request's first row in the stream.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, outcome: &mut Outcome) {
         let Self { fleet, record } = self;
         let place = shape.key.unwrap_or(0);
@@ -77,7 +77,7 @@ impl ModelsByKey {
         }
     }
 
-    /// Returns the summaries of all keys, or of one key.
+    /// Returns the summary of one key, or of the first [`LISTED`] keys.
     pub fn summary(&mut self, skipped: u64, key: Option<&str>) -> Result<Value, Error> {
         let fleet = &mut self.fleet;
         let keys: Vec<String> = match key {

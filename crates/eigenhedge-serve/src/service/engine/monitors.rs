@@ -13,7 +13,7 @@ use eigenhedge_pages::monitor::{Journal, RowAt, json};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Builds monitors for rows of this shape.
+/// Builds monitors for rows of this shape: one per key if `by_key` is true, and otherwise a single one.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => Problem::unsound(format!(
@@ -38,13 +38,13 @@ pub struct Monitors {
 }
 
 impl Monitors {
-    /// Creates the learner from monitors that have received no rows of this stream.
+    /// Creates the learner from monitors that have not received rows.
     pub fn new(fleet: Fleet<Monitor>, by_key: bool) -> Self {
         let journal = Journal::default().with_charts(fleet.fresh().width(), by_key);
         Self { fleet: Box::new(fleet), journal }
     }
 
-    /// Creates the learner from monitors that have received rows elsewhere.
+    /// Creates the learner from monitors that have already received rows.
     pub fn of(mut fleet: Fleet<Monitor>, by_key: bool) -> Result<Self, Error> {
         let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
         let mut journal = Journal::default();
@@ -55,7 +55,7 @@ impl Monitors {
         Ok(Self { fleet: Box::new(fleet), journal })
     }
 
-    /// Scores rows and learns from them.
+    /// Scores rows and learns from them. `first` is the number of the request's first row in the stream.
     pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, notices: &mut Notices, outcome: &mut Outcome) {
         let Self { fleet, journal } = self;
         let columns = verdict_columns(&shape.kept);
@@ -128,7 +128,7 @@ impl Monitors {
         }
     }
 
-    /// Makes the last rows of the monitor of a key its reference, before row `next`.
+    /// Makes the most recent rows of a key's monitor its reference. `next` is the number of the next row.
     pub fn accept(&mut self, key: &str, next: u64) -> Result<(), Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {

@@ -8,31 +8,31 @@ use std::collections::VecDeque;
 /// Event of a stream that is reported to users.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Notice {
-    /// Number of the notice in its stream, counted from 1.
+    /// Id of the notice: its number in the stream, counted from 1.
     pub id: u64,
     /// Kind: `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it ends,
     /// `rise` or `fall` when the level of the score changes, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor. Empty for a single monitor.
     pub key: String,
-    /// Row number.
+    /// Number of the row in the stream, counted from 0.
     pub row: u64,
-    /// Time of the row, as in the table; empty if there is no time column.
+    /// Time of the row, as in the table. Empty if there is no time column.
     pub time: String,
-    /// Score of the row.
+    /// Score of the row. `None` if it is not finite, or for a reference that was accepted on request.
     pub score: Option<f64>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
 impl Notice {
-    /// Creates the notice of a reference that was accepted before `row`.
+    /// Creates the notice of a reference that was accepted on request before `row`.
     pub fn accepted(row: u64, key: &str) -> Self {
         let (kind, key) = ("accepted".to_owned(), key.to_owned());
         Self { id: 0, kind, key, row, time: String::new(), score: None, causes: Vec::new() }
     }
 
-    /// Returns the notices of a row.
+    /// Returns the notices that a row causes. Their ids are not yet assigned.
     pub fn of_row(seen: &Seen, key: &str, time: &str, names: &[String]) -> Vec<Self> {
         let verdict = &seen.verdict;
         let score = Some(verdict.score).filter(|score| score.is_finite());
@@ -81,7 +81,7 @@ impl Notices {
     /// Maximum number of stored notices.
     pub const REMEMBERED: usize = 1000;
 
-    /// Appends a notice and numbers it.
+    /// Assigns the next id to a notice and stores the notice.
     pub fn push(&mut self, mut notice: Notice) {
         self.count += 1;
         notice.id = self.count;
@@ -91,7 +91,7 @@ impl Notices {
         }
     }
 
-    /// Returns the stored notices with a larger id.
+    /// Returns the stored notices whose ids are greater than `id`.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
         self.last.iter().filter(move |notice| notice.id > id)
     }

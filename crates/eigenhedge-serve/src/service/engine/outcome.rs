@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Scratch folder and memory budget for the members of a fleet.
+/// Scratch folder and memory budget of a fleet (one model or monitor per key).
 #[derive(Debug, Clone)]
 pub struct Places {
     /// Folder of the scratch files.
     pub folder: PathBuf,
-    /// Memory for the members of one fleet, in bytes.
+    /// Memory for the members of each fleet, in bytes.
     pub fleet_bytes: Arc<AtomicU64>,
 }
 
@@ -26,28 +26,28 @@ pub struct Counts {
     pub skipped: u64,
 }
 
-/// Answers to the rows of a request.
+/// Result of a request: answers, totals and problems.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Outcome {
-    /// Answers, as lines of JSON.
+    /// Answers, as one line of JSON per row.
     pub answers: Vec<u8>,
     /// Number of rows learned.
     pub learned: u64,
-    /// Number of rows with an alarm.
+    /// Number of rows with an alarm. 0 for models.
     pub alarms: u64,
-    /// Total loss of the rows.
+    /// Total expected loss of the rows. 0 for monitors.
     pub loss: f64,
-    /// Losses or scores of the last rows.
+    /// Losses or scores of the last rows, for a sparkline.
     pub values: VecDeque<f64>,
-    /// Score of the last row.
+    /// Score of the last row. `None` for models, or if the score is not finite.
     pub score: Option<f64>,
-    /// Problem of the first rejected row.
+    /// Problem of the request or of its first rejected row.
     pub refused: Option<Problem>,
-    /// Reason why the learner is unusable: members on disk cannot be read or written.
+    /// Reason why the learner is unusable: fleet members on disk cannot be read or written.
     pub broken: Option<String>,
 }
 
-/// Number of rows whose losses or scores are kept for a sparkline.
+/// Maximum number of losses or scores that are kept for a sparkline.
 const VALUES: usize = 64;
 
 impl Outcome {
@@ -59,7 +59,7 @@ impl Outcome {
         }
     }
 
-    /// Adds a line about a row that the learner rejects. Other rows are not affected.
+    /// Appends an error line for a rejected row. `row` counts in the stream, `in_request` in the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": sentence });
         self.answers.extend_from_slice(line.to_string().as_bytes());
@@ -68,7 +68,7 @@ impl Outcome {
     }
 }
 
-/// Returns the message for a rejected row, and the column that caused the error.
+/// Returns the message for a rejected row, and the column that caused the error if it is known.
 pub fn refused(error: &eigenhedge::Error, shape: &Shape) -> (String, Option<String>) {
     let column = match error {
         eigenhedge::Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

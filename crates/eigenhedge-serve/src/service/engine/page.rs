@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const KEYS: usize = 50;
 
 impl Engine {
-    /// Returns the page of the stream. It includes charts of the keys that are open in a browser.
+    /// Returns the page of the stream. It includes the charts of the keys in `open`, which are open in a browser.
     pub fn page(&mut self, name: &str, open: &BTreeSet<String>) -> Page {
         let (rows, columns) =
             (self.counts.rows, self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default());
@@ -37,7 +37,7 @@ impl Engine {
         })
     }
 
-    /// Returns facts about the monitors of the stream; `None` if it has none yet.
+    /// Returns the facts that the page of monitors shows. `None` for models or before the first row.
     fn facts(&self, name: &str, columns: Vec<String>) -> Option<Facts> {
         let Some(AnyLearner::Monitors(Monitors { fleet, .. })) = &self.learner else { return None };
         let (options, shape) = (fleet.fresh().options(), self.shape.as_ref());

@@ -20,11 +20,11 @@ use std::io::{self, BufWriter, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Saved learner. A fleet is saved to an unnamed file.
+/// Saved learner. A fleet (one model or monitor per key) is saved to an unnamed file.
 pub enum Saved {
     /// Bytes in memory.
     Memory(Vec<u8>),
-    /// File, and the number of its bytes.
+    /// File, and its length in bytes.
     File(File, u64),
 }
 
@@ -87,7 +87,7 @@ fn damaged(reason: impl std::fmt::Display) -> String {
 }
 
 impl Engine {
-    /// Returns the state as bytes, and the saved learner if there is one.
+    /// Returns the state without the learner as bytes, and the saved learner if there is one.
     pub fn save(&mut self) -> Result<(Vec<u8>, Option<Saved>), Problem> {
         let around = Around {
             shape: self.shape.as_deref().cloned(),
@@ -143,7 +143,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Returns true if rows are known to have times.
+    /// Returns true if the stream is known to have a time column.
     fn has_time(&self) -> bool {
         self.shape.as_ref().is_some_and(|shape| shape.has_time)
     }
@@ -161,7 +161,7 @@ impl Engine {
         }
     }
 
-    /// Replaces the learner by an uploaded one. Its options must match those of the stream.
+    /// Replaces the learner by a saved one. The options of both must match.
     pub fn replace(&mut self, bytes: &[u8]) -> Result<(), Problem> {
         let refuse = |refusal: Refusal| Problem::unsound(format!("the model {refusal}"));
         let unsound = |error: Error| Problem::unsound(error.to_string());
@@ -225,7 +225,7 @@ impl AnyLearner {
     }
 }
 
-/// Returns an error that names the first option whose value differs between the model and the stream.
+/// Checks that a model has the options of the stream, except for the seed. The error names the first difference.
 fn agree(setup: &Setup, model: &Model, options: &StreamOptions) -> Result<(), Problem> {
     let misfit = |error: Error| Problem::conflict(error.to_string());
     let wanted = setup.for_rows(model.length()).map_err(misfit)?;
@@ -261,7 +261,7 @@ fn agree_on_monitor(options: &eigenhedge::MonitorOptions, monitor: &Monitor) -> 
     Err(Problem::conflict("the options of the monitor must be those of the stream"))
 }
 
-/// Writes a fleet to an unnamed file.
+/// Writes a fleet to an unnamed file in `folder`.
 fn fleet_bytes<T: FleetMember>(fleet: &mut Fleet<T>, folder: &Path) -> Result<Saved, Problem> {
     let file = scratch_file(folder).map_err(unwritable)?;
     let mut out = BufWriter::new(file);
@@ -293,7 +293,7 @@ fn fleet_of<T: FleetMember>(saved: Saved, places: &Places) -> Result<Fleet<T>, S
 fn uploaded<T: FleetMember>(bytes: &[u8], places: &Places) -> Result<Fleet<T>, Problem> {
     let refuse = |reason: String| Problem::unsound(format!("the model {reason}"));
     let mut fleet: Fleet<T> = fleet_of(Saved::Memory(bytes.to_vec()), places).map_err(refuse)?;
-    // Members are checked now, while the client can still be told.
+    // Read all members now, so that the client learns of a damaged one.
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     for key in keys {
         fleet.with(&key, |_| Ok(())).map_err(|error| refuse(error.to_string()))?;

@@ -33,7 +33,7 @@ pub async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
-/// Handles `GET /v1/backup`: returns a copy of the store, which can be used as a store.
+/// Handles `GET /v1/backup`: returns a copy of the store file.
 pub async fn backup(State(app): State<App>) -> Response {
     let store = app.core.shared.store.clone();
     let made = tokio::task::spawn_blocking(move || store.backup()).await;

@@ -1,5 +1,5 @@
-//! HTML pages of all streams and of one stream. Their data come as server-sent events from paths under `/v1`, which
-//! need a token.
+//! HTML pages of all streams and of one stream. Their data arrives as server-sent events from paths under `/v1`, which
+//! need a token if the service has tokens.
 
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
@@ -19,11 +19,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Minimum time between two states of a page.
+/// Minimum time between two updates of a page.
 const PAUSE: Duration = Duration::from_millis(500);
 /// Maximum number of open pages.
 const OPEN: usize = 64;
-/// Maximum number of streams on the first page.
+/// Maximum number of streams listed on the first page.
 const STREAMS: usize = 500;
 
 static PAGES: AtomicUsize = AtomicUsize::new(0);
@@ -31,13 +31,13 @@ static PAGES: AtomicUsize = AtomicUsize::new(0);
 const SCRIPT: &str = include_str!("service.js");
 const STYLE: &str = include_str!("service.css");
 
-/// Handles `GET /service/service.js`.
+/// Handles `GET /service/service.js`: returns the script of the pages.
 pub async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT)
         .into_response()
 }
 
-/// Handles `GET /service/service.css`.
+/// Handles `GET /service/service.css`: returns the style sheet of the pages.
 pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
 }
@@ -107,7 +107,7 @@ pub async fn stream_feed(
     feed(&app, &headers, query.as_deref(), state)
 }
 
-/// Sends the state, and a new one whenever it changes.
+/// Responds with the state of a page, and with the new state whenever it changes, as server-sent events.
 fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Response
 where
     F: Fn() -> S + Send + Sync + 'static,
@@ -139,7 +139,7 @@ where
     sse::respond(subscription, app.shutdown.clone())
 }
 
-/// Returns the sections that are open in the browser.
+/// Returns the sections that are open in the browser, from the `open` parameters of the query.
 fn open_keys(query: Option<&str>) -> impl Iterator<Item = String> {
     query.unwrap_or_default().split('&').filter_map(|pair| pair.strip_prefix("open=")).map(str::to_owned)
 }
@@ -150,7 +150,7 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
-/// Returns the page of all streams.
+/// Returns the state of the page of all streams.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &Arc<Handle>| {
@@ -187,8 +187,8 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note: "Running.".into(), parts: page.parts() }
 }
 
-/// Draws values as a line of block characters. Their heights follow the logarithms of the values; otherwise one large
-/// value would hide the others.
+/// Draws values as a line of block characters. The heights are logarithmic, so that a large value does not hide the
+/// others.
 fn spark_line(values: &[f64]) -> String {
     const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let heights: Vec<f64> = values.iter().map(|x| x.max(1e-12).ln()).collect();

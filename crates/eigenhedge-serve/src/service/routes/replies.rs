@@ -21,7 +21,7 @@ pub fn lines(bytes: Vec<u8>) -> Response {
     ([(header::CONTENT_TYPE, "application/x-ndjson")], bytes).into_response()
 }
 
-/// Reads a body. Returns an error if it exceeds the limits on size and time.
+/// Reads a body. Returns an error if the body is compressed or exceeds the limits on size and time.
 pub async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Result<axum::body::Bytes, Problem> {
     let limits = app.core.settings.limits;
     let too_large = || Problem::too_large(format!("the body must be at most {} bytes", limits.body));
@@ -45,7 +45,7 @@ fn in_seconds(time: Duration) -> u64 {
     time.as_secs()
 }
 
-/// Returns a query parameter, percent-decoded.
+/// Returns a query parameter, percent-decoded. `None` if it is absent or not UTF-8.
 pub fn parameter(query: Option<&str>, name: &str) -> Option<String> {
     let pairs = query.unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
     let value = pairs.into_iter().find(|(key, _)| *key == name)?.1;

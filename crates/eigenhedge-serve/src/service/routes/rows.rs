@@ -1,4 +1,4 @@
-//! Rows in, answers out.
+//! Routes that learn rows, score rows and accept a reference.
 
 use super::replies::{json, lines, read_body};
 use crate::service::app::App;
@@ -16,10 +16,10 @@ use serde_json::{Value, json as object};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Maximum size of a body that is parsed at once, in bytes. Larger bodies are parsed in a separate thread, so
-/// that they do not delay other requests.
+/// Maximum size of a body that is parsed on the server's own threads, in bytes. Larger bodies are parsed in a separate
+/// thread, so that they do not delay other requests.
 const SMALL: usize = 16 << 10;
-/// Approximate memory in bytes per byte of a body.
+/// Approximate memory that a request needs, in bytes per byte of its body.
 const IN_MEMORY: usize = 4;
 
 /// Handles `POST …/rows`: learns rows and returns an answer for each.
@@ -61,7 +61,7 @@ async fn score_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> R
     handle.ask(move |engine| engine.score(&rows)).await
 }
 
-/// Handles `POST …/accept`: makes the last rows of a monitor its reference.
+/// Handles `POST …/accept`: makes the most recent rows of a monitor its reference.
 pub async fn accept(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     let accepted = async {
         let handle = app.core.find(&name)?;
@@ -104,7 +104,7 @@ fn request_key(headers: &HeaderMap, body: &[u8]) -> Result<Option<RequestKey>, P
     RequestKey::new(key.to_str().unwrap_or(""), body).map(Some)
 }
 
-/// Reserves memory for a request until it is answered.
+/// Reserves memory for a request until the permit is dropped. Returns `Err` if too little is free.
 pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Problem> {
     let kilobytes = u32::try_from(IN_MEMORY * bytes / 1024 + 1).unwrap_or(u32::MAX);
     let memory = Arc::clone(&app.core.request_memory);
@@ -113,8 +113,8 @@ pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Prob
     })
 }
 
-/// Waits until the stream is loaded from the store. An order logged earlier would be replayed by loading, and
-/// its request would get no answer.
+/// Waits until the stream is loaded from the store. An order that is logged during loading would be replayed as part of
+/// it, and its request would get no answer.
 pub async fn wait_for_load(handle: &Arc<Handle>) -> Result<(), Problem> {
     if handle.is_loaded() { Ok(()) } else { handle.ask(|_| Ok(())).await }
 }

@@ -1,4 +1,4 @@
-//! Creating, showing and deleting streams; their summaries, models and events.
+//! Routes that create, show and delete streams, and return their summaries, models and events.
 
 use super::replies::{json, parameter, read_body};
 use super::rows::{take_memory, wait_for_load};
@@ -100,7 +100,7 @@ pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response
     answered(found.await)
 }
 
-/// Handles `PUT …/model`: replaces the learner by an uploaded file.
+/// Handles `PUT …/model`: replaces the learner by the one in an uploaded file.
 pub async fn replace_model(
     State(app): State<App>,
     Path(name): Path<String>,

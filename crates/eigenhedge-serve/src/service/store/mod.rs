@@ -30,7 +30,7 @@ const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("part
 /// Table of logs: stream id and position → order.
 const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
 
-/// Size of a part, in bytes.
+/// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
@@ -48,7 +48,7 @@ pub struct Described {
     pub next: u64,
 }
 
-/// A snapshot of a stream.
+/// Snapshot of a stream.
 pub struct Snapshot {
     /// Log position of the last order that the snapshot includes.
     pub upto: u64,
@@ -137,7 +137,7 @@ impl Store {
         database.begin_read().map_err(unreadable)
     }
 
-    /// Returns all streams.
+    /// Returns the entries of all streams.
     pub fn streams(&self) -> Result<Vec<Described>, String> {
         let read = self.begin_read()?;
         let (streams, state) =
@@ -186,8 +186,7 @@ impl Store {
         Ok(Some(Snapshot { upto, around: around.to_vec(), learner: Some(learner) }))
     }
 
-    /// Calls `order` with the position and the bytes of each order after position `after`, in the order of
-    /// the log.
+    /// Calls `order` with the position and the bytes of each logged order after position `after`, oldest first.
     pub fn replay(
         &self,
         id: u64,
@@ -203,8 +202,7 @@ impl Store {
         Ok(())
     }
 
-    /// Copies the store to an unnamed file. Returns the file and its length. The store can be written
-    /// meanwhile.
+    /// Copies the store to an unnamed file while it may be written. Returns the file and its length in bytes.
     pub fn backup(&self) -> Result<(File, u64), Problem> {
         let unavailable = |reason: String| Problem::unavailable(reason);
         let read = self.begin_read().map_err(unavailable)?;
@@ -220,7 +218,7 @@ impl Store {
         Ok((file, length))
     }
 
-    /// Returns `Ok` if the disk has space for this many bytes.
+    /// Returns `Ok` if the disk has space for a commit of this many bytes.
     fn check_room(&self, bytes: u64) -> Result<(), Problem> {
         #[cfg(unix)]
         if let Ok(disk) = rustix::fs::statvfs(&self.folder) {

@@ -14,12 +14,12 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Maximum number of orders in the queue, and in a commit.
+/// Maximum number of changes in the queue, and in a commit.
 const WAITING: usize = 4096;
-/// Maximum size of a commit, in bytes. A single order may exceed it.
+/// Maximum size of a commit, in bytes. A single change may exceed it.
 const COMMIT_BYTES: u64 = 16 << 20;
 
-/// Change of the store.
+/// Change to the store.
 pub enum Action {
     /// Adds a stream.
     Create { name: String, id: u64, options: Vec<u8> },
@@ -42,7 +42,7 @@ impl Action {
     }
 }
 
-/// Callback that receives the log position once the change is durable, or the problem.
+/// Callback that receives the log position once the change is durable, or a problem if the change failed.
 pub type Done = Box<dyn FnOnce(Result<u64, Problem>) + Send>;
 
 /// Change with its callback.
@@ -78,7 +78,7 @@ impl StoreQueue {
         (Self { sender, counts }, thread)
     }
 
-    /// Submits a change. Returns it if the queue is full or the writer has stopped.
+    /// Submits a change. Returns the change if the queue is full or the writer has stopped.
     pub fn send(&self, op: Op) -> Result<(), Op> {
         self.sender.try_send(op).map_err(|refused| refused.into_inner())
     }
@@ -150,7 +150,8 @@ impl Writer {
     }
 }
 
-/// Writes a change. Returns its log position, or a problem if the stream was deleted.
+/// Writes a change. Returns the log position of an order or a snapshot and 0 for other changes, or a problem if the
+/// stream was deleted.
 fn apply(
     write: &WriteTransaction,
     action: &mut Action,
