@@ -97,6 +97,40 @@ def test_the_command_line(case, tmp_path):
     assert bits(transformed[:, 1]) == bits(run.model.losses(X)) and bits(transformed[:, 2:]) == bits(run.model.transform(X))
 
 
+@needs_program
+def test_compare(case, tmp_path):
+    name, k, X, run = case
+    np.save(tmp_path / "rows.npy", X)
+    # With a warm-up longer than the table no PCA is fitted, and all rows after the first count.
+    options = ["--learners", name, "--warm-up", 2 * ROWS, "--summary", "json"]
+    found = json.loads(program("compare", "rows.npy", "-k", k, *options, folder=tmp_path))
+    total = 0.0
+    for loss in run.expected_losses[1:]:
+        total += float(loss)
+    assert (found["rows"], found["first_row"], found["pca"]) == (ROWS - 1, 1, None)
+    assert [learner["learner"] for learner in found["learners"]] == [name]
+    assert bits([found["learners"][0]["expected_loss"]]) == bits([total])
+
+
+@needs_program
+@pytest.mark.parametrize("name", ["auto", "tracking", "leader", "anchored"])
+@pytest.mark.parametrize("stream", STREAMS)
+def test_kernels(name, stream, tmp_path):
+    X = STREAMS[stream][:120]
+    np.save(tmp_path / "rows.npy", X)
+    options = {"learner": name, "kernel": "rbf", "gamma": 0.02, "budget": 25}
+    run = eigenhedge.run(X, 2, **options)
+    typed = [word for option, value in options.items() for word in (f"--{option}", value)]
+    program("run", "rows.npy", "-k", 2, *typed, "--out", "answers.csv", folder=tmp_path)
+    table = read(tmp_path / "answers.csv")
+    same([table[:, 1], table[:, 2], table[:, 3:]], answers(run))
+    model = eigenhedge.Model(COLUMNS, 2, **options)
+    trials = [model.step(row) for row in X]
+    same([[getattr(trial, part) for trial in trials] for part in ("expected_loss", "loss", "coordinates")], answers(run))
+    found = eigenhedge.Fleet(2, **options).update(["own", "other"] * 120, np.repeat(X, 2, axis=0))
+    same([part[::2] for part in found], answers(run))
+
+
 def test_steps_of_a_model(case):
     name, k, X, run = case
     model = eigenhedge.Model(COLUMNS, k, learner=name)

@@ -11,6 +11,7 @@ mod files;
 mod live;
 mod plan;
 mod say;
+mod scaled;
 mod stdout;
 mod stop;
 mod table;

@@ -17,6 +17,8 @@ pub struct Plan {
     pub source: Source,
     /// Layout of the table.
     pub layout: Layout,
+    /// Scale of the columns of a new model.
+    pub standardize: Standardize,
     /// New or saved model with which the run starts.
     pub beginning: Beginning,
     /// Destination of the results.
@@ -106,16 +108,19 @@ impl Plan {
             Some(path) => Target::File(path.clone()),
         };
         places(args)?;
-        let layout = table::with_beside(table::layout(&args.table, &source)?, &args.beside)?;
+        let standardize = args.table.standardize.unwrap_or_default();
+        let layout = table::with_beside(table::layout(&args.table, &source)?, &args.beside, standardize)?;
         Ok(Self {
             layout: match &beginning {
                 Beginning::Setup(setup) => {
-                    table::of_texts(Layout { missing: Some(setup.spec.missing), ..layout }, setup.text_items())?
+                    let layout = Layout { missing: Some(setup.spec.missing), ..layout };
+                    table::of_texts(layout, setup.text_items(), standardize)?
                 }
                 Beginning::Model(_) => layout,
             },
             form: form(args, &target)?,
             reconstruct: reconstruct(args, &beginning)?,
+            standardize,
             source,
             beginning,
             target,

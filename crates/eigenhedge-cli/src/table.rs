@@ -1,6 +1,7 @@
 //! Sources and layouts of tables, from command-line arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
+use crate::scaled::ScaledStream;
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
@@ -42,29 +43,34 @@ pub fn title(source: &Source) -> String {
 }
 
 /// Opens a table at its first row, and prints how it is read.
-pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<Stream> {
+pub fn open(path: &Path, args: &TableArgs) -> anyhow::Result<ScaledStream> {
     open_all(&[path.to_owned()], args)
 }
 
 /// Opens a table of texts or sets at its first row. `keep` names columns to copy.
-pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<Stream> {
+pub fn open_texts(path: &Path, args: &TableArgs, items: TextItems, keep: &[String]) -> anyhow::Result<ScaledStream> {
     let source = source(&[path.to_owned()])?;
     let keep = keep.iter().map(|text| Selector::from_text(text)).collect();
     let layout = Layout { keep, ..layout(args, &source)? };
-    Ok(Stream::open(&source, &of_texts(layout, Some(items))?)?)
+    let standardize = args.standardize.unwrap_or_default();
+    Ok(ScaledStream::new(Stream::open(&source, &of_texts(layout, Some(items), standardize)?)?, standardize))
 }
 
 /// Opens one or several files as one table.
-pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<Stream> {
+pub fn open_all(paths: &[PathBuf], args: &TableArgs) -> anyhow::Result<ScaledStream> {
     open_with_missing(paths, args, None)
 }
 
 /// Opens one or several files as one table, with the given handling of missing cells.
-pub fn open_with_missing(paths: &[PathBuf], args: &TableArgs, missing: Option<Missing>) -> anyhow::Result<Stream> {
+pub fn open_with_missing(
+    paths: &[PathBuf],
+    args: &TableArgs,
+    missing: Option<Missing>,
+) -> anyhow::Result<ScaledStream> {
     let source = source(paths)?;
     let stream = Stream::open(&source, &Layout { missing, ..layout(args, &source)? })?;
     say_reading(&stream);
-    Ok(stream)
+    Ok(ScaledStream::new(stream, args.standardize.unwrap_or_default()))
 }
 
 /// Prints to standard error how a table is read. Ignores errors, because standard error may be closed.
@@ -97,7 +103,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     let (names, spec) = (model.columns().names.clone(), model.spec());
     let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
-    let stream = Stream::open(source, &of_texts(layout, items)?)?;
+    let stream = Stream::open(source, &of_texts(layout, items, Standardize::None)?)?;
     let (length, found) = (model.length(), stream.columns().len());
     if found != length {
         return Err(anyhow!("{}: must have {length} selected columns like the model, got {found}", stream.source()));
@@ -184,7 +190,6 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
             BadRow::Fail => OnBadRow::Fail,
             BadRow::Skip => OnBadRow::Skip,
         },
-        standardize: args.standardize.unwrap_or_default(),
         max_memory: args.max_memory.unwrap_or_default(),
         ..plain
     };
@@ -199,7 +204,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
 const NUMERIC: &str = "numeric";
 
 /// Adds the time column, the key column and other copied columns to a layout.
-pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
+pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) -> Result<Layout, Usage> {
     // The key is the first copied column.
     let keep: Vec<Selector> =
         args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
@@ -210,7 +215,7 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
     if let (Some(_), Some(Selector::Pattern(pattern))) = (&args.group_by, keep.first()) {
         return Err(Usage(format!("--group-by must be one column, got the pattern {pattern:?}")));
     }
-    if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, layout.standardize) {
+    if let (Some(_), Standardize::Warmup(_)) = (&args.group_by, standardize) {
         return Err(Usage(
             "--standardize warmup:ROWS has no effect with --group-by: rows of a key would have to wait".into(),
         ));
@@ -233,10 +238,10 @@ pub fn with_beside(layout: Layout, args: &BesideArgs) -> Result<Layout, Usage> {
 }
 
 /// Sets the kind of items of a layout if rows are texts or sets.
-pub fn of_texts(layout: Layout, items: Option<TextItems>) -> Result<Layout, Usage> {
+pub fn of_texts(layout: Layout, items: Option<TextItems>, standardize: Standardize) -> Result<Layout, Usage> {
     if items.is_some() {
         needs_text(layout.format, "a kernel of texts or sets")?;
-        if layout.standardize != Standardize::None {
+        if standardize != Standardize::None {
             return Err(Usage(
                 "--standardize has no effect with a kernel of texts or sets, which have no scale".into(),
             ));

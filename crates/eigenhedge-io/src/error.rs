@@ -152,8 +152,6 @@ pub(crate) enum Fault {
     IndexOrder { before: u64, index: u64 },
     #[error("an index must not exceed the number of columns, {dim}, got {index}")]
     IndexRange { index: u64, dim: usize },
-    #[error("must be a finite number once standardized, got {0:e}")]
-    Standardized(f64),
     #[error("must be {rule}, got {found}")]
     Time { rule: String, found: String },
     #[error("must be a number without thousands signs, got {0}; export the table without digit grouping")]
@@ -310,7 +308,6 @@ impl Fault {
                 | Self::BadIndex(_)
                 | Self::IndexOrder { .. }
                 | Self::IndexRange { .. }
-                | Self::Standardized(_)
                 | Self::Time { .. }
                 | Self::Thousands(_)
                 | Self::OpenQuote

@@ -5,8 +5,8 @@ use crate::memory::MaxMemory;
 use crate::reading::Reading;
 use crate::stop::Stop;
 use crate::time_format::TimeFormat;
+use eigenhedge::Missing;
 use eigenhedge::kernel::TextItems;
-use eigenhedge::{Missing, Standardize};
 
 /// Layout of a table: its format, the selected columns, and their treatment.
 #[derive(Debug, Clone)]
@@ -57,8 +57,6 @@ pub struct Layout {
     /// Handling of missing cells; `None` if the program has no such option, which means [`Missing::Fail`]. With
     /// [`Missing::Fill`], missing cells are returned as NaN.
     pub missing: Option<Missing>,
-    /// Method of scaling the columns.
-    pub standardize: Standardize,
     /// Memory limit for reading the table.
     pub max_memory: MaxMemory,
     /// Signal that interrupts the wait for rows of a pipe; `None` to wait without interruption.
@@ -96,7 +94,6 @@ impl Layout {
             dim: None,
             on_bad_row: OnBadRow::Fail,
             missing: None,
-            standardize: Standardize::None,
             max_memory: MaxMemory::of_machine(),
             stop: None,
         }

@@ -12,7 +12,6 @@
 //! | read several files as one table, or compressed files (`.gz`, `.zst`) | [`Source::Files`]; by their names |
 //! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
-//! | standardize columns | [`Layout::standardize`] |
 //! | end the wait for rows when a signal arrives | [`Stop`] |
 //! | limit memory | [`MaxMemory`] |
 //! | read an array of any shape | [`read_array`] |
@@ -21,9 +20,8 @@
 //! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
 //! | write a file that is either complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
 //!
-//! **Cost.** Memory does not depend on the number of rows, with two exceptions: an array in Fortran order from a pipe
-//! or an archive, and the first rows that are buffered to standardize columns. A CSV cell costs some tens of
-//! nanoseconds.
+//! **Cost.** Memory does not depend on the number of rows, except for an array in Fortran order from a pipe or an archive.
+//! A CSV cell costs some tens of nanoseconds.
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!

@@ -22,11 +22,10 @@ use crate::reading::Reading;
 use crate::saved::count;
 use crate::time_format::{Found, TimeFormat};
 use crate::time_order::TimeOrder;
+use eigenhedge::Missing;
 use eigenhedge::kernel::{TextItems, item_number};
-use eigenhedge::{Missing, Standardizer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::VecDeque;
 
 /// Maximum number of messages about bad rows that are stored.
 pub const REMEMBERED: usize = 5;
@@ -69,6 +68,13 @@ pub struct Delivered {
     place: RowPlace,
 }
 
+impl Delivered {
+    /// Returns the place of the row: the source, and a line (counted from 1) or a row (counted from 0).
+    pub fn place(&self) -> String {
+        self.place.to_string()
+    }
+}
+
 /// Reader of the rows of a table.
 pub struct Stream {
     input: InputSource,
@@ -92,37 +98,18 @@ pub struct Stream {
     names: Vec<String>,
     on_bad_row: OnBadRow,
     missing: Option<Missing>,
-    standardizer: Standardizer,
-    raw: Vec<f64>,
     row: Vec<f64>,
-    /// True if the last returned row is not yet included in the statistics for standardization.
-    uncounted: bool,
-    /// Rows that were buffered for the first statistics and have not been returned yet.
-    waiting: VecDeque<Waiting>,
     /// Position after the last returned row.
     position: ReadPosition,
-    /// Number of unreadable rows before the last returned row.
+    /// Number of unreadable rows before that position.
     unread: u64,
-    place: Option<RowPlace>,
     delivered: u64,
-    /// Number of unreadable rows so far, including those that were read ahead.
+    /// Number of unreadable rows so far.
     bad: u64,
-    /// Number of rows that the caller rejected or that cannot be standardized.
+    /// Number of rows that the caller rejected.
     refused: u64,
     /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
-}
-
-/// Memory of a buffered row in bytes, in addition to its numbers.
-const WAITING_ROW: usize = 256;
-
-struct Waiting {
-    raw: Vec<f64>,
-    kept: Vec<String>,
-    time: Option<f64>,
-    position: ReadPosition,
-    bad: u64,
-    place: RowPlace,
 }
 
 impl Stream {
@@ -138,7 +125,6 @@ impl Stream {
             }
             _ => Concatenation::open(parts, layout)?,
         };
-        let width = columns.features().len();
         let (time, left_out) = (columns.has_time.then(|| columns.kept[0]), columns.left_out.clone());
         let reading = Reading { time, left_out, ..reader.reading() };
         if layout.time_format.is_some() && time.is_none() {
@@ -165,13 +151,8 @@ impl Stream {
             selection: columns,
             on_bad_row: layout.on_bad_row,
             missing: layout.missing,
-            standardizer: Standardizer::new(layout.standardize, width),
-            raw: Vec::new(),
             row: Vec::new(),
-            uncounted: false,
-            waiting: VecDeque::new(),
             unread: 0,
-            place: None,
             delivered: 0,
             bad: 0,
             refused: 0,
@@ -229,10 +210,8 @@ impl Stream {
     }
 
     /// Returns the state after the last returned row.
-    pub fn state(&mut self) -> StreamState {
-        self.count_in();
+    pub fn state(&self) -> StreamState {
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
-        // Buffered rows will be read again. Complete statistics need no buffered rows.
         StreamState {
             columns: self.selection.features(),
             position: self.position,
@@ -357,58 +336,33 @@ impl Stream {
 
     /// Returns the place of the last returned row: the source, and a line (counted from 1) or a row (counted from 0).
     pub fn place(&self) -> String {
-        self.row_place().to_string()
-    }
-
-    fn row_place(&self) -> RowPlace {
-        self.place.clone().unwrap_or_else(|| self.reader.place())
+        self.reader.place().to_string()
     }
 
     /// Returns the next good row; `None` after the last. A table without any good row is an error.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
-        self.count_in();
-        if self.standardizer.is_warming_up() {
-            self.warm_up()?;
-        }
-        loop {
-            if let Some(waiting) = self.waiting.pop_front() {
-                (self.raw, self.position, self.unread) = (waiting.raw, waiting.position, waiting.bad);
-                (self.kept, self.time, self.place) = (waiting.kept, waiting.time, Some(waiting.place));
-            } else {
-                let found = self.pull()?;
-                (self.position, self.unread, self.place) = (self.reader.position(), self.bad, None);
-                if !found {
-                    return self.end();
-                }
-            }
-            let spoiled = self.standardizer.spoiled(&self.raw).map_or(Ok(()), Err);
-            match spoiled.and_then(|()| self.standardizer.apply(&self.raw, &mut self.row)) {
-                Ok(()) => break,
-                Err(column) => {
-                    let error = self.cannot_standardize(self.row_place(), column);
-                    self.remember(error, self.row_number())?;
-                    self.refused += 1;
-                }
-            }
+        let found = self.pull()?;
+        (self.position, self.unread) = (self.reader.position(), self.bad);
+        if !found {
+            return self.end();
         }
         if let Some(time) = self.time.filter(|_| self.compares_times) {
             let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
             self.times.enter(key, time, self.position.rows.saturating_sub(1));
         }
         self.delivered += 1;
-        self.uncounted = true;
         Ok(Some(&self.row))
     }
 
     /// Returns the number, copied cells and time of the last returned row, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
-        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.row_place() }
+        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.reader.place() }
     }
 
     /// Replaces `row` with the last returned row, and uses its memory again.
     pub fn deliver_into(&self, row: &mut Delivered) {
         row.kept.clone_from(&self.kept);
-        (row.number, row.time, row.place) = (self.row_number(), self.time, self.row_place());
+        (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
     }
 
     /// Rejects the last returned row for this reason. Depending on the layout, this is an error or the row counts as
@@ -419,9 +373,6 @@ impl Stream {
 
     /// Rejects a row that was returned earlier, like [`Self::refuse`].
     pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
-        if row.number == self.row_number() {
-            self.uncounted = false;
-        }
         self.delivered = self.delivered.saturating_sub(1);
         self.remember(Error::at(row.place.clone(), Fault::Refused(reason)), row.number)?;
         self.refused += 1;
@@ -431,15 +382,15 @@ impl Stream {
     /// Reads the next good row into `raw`. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
-            self.raw.clear();
-            let read = self.reader.read(&mut self.raw);
+            self.row.clear();
+            let read = self.reader.read(&mut self.row);
             match read.and_then(|found| if found { self.take_kept().map(|()| true) } else { Ok(false) }) {
                 Err(error) if error.is_row() => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(error, row)?;
                     self.bad += 1;
                 }
-                Ok(true) if self.raw.iter().all(|x| x.is_nan()) => {
+                Ok(true) if self.row.iter().all(|x| x.is_nan()) => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(Error::at(self.reader.place(), Fault::NoCell), row)?;
                     self.bad += 1;
@@ -463,8 +414,8 @@ impl Stream {
         }
         let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
         let text = self.kept.get(column.place).map_or("", String::as_str);
-        let outcome = match append_items(items, text, &mut self.raw) {
-            Ok(()) if self.raw.is_empty() => Err(Fault::NoItems),
+        let outcome = match append_items(items, text, &mut self.row) {
+            Ok(()) if self.row.is_empty() => Err(Fault::NoItems),
             outcome => outcome.map_err(Fault::NoItem),
         };
         self.kept.truncate(column.kept);
@@ -490,44 +441,10 @@ impl Stream {
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
     }
 
-    /// Buffers the first rows until the statistics for standardization are complete.
-    fn warm_up(&mut self) -> Result<(), Error> {
-        while self.standardizer.is_warming_up() && self.pull()? {
-            if let Some(column) = self.standardizer.spoiled(&self.raw) {
-                let error = self.cannot_standardize(self.reader.place(), column);
-                let row = self.reader.position().rows.saturating_sub(1);
-                self.remember(error, row)?;
-                self.bad += 1;
-                continue;
-            }
-            self.standardizer.count_in(&self.raw);
-            let (position, place) = (self.reader.position(), self.reader.place());
-            let rows = self.waiting.len() as u128 + 1;
-            let texts: usize = self.kept.iter().map(|text| text.capacity() + size_of::<String>()).sum();
-            let bytes = 8 * self.raw.capacity() + texts + WAITING_ROW;
-            self.input.allow("the rows of the warm-up", rows * bytes as u128)?;
-            let (raw, kept) = (std::mem::take(&mut self.raw), std::mem::take(&mut self.kept));
-            self.waiting.push_back(Waiting { raw, kept, time: self.time, position, bad: self.bad, place });
-        }
-        self.standardizer.settle();
-        Ok(())
-    }
-
     /// Returns the name of a column, or its position if it has no name. The column need not exist.
     fn typed(&self, position: usize) -> String {
         let name = self.selection.names.as_ref().and_then(|names| names.get(position));
         name.cloned().unwrap_or_else(|| position.to_string())
-    }
-
-    fn cannot_standardize(&self, place: RowPlace, column: usize) -> Error {
-        let label = self.selection.label(self.selection.selected[column]);
-        Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
-    }
-
-    fn count_in(&mut self) {
-        if std::mem::take(&mut self.uncounted) {
-            self.standardizer.count_in(&self.raw);
-        }
     }
 
     /// Stores the message if it is one of the first few. Returns it as an error if bad rows are errors.

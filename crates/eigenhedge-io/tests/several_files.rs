@@ -161,9 +161,6 @@ fn texts_and_times_go_along_with_rows_in_every_format_that_has_them() {
         let time = Some(Selector::from_text("when"));
         let layout = Layout { keep: texts(&["who"]), time: time.clone(), ..files.layout() };
         assert_eq!(files.read(&layout).as_ref(), Ok(&wanted), "{name}");
-        let warm = Layout { standardize: "warmup:2".parse().unwrap(), ..layout.clone() };
-        let kept: Vec<_> = files.read(&warm).unwrap().into_iter().map(|row| (row.2, row.3)).collect();
-        assert_eq!(kept, wanted.iter().map(|row| (row.2.clone(), row.3)).collect::<Vec<_>>(), "{name}, warm-up");
         let stream = Stream::open(&files.source, &layout).unwrap();
         assert_eq!(stream.kept_columns(), ["when", "who"]);
         assert_eq!(stream.columns(), ["x", "y"]);

@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::*;
+use eigenhedge::Missing;
 use eigenhedge::kernel::{TextItems, item_number};
-use eigenhedge::{Missing, Standardize};
 use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, StreamState, read_array};
 use std::path::Path;
 use tempfile::TempDir;
@@ -188,40 +188,38 @@ fn places_are_the_same_after_a_stop() {
     let text = "a,b\n1,2\n\n3,4\nx,1\n5,6\n7,oops\n8,9\n";
     for text in [text.to_owned(), text.replace('\n', "\r\n")] {
         let case = Case::new("t.csv", text);
-        for standardize in [Standardize::None, Standardize::Warmup(2), Standardize::Warmup(50)] {
-            let layout = Layout { on_bad_row: OnBadRow::Skip, standardize, ..case.layout() };
-            let mut whole = case.open(&layout).unwrap();
-            assert_eq!(rest(&mut whole).unwrap().len(), 4);
-            let messages: Vec<String> = whole.messages().map(str::to_owned).collect();
-            assert!(messages[0].ends_with("t.csv, line 5, column 0 (\"a\"): must be a finite number, got \"x\""));
-            assert!(messages[1].ends_with("line 7, column 1 (\"b\"): must be a finite number, got \"oops\""));
-            for stop in 0..=4 {
-                let mut stream = case.open(&layout).unwrap();
-                let places: Vec<(String, u64)> = (0..stop)
-                    .map(|_| {
-                        stream.next_row().unwrap().unwrap();
-                        (stream.place(), stream.row_number())
-                    })
-                    .collect();
-                let lines = [(2, 0), (4, 1), (6, 3), (8, 5)];
-                for ((place, row), (line, number)) in places.iter().zip(lines) {
-                    assert!(place.ends_with(&format!("t.csv, line {line}")), "{place}");
-                    assert_eq!(*row, number);
-                }
-                let mut resumed = resume(&case, &layout, &saved(&mut stream)).unwrap();
-                rest(&mut resumed).unwrap();
-                assert_eq!((resumed.rows(), resumed.skipped()), (4, 2), "at {stop}, {standardize:?}");
-                assert_eq!(resumed.messages().collect::<Vec<_>>(), messages, "at {stop}, {standardize:?}");
+        let layout = Layout { on_bad_row: OnBadRow::Skip, ..case.layout() };
+        let mut whole = case.open(&layout).unwrap();
+        assert_eq!(rest(&mut whole).unwrap().len(), 4);
+        let messages: Vec<String> = whole.messages().map(str::to_owned).collect();
+        assert!(messages[0].ends_with("t.csv, line 5, column 0 (\"a\"): must be a finite number, got \"x\""));
+        assert!(messages[1].ends_with("line 7, column 1 (\"b\"): must be a finite number, got \"oops\""));
+        for stop in 0..=4 {
+            let mut stream = case.open(&layout).unwrap();
+            let places: Vec<(String, u64)> = (0..stop)
+                .map(|_| {
+                    stream.next_row().unwrap().unwrap();
+                    (stream.place(), stream.row_number())
+                })
+                .collect();
+            let lines = [(2, 0), (4, 1), (6, 3), (8, 5)];
+            for ((place, row), (line, number)) in places.iter().zip(lines) {
+                assert!(place.ends_with(&format!("t.csv, line {line}")), "{place}");
+                assert_eq!(*row, number);
             }
+            let mut resumed = resume(&case, &layout, &saved(&mut stream)).unwrap();
+            rest(&mut resumed).unwrap();
+            assert_eq!((resumed.rows(), resumed.skipped()), (4, 2), "at {stop}");
+            assert_eq!(resumed.messages().collect::<Vec<_>>(), messages, "at {stop}");
         }
     }
 }
 
 #[test]
-fn a_refused_row_counts_as_bad_and_leaves_the_statistics_alone() {
+fn a_refused_row_counts_as_bad() {
     let case = Case::new("t.csv", "1\n2\n1000\n4\n");
     let clean = Case::new("t.csv", "1\n2\n4\n");
-    let layout = Layout { on_bad_row: OnBadRow::Skip, standardize: Standardize::Running, ..case.layout() };
+    let layout = Layout { on_bad_row: OnBadRow::Skip, ..case.layout() };
     let wanted = clean.read(&layout).unwrap();
     let mut stream = case.open(&layout).unwrap();
     let mut rows = Matrix::new();

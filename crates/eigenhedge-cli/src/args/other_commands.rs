@@ -49,6 +49,9 @@ pub struct CompareArgs {
     /// File for an HTML page with the plot and the table
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Format of the table of losses
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
+    pub summary: SummaryForm,
     /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,

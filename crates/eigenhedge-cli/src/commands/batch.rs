@@ -5,6 +5,7 @@ use crate::args::{
 };
 use crate::csv_writer::{CsvWriter, coordinate_names};
 use crate::plan;
+use crate::scaled::ScaledStream;
 use crate::stdout;
 use crate::table::{self, Usage};
 use anyhow::{Context, Result, anyhow};
@@ -41,9 +42,9 @@ fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Re
 
 /// Reads all rows of a table. If a value will be computed for each pair of rows, `others` is the number of rows in
 /// other tables, and otherwise `None`.
-fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
+fn all_rows(mut stream: ScaledStream, others: Option<usize>) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
-    let (mut numbers, keeps) = (0, !stream.kept_columns().is_empty());
+    let (mut numbers, keeps) = (0, !stream.stream().kept_columns().is_empty());
     while let Some(row) = stream.next_row()? {
         numbers += row.len();
         rows.push(row.to_vec());
@@ -53,12 +54,12 @@ fn all_rows(mut stream: Stream, others: Option<usize>) -> Result<Rows> {
         let bytes = 8 * numbers.div_ceil(rows.len()) + size_of::<Vec<f64>>();
         // The number of rows may double before the next check, and the results need as many numbers again.
         if rows.len().is_power_of_two() {
-            stream.allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
+            stream.stream().allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
         }
     }
     if let Some(others) = others {
         let count = (rows.len() + others) as u128;
-        stream.allow("all pairs of rows", 8 * count.saturating_mul(count))?;
+        stream.stream().allow("all pairs of rows", 8 * count.saturating_mul(count))?;
     }
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
@@ -211,13 +212,14 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
         );
     }
     let items = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items();
-    let open = |path: &PathBuf, names: Option<Vec<String>>| -> Result<Stream> {
+    let open = |path: &PathBuf, names: Option<Vec<String>>| -> Result<ScaledStream> {
         let source = table::source(std::slice::from_ref(path))?;
         let layout = Layout { model_columns: names, ..table::layout(&args.table, &source)? };
-        Ok(Stream::open(&source, &table::of_texts(layout, items)?)?)
+        let stream = Stream::open(&source, &table::of_texts(layout, items, Standardize::None)?)?;
+        Ok(ScaledStream::new(stream, Standardize::None))
     };
     let stream = open(&args.first, None)?;
-    let names = stream.names().map(<[String]>::to_vec);
+    let names = stream.stream().names().map(<[String]>::to_vec);
     let first = all_rows(stream, Some(0))?;
     let second = all_rows(open(&args.second, names)?, Some(first.rows.len()))?;
     let (length, found) = (first.names.len(), second.names.len());

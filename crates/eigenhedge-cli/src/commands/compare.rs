@@ -1,6 +1,6 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
-use crate::args::{CenterArg, CompareArgs};
+use crate::args::{CenterArg, CompareArgs, SummaryForm};
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
@@ -13,6 +13,7 @@ use eigenhedge_io::write_whole;
 use eigenhedge_pages::file_name;
 use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -60,7 +61,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     }
     let mut stream = table::open_with_missing(&args.inputs, &args.table, Some(setup.spec.missing))?;
     let length = stream.columns().len();
-    table::allow_learners(&stream, &args.learners)?;
+    table::allow_learners(stream.stream(), &args.learners)?;
     let centered = args.center == CenterArg::Mean;
     let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
     let mut contestants = Vec::new();
@@ -105,12 +106,15 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
             }
         }
         if frozen.rows.len().is_power_of_two() {
-            stream.allow("the rows of the warm-up", 32 * (frozen.rows.len() * length) as u128)?;
+            stream.stream().allow("the rows of the warm-up", 32 * (frozen.rows.len() * length) as u128)?;
         }
     }
     let best = charged.hindsight.best(args.k).context("no best loss")?;
     let lines = lines(&contestants, &frozen, best);
-    report(&lines, &frozen, best, &charged)?;
+    match args.summary {
+        SummaryForm::Text => report(&lines, &frozen, best, &charged)?,
+        SummaryForm::Json => stdout::print(&format!("{}\n", json(&lines, &frozen, best, &charged)))?,
+    }
     let chart = chart(&lines, best);
     if let Some(path) = &args.plot {
         write_whole(path, svg::chart(&chart).as_bytes())?;
@@ -202,6 +206,24 @@ fn report(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) ->
     }
     writeln!(out, "{}", charged.sentence(frozen))?;
     stdout::print(&out)
+}
+
+/// Returns the table as a JSON object, with the learners in order of loss.
+fn json(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Value {
+    let learners: Vec<Value> = lines
+        .iter()
+        .filter_map(|Line { name, loss, micros, .. }| {
+            Some(json!({ "learner": name, "expected_loss": loss, "microseconds_per_row": (*micros)? }))
+        })
+        .collect();
+    json!({
+        "rows": charged.rows,
+        "first_row": charged.from,
+        "energy": charged.hindsight.best(0).map(Best::high),
+        "best_loss": best,
+        "pca": frozen.pca.is_some().then(|| json!({ "fitted_rows": frozen.wanted, "loss": frozen.total })),
+        "learners": learners,
+    })
 }
 
 fn page(source: &str, chart: Chart, lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Page {

@@ -18,7 +18,7 @@ use std::path::Path;
 pub fn pair(args: &PairArgs) -> Result<()> {
     let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
     let (n, m) = (left.columns().len(), right.columns().len());
-    [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream, &[Kind::Tracking]))?;
+    [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream.stream(), &[Kind::Tracking]))?;
     let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
     let norm_bound = args.norm_bound.map_or(NormBound::Running, NormBound::Given);
     let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?.with_norm_bound(norm_bound)?;
@@ -97,7 +97,7 @@ fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) ->
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let mut stream = table::open(&args.losses, &args.table)?;
     let count = stream.columns().len();
-    table::allow_learners(&stream, &[Kind::Tracking])?;
+    table::allow_learners(stream.stream(), &[Kind::Tracking])?;
     let names = stream.columns().to_vec();
     let kind = args.learner.parse().unwrap_or(ExpertKind::CappedHedge);
     let alpha = args.alpha.unwrap_or(if args.mixing.is_some() { 1e-3 } else { 0.0 });

@@ -1,7 +1,7 @@
 //! Fuzz targets for tables of every format, read through `Stream`.
 
 use crate::{Outcome, Target, common, mutate};
-use eigenhedge::{Random, Standardize};
+use eigenhedge::Random;
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, Source, Stream, StreamState, TimeFormat};
 use std::path::{Path, PathBuf};
 
@@ -94,8 +94,6 @@ impl Target for Tables {
         layout.max_memory = MaxMemory::of_bytes(MAX_MEMORY);
         layout.on_bad_row = [OnBadRow::Fail, OnBadRow::Skip][random.below(2)];
         layout.may_have_header = random.below(4) > 0;
-        layout.standardize =
-            [Standardize::None, Standardize::None, Standardize::Running, Standardize::Warmup(5)][random.below(4)];
         layout.find_time = random.below(2) == 0;
         layout.leave_out_text = random.below(4) > 0;
         layout.has_key = random.below(2) == 0;
@@ -182,8 +180,7 @@ impl States {
         let state = |(name, bytes): (&'static str, Vec<u8>)| {
             let path = folder.path().join(name);
             std::fs::write(&path, &bytes).unwrap();
-            let mut layout = Layout::new(Format::of_path(&path));
-            layout.standardize = Standardize::Running;
+            let layout = Layout::new(Format::of_path(&path));
             let mut stream = Stream::open(&Source::File(path), &layout).unwrap();
             (0..20).for_each(|_| _ = stream.next_row().unwrap());
             let text = serde_json::to_string(&(stream.state(), stream.own_names())).unwrap();

@@ -22,6 +22,7 @@ use eigenhedge_io::{Form, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
 use monitors::{Finished, Monitors};
+use pages::MonitorPages;
 
 pub use inspect::inspect;
 use std::io::{self, Write};
@@ -58,7 +59,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         let opened = Monitors::session(args, &options, &outputs, &signal, keys);
         let Some(mut session) = unless_stopped(&signal, opened)? else { return Ok(()) };
         if let Some(live) = &mut live {
-            live.follow(session.engine.pages(&session.stream));
+            live.follow(MonitorPages::of(&session));
         }
         let outcome = session.learn(args.quiet, &outputs.answers.0, &signal)?;
         let engine = &mut session.engine;

@@ -2,7 +2,6 @@
 
 use super::hook::{Hook, Notice};
 use super::metrics::Metrics;
-use super::pages::MonitorPages;
 use crate::args::MonitorArgs;
 use crate::commands::session::words::{by_name, say};
 use crate::commands::session::{Engine, Session};
@@ -214,11 +213,15 @@ impl Monitors<'_> {
         )
     }
 
-    /// Returns a builder of pages of the table while it is read.
-    pub fn pages(&self, stream: &Stream) -> MonitorPages {
+    /// Returns the record, to share it with the page thread.
+    pub fn shared(&self) -> Arc<Shared<Watched>> {
+        Arc::clone(&self.watched)
+    }
+
+    /// Returns facts about the table and the monitors, for a page of the table while it is read.
+    pub fn facts_so_far(&self, stream: &Stream) -> Facts {
         let fresh = self.fleet.fresh();
-        let warm_up = fresh.options().warm_up_rows(fresh.width());
-        MonitorPages::new(Arc::clone(&self.watched), self.facts(stream, Some(warm_up)))
+        self.facts(stream, Some(fresh.options().warm_up_rows(fresh.width())))
     }
 
     /// Returns facts about the table and the monitors, for summaries and pages.

@@ -12,7 +12,7 @@ use crate::live::Shared;
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
+use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind, Standardize};
 use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
@@ -185,12 +185,10 @@ fn most(args: &MonitorArgs) -> usize {
 
 /// Returns the layout of the table without scaling, because the monitor scales its columns itself.
 fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
-    let mut table = args.table.clone();
-    table.standardize = None;
     let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
     let (time_format, safe_cells) = (args.time_format.clone(), args.safe_cells);
     let beside = BesideArgs { copy_columns, time, time_format, safe_cells, group_by, max_groups: None };
-    let layout = with_beside(table::layout(&table, source)?, &beside)?;
+    let layout = with_beside(table::layout(&args.table, source)?, &beside, Standardize::None)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
 

@@ -1,6 +1,7 @@
 //! The live page of monitors.
 
-use super::monitors::Watched;
+use super::monitors::{Monitors, Watched};
+use crate::commands::session::Session;
 use crate::live::{PageSource, Shared};
 use eigenhedge_pages::monitor::{Facts, Inside, page};
 use eigenhedge_report::Page;
@@ -14,9 +15,9 @@ pub struct MonitorPages {
 }
 
 impl MonitorPages {
-    /// Creates the builder for a session that shares its record.
-    pub fn new(watched: Arc<Shared<Watched>>, facts: Facts) -> Self {
-        Self { watched, facts }
+    /// Creates the builder for a session.
+    pub fn of(session: &Session<'_, Monitors<'_>>) -> Self {
+        Self { watched: session.engine.shared(), facts: session.engine.facts_so_far(&session.stream) }
     }
 }
 

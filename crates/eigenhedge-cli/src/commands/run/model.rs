@@ -1,7 +1,7 @@
 //! Engine of `run`: one model, its results and the record for its page.
 
 use super::options::RunState;
-use super::start::{Start, as_it_is};
+use super::start::Start;
 use crate::commands::session::words::by_name;
 use crate::commands::session::{Block, Engine, Options, Session, Snapshots};
 use crate::live::Shared;
@@ -305,7 +305,7 @@ fn has_threads(plan: &Plan) -> bool {
 /// Returns the stream. If threads are used, another thread reads it ahead.
 fn ahead(plan: &Plan, mut stream: Stream, layout: &Layout) -> Result<Stream> {
     if has_threads(plan) {
-        stream.read_ahead(&plan.source, &as_it_is(layout))?;
+        stream.read_ahead(&plan.source, layout)?;
     }
     Ok(stream)
 }

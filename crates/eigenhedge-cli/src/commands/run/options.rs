@@ -2,7 +2,7 @@
 
 use crate::args::{KeepArgs, typed};
 use crate::commands::session::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
-use crate::plan::{Given, Plan, setup};
+use crate::plan::{Beginning, Given, Plan, setup};
 use anyhow::{Result, anyhow};
 use eigenhedge::Model;
 use eigenhedge::kernel::VectorKernel;
@@ -44,9 +44,15 @@ pub type SavedRun = ResumeState<RunState>;
 
 /// Reads the state of a run from the bytes of the snapshot at `path`. Returns an error if an option that affects the results
 /// differs from the saved value. Also returns the present options.
-pub fn saved_run(bytes: &[u8], path: &Path, plan: &Plan, layout: &Layout) -> Result<(SavedRun, Options)> {
+pub fn saved_run(
+    bytes: &[u8],
+    path: &Path,
+    plan: &Plan,
+    layout: &Layout,
+    model: &Model,
+) -> Result<(SavedRun, Options)> {
     let saved = SavedRun::from_bytes(bytes, path, "run")?;
-    let options = options(plan, layout, saved.stream.reading().cloned());
+    let options = options(plan, layout, model, saved.stream.reading().cloned());
     saved.agree(path, &options)?;
     if saved.engine.report.is_none() && plan.records() {
         let option = match &plan.keep {
@@ -119,7 +125,7 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
     let spec = model.spec();
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
     let (missing, model_columns) = (Some(spec.missing), model.columns().names.clone());
-    Ok(Layout { standardize, missing, model_columns, items, ..layout.clone() })
+    Ok(Layout { missing, model_columns, items, ..layout.clone() })
 }
 
 /// Returns the options that affect the results, without those of the learner and without the columns, which
@@ -127,9 +133,13 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
 /// and skip it.
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
-pub fn options(plan: &Plan, layout: &Layout, reading: Option<Reading>) -> Options {
-    let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, standardize, .. } = layout;
+pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {
+    let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, .. } = layout;
     let Layout { keep, time, time_format, .. } = layout;
+    let standardize = match &plan.beginning {
+        Beginning::Setup(_) => plan.standardize,
+        Beginning::Model(_) => model.columns().standardizer.how(),
+    };
     let sign = |sign: &Option<u8>| sign.map(|sign| char::from(sign).to_string());
     let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
     let place = |target: &Target| match target {

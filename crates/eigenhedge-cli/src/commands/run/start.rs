@@ -11,7 +11,7 @@ use crate::stop::StopSignal;
 use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
-use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardize, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardizer};
 use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
 use std::path::Path;
 
@@ -102,7 +102,7 @@ impl<M: Models> Start<M> {
             say_reading(&stream);
         }
         let options = match plan.keep.snapshot {
-            Some(_) => options(plan, &layout, Some(stream.reading())),
+            Some(_) => options(plan, &layout, models.model(), Some(stream.reading())),
             None => Options::new(),
         };
         Ok(Self { models, stream, layout, options, learner_options, saved: None })
@@ -110,11 +110,11 @@ impl<M: Models> Start<M> {
 
     /// Starts with new models.
     fn afresh(plan: &Plan, setup: &Setup, layout: Layout) -> Result<(M, Stream, Layout, Options)> {
-        let stream = Stream::open(&plan.source, &as_it_is(&layout))?;
+        let stream = Stream::open(&plan.source, &layout)?;
         allow_learners(&stream, &[setup.spec.learner])?;
         let setup = fitted(setup, &stream, &layout)?;
         let length = stream.columns().len();
-        let columns = Columns::new(stream.own_names(), Standardizer::new(layout.standardize, length));
+        let columns = Columns::new(stream.own_names(), Standardizer::new(plan.standardize, length));
         let model = Model::of(&setup, length, true).map_err(|error| unfit(&error, &stream, &layout))?;
         if !plan.quiet {
             uncapped(model.spec(), length).iter().for_each(|advice| say(advice));
@@ -130,7 +130,7 @@ impl<M: Models> Start<M> {
         let model = models.model();
         agree_with_model(given, &given.path, model, &options)?;
         let layout = layout_of_model(given, &given.path, model, layout)?;
-        let stream = open_like(model, &plan.source, &as_it_is(&layout))?;
+        let stream = open_like(model, &plan.source, &layout)?;
         Ok((models, stream, layout, options))
     }
 
@@ -142,9 +142,9 @@ impl<M: Models> Start<M> {
             Beginning::Setup(_) => layout.clone(),
             Beginning::Model(given) => layout_of_model(given, path, model, layout)?,
         };
-        let (saved, options) = saved_run(&saved, path, plan, &layout)?;
+        let (saved, options) = saved_run(&saved, path, plan, &layout, model)?;
         let names = model.columns().names.as_deref();
-        let stream = Stream::resume(&plan.source, &as_it_is(&layout), &saved.stream, names)?;
+        let stream = Stream::resume(&plan.source, &layout, &saved.stream, names)?;
         saved.agree_on_table(path, &options)?;
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
@@ -169,9 +169,4 @@ fn fitted(setup: &Setup, stream: &Stream, layout: &Layout) -> Result<Setup> {
 /// Creates the error for a learner that does not fit the table.
 fn unfit(error: &Error, stream: &Stream, layout: &Layout) -> anyhow::Error {
     anyhow!("{}: {}", stream.source(), misfit(error, layout.format, stream))
-}
-
-/// Returns the layout without scaling, because models scale their columns themselves.
-pub fn as_it_is(layout: &Layout) -> Layout {
-    Layout { standardize: Standardize::None, ..layout.clone() }
 }

@@ -4,7 +4,6 @@
 //! program with the library, holds a usable model but cannot be resumed.
 
 use anyhow::{Result, anyhow};
-use eigenhedge::Standardize;
 use eigenhedge::kernel::TextItems;
 use eigenhedge_io::{Layout, OnBadRow, Position, Reading, Source, Stream, StreamState, printable_path};
 use eigenhedge_pages::number::exact;
@@ -98,9 +97,8 @@ pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> 
     }
     // The kind of items does not change a text.
     let items = layout.items.map(|_| TextItems::Chars);
-    let (standardize, on_bad_row) = (Standardize::None, OnBadRow::Skip);
-    let mut stream =
-        Stream::open(source, &Layout { found: reading, standardize, on_bad_row, items, ..layout.clone() }).ok()?;
+    let layout = Layout { found: reading, on_bad_row: OnBadRow::Skip, items, ..layout.clone() };
+    let mut stream = Stream::open(source, &layout).ok()?;
     let row = stream.next_row().ok()??;
     // FNV-1a over the bits.
     let mix = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
