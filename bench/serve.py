@@ -183,9 +183,9 @@ app.run(port=int(sys.argv[1]), threaded=True)
 def flask_and_river(folder, kind, port):
     """Rows per second of a service with Flask and River. Skipped if they are not installed.
 
-    River has no PCA. The kind "pca" does the same work as a stream of the service with River's parts: it stores the rows in SQLite,
-    charges the plane of the earlier rows, and updates River's covariance matrix and its leading directions. The kinds "scaler" and
-    "trees" only scale rows or score them with half-space trees, and keep nothing on disk.
+    River has no PCA. The kind "pca" does the work of a stream of the service with River's parts: it stores the rows in
+    SQLite, charges the plane of the earlier rows, and updates River's covariance matrix and its leading directions. The
+    kinds "scaler" and "trees" only scale rows or score them with half-space trees, and keep nothing on disk.
     """
     try:
         import flask  # noqa: F401

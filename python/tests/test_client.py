@@ -93,19 +93,57 @@ def test_the_client_is_part_of_the_package():
     assert eigenhedge.Client is Client
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
-def test_the_service_learns_what_the_package_learns(tmp_path):
+@pytest.fixture
+def service(tmp_path):
+    """A client of the real service."""
+    if PROGRAM is None:
+        pytest.skip("EIGENHEDGE_PROGRAM does not name the program")
     command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     address = next(line.split()[-1] for line in program.stderr if "listening on http" in line)
-    try:
-        client = Client(address)
-        rows = [[float((i * j) % 7) for j in range(1, 5)] for i in range(50)]
-        answers = list(client.create("s", k=2, learner="leader").learn(rows, batch=20))
-        model = eigenhedge.Model(4, 2, learner="leader")
-        for row, answer in zip(rows, answers, strict=True):
-            assert model.step(row).expected_loss == answer["expected_loss"]
-        assert client.stream("s").summary()["rows"] == 50
-    finally:
-        program.terminate()
-        program.wait()
+    with Client(address) as client:
+        yield client
+    program.terminate()
+    program.wait()
+
+
+ROWS = [[float((i * j) % 7) for j in range(1, 5)] for i in range(50)]
+
+
+def test_the_service_learns_what_the_package_learns(service):
+    answers = list(service.create("s", k=2, learner="leader").learn(ROWS, batch=20))
+    model = eigenhedge.Model(4, 2, learner="leader")
+    for row, answer in zip(ROWS, answers, strict=True):
+        assert model.step(row).expected_loss == answer["expected_loss"]
+    assert service.stream("s").summary()["rows"] == 50
+
+
+def test_rows_as_an_arrow_stream_have_the_answers_of_json_lines(service):
+    pa = pytest.importorskip("pyarrow")
+    columns = ["a", "b", "c", "d"]
+    table = pa.table({name: [row[i] for row in ROWS] for i, name in enumerate(columns)})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=17)
+    service.create("arrow", k=2, learner="tracking")
+    kind = "application/vnd.apache.arrow.stream"
+    text = service._send("POST", "/v1/streams/arrow/rows", sink.getvalue().to_pybytes(), kind)
+    found = [json.loads(line) for line in text.splitlines()]
+    named = [dict(zip(columns, row, strict=True)) for row in ROWS]
+    assert found == list(service.create("lines", k=2, learner="tracking").learn(named))
+    assert len(found) == 50 and found[-1]["expected_loss"] > 0
+
+
+def test_scores_by_key_are_those_of_the_key_and_learn_nothing(service):
+    rows = [{"machine": "ab"[i % 2], **{f"x{j}": x for j, x in enumerate(row)}} for i, row in enumerate(ROWS)]
+    stream = service.create("keys", k=2, learner="tracking", by="machine")
+    list(stream.learn(rows))
+    before = stream.model()
+    scored = list(stream.score(rows))
+    assert stream.model() == before
+    for key, first in (("a", 0), ("b", 1)):
+        model = eigenhedge.Model(4, 2, learner="tracking")
+        for row in ROWS[first::2]:
+            model.step(row)
+        losses = [answer["loss"] for answer in scored[first::2]]
+        assert losses == model.losses(ROWS[first::2]).tolist(), key
