@@ -22,9 +22,9 @@ use std::sync::{Mutex, MutexGuard};
 /// Attributes
 /// ----------
 /// expected_loss : float
-///     Expected loss over the choices that could have been drawn.
+///     Expected loss over the random choice of the subspace.
 /// loss : float
-///     Loss of the choice that was drawn.
+///     Loss of the subspace that was drawn.
 /// coordinates : ndarray of shape (k,)
 ///     Coordinates of the row in the basis set by the option ``coordinates``.
 ///

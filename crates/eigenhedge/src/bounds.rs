@@ -355,9 +355,15 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// Returns the rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)) and
-/// rows of norm at most 1. A learner divides the rate by `scale`, which is Q². Returns `None` unless `ceiling` and
-/// `divergence` are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)), or `None` unless `ceiling` and `divergence`
+/// are positive.
+///
+/// - `divergence`: D, the divergence of the comparator from the start.
+/// - `ceiling`: L̂, an upper bound on the loss of the best comparator.
+/// - `scale`: the largest possible loss of a trial, Q² for rows of norm at most Q.
+///
+/// The rate is meant for losses divided by `scale`. A learner that receives the original losses divides the rate by
+/// `scale`.
 ///
 /// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with the scale.
 ///

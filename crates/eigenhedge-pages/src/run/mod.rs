@@ -75,7 +75,7 @@ pub struct Recorder {
 struct Checkpoint {
     /// Number of the row in its table.
     row: u64,
-    /// Number of rows whose loss counts so far.
+    /// Number of rows so far whose loss counts.
     rows: u64,
     /// Total expected loss of the learner.
     expected_loss: f64,
@@ -92,7 +92,7 @@ struct Checkpoint {
 struct Look {
     /// Number of the row in its table.
     row: u64,
-    /// Number of rows whose loss counts so far.
+    /// Number of rows so far whose loss counts.
     rows: u64,
     /// Entries of the directions, concatenated.
     numbers: Vec<f32>,

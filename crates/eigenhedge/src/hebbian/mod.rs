@@ -1,9 +1,10 @@
 //! Hebbian learners: Oja's rule, GHA and APEX.
 //!
-//! Setting: rows z, plain or kernel features, relative to a running center if there is one. The learner has P weight vectors.
-//! Before each row it commits to the subspace they span, then it incurs the loss `|z|² - |P z|²` and moves the vectors by a
-//! [`Rule`] that depends on their outputs `y_p = w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The
-//! first P nonzero rows, or given points, scaled to length 1, are the initial vectors.
+//! Setting: rows z, plain or kernel features, relative to a running center if there is one. The learner has P weight
+//! vectors `w_p`. Before each row it commits to the subspace they span. It then incurs the loss `|z|² - |Πz|²`, where Π
+//! is the projection onto this subspace, and moves the vectors by a [`Rule`] that depends on their outputs `y_p =
+//! w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The first P nonzero rows, or given points,
+//! scaled to length 1, are the initial vectors.
 //!
 //! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`Step`) with
 //!
@@ -110,7 +111,7 @@ impl Params {
     }
 }
 
-/// A Hebbian learner.
+/// Hebbian learner of principal components, with weight vectors stored in `W`.
 ///
 /// ```
 /// use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};

@@ -247,8 +247,8 @@ impl Monitor {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the limit that the requested share of rows like the reference exceed; `None` during the
-    /// warm-up. The limit in a verdict also depends on the last rows.
+    /// Returns the score limit, or `None` during the warm-up. The requested share of rows exceeds it as long as rows
+    /// behave like the reference. The limit in a verdict also depends on the most recent rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }

@@ -148,7 +148,7 @@ impl Chained {
         &self.scratch.0.coordinates
     }
 
-    /// Computes eigenvector `i` in coordinates of the columns of the span.
+    /// Writes eigenvector `i` of the scatter matrix to `out`, as coefficients of the columns of the span.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
