@@ -23,7 +23,7 @@ class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
     Before each row, the learner commits to a subspace. The row arrives, its loss is recorded, and the learner updates.
-    ``summary_`` compares the total loss with the best subspace in hindsight and with the bound.
+    ``summary_`` compares the total loss with the best fixed subspace in hindsight and with the bound.
 
     Parameters
     ----------

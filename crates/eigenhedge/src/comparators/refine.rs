@@ -5,9 +5,9 @@
 //! at most four times. The loss never increases.
 //!
 //! Search for the position of a cut: the first step tries about sixteen evenly spaced positions around the cut. Each
-//! further step searches the spacing of the step before around the best position found, again with about sixteen
-//! positions, until the spacing is one row. The loss as a function of the cut is not convex, so the best row can be
-//! missed; the loss is then only slightly larger.
+//! further step narrows the range to one spacing on either side of the best position found and again tries about
+//! sixteen positions, until the spacing is one row. The loss as a function of the cut is not convex, so the best row
+//! can be missed; the loss is then only slightly larger.
 
 use super::partition::{Block, Partition};
 use crate::linalg::Matrix;

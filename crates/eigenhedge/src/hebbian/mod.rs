@@ -14,8 +14,9 @@
 //! | [`Rule::Apex`], `ỹ = y_p + a_p·y` | `1 - γ ỹ²` | `γ ỹ` | 0 |
 //! | [`Rule::Simultaneous`] | `1 - γ y²` | `γ y` | `β y` |
 //!
-//! The step size γ is the [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors:
-//! [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
+//! Here `z_1 = z`, `a_p` are the lateral weights of APEX, and β is the deflation weight. The step size γ is the
+//! [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors: [`AmbientWeights`] in
+//! `R^n`, [`FeatureWeights`] over a dictionary.
 //!
 //! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t, vector p
 //! converges to component p, up to sign.
