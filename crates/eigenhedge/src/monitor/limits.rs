@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 /// Weight of a row in the recent level. It is small enough for a steady level and large enough to follow a
 /// moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows above a limit that the user does not set: that of candidates for alarms, that at which a drift
-/// ends, and that of possible outliers in the warm-up.
+/// Share of normal rows above each limit that the user does not set: the limit for candidates for alarms, the limit at
+/// which a drift ends, and the limit for possible outliers in the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
 /// Minimum effective number of rows.
