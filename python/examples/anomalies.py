@@ -28,7 +28,7 @@ alarms
 
 # %% [markdown]
 # The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas are drift, and dotted lines are changes of
-# the level of the scores. The heat map shows the contribution of each column to Q. Rows are counted from the first row of `update`.
+# the level of the scores. The heat map shows the contribution of each column to Q. Row 0 is the first row of `update`.
 
 # %%
 alarms.plot()
