@@ -28,13 +28,13 @@ LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0}
 
 
 class SubspaceAnomaly(AnomalyDetector):
-    """Anomaly detector for rows of sensors, based on `eigenhedge.Monitor`.
+    """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
     The score is `score / (score + limit)`, between 0 and 1, where the limit is the monitor score that this row needs
     for an alarm. A value of 0.5 is therefore the limit. `ThresholdFilter` with a threshold of 0.5 gives the alarms of
     the monitor. `QuantileFilter` finds its own threshold. Rows of the warm-up have the score 0. A lasting fault has
-    high scores when it starts, because the limit depends on the last rows. With `mode="freeze:ROWS"`, it has high
-    scores as long as it lasts.
+    high scores only at its start, because the limit adapts to the most recent rows. With `mode="freeze:ROWS"`, it has
+    high scores as long as it lasts.
 
     The detector uses the features of the first row and ignores others. A feature that a row lacks is a missing cell.
 

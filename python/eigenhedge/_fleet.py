@@ -50,7 +50,7 @@ class Fleet(Generic[Member, Answers]):
         Standardization of the columns of each key: ``"none"``, or ``"running"`` to mean 0 and standard deviation 1 by
         the previous rows of the key.
     hindsight : bool, default=True
-        True to track the best subspace of each key in hindsight, so that its summary has a regret.
+        True to also compute the best fixed subspace in hindsight of each key, so that its summary has a regret.
     **options
         Options of :func:`eigenhedge.run`. These options, ``standardize`` and ``hindsight`` are for models only, because
         a monitor has its own options.

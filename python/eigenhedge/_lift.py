@@ -1,8 +1,8 @@
 """Explicit features for kernels given as a matrix or as a function.
 
 With ``K = U Λ Uᵀ``, the rows of ``U Λ^(1/2)`` are features whose inner products are ``K``. The features of any point
-with kernel values ``κ`` are ``κ U Λ^(-1/2)``. A method for plain rows that is applied to these features is the kernel
-method.
+with kernel values ``κ`` are ``κ U Λ^(-1/2)``. Applying a method for plain rows to these features gives the kernel
+version of that method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Monitor: scores, alarms, drift, causes and change points for rows of sensors."""
+"""Monitor: scores, alarms, drift, causes and change points for rows of sensor readings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Monitor(OutlierMixin, BaseEstimator):
-    """Monitor for rows of sensors: alarms, drift, causes, events and change points.
+    """Monitor for rows of sensor readings: alarms, drift, causes, events and change points.
 
     The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
     Every later row gets a score from three tail probabilities: of its distance from the directions of normal rows

@@ -23,7 +23,7 @@ class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
     Before each row, the learner commits to a subspace. The row arrives, its loss is recorded, and the learner updates.
-    ``summary_`` compares the total loss with the best subspace in hindsight and with the bound.
+    ``summary_`` compares the total loss with the best fixed subspace in hindsight and with the bound.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ class OnlinePCA(Online):
         True to divide each coordinate by its standard deviation over all rows so far (``explained_variance_``), so that
         all have variance 1. ``inverse_transform`` reverts this. Requires ``hindsight``.
     hindsight : bool, default=True
-        True to track the best subspace, for the regret and the explained variance. Costs O(n²) per row.
+        True to also compute the best fixed subspace in hindsight, for the regret and the explained variance. Costs
+        O(n²) per row of n features.
     standardize : str, default="none"
         Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
         rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or all if there are fewer). Coordinates,

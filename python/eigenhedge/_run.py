@@ -31,10 +31,10 @@ class RunResult:
     Attributes
     ----------
     expected_losses : ndarray of shape (n_rows,)
-        Expected loss of each row over the choices that could have been drawn.
+        Expected loss of each row over the random choice of the subspace.
     losses : ndarray of shape (n_rows,)
-        Loss of each row for the choice that was drawn. Skipped rows (``missing="skip"``) have NaN here, in ``expected_losses``,
-        ``coordinates`` and ``reconstructions``.
+        Loss of each row for the subspace that was drawn. Skipped rows (``missing="skip"``) have NaN here, in
+        ``expected_losses``, ``coordinates`` and ``reconstructions``.
     coordinates : ndarray of shape (n_rows, k)
         Coordinates of each row in the basis set by the option ``coordinates``: the directions most likely to be kept,
         aligned from row to row, or the directions drawn for the row.

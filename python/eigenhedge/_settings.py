@@ -100,7 +100,7 @@ class PairResult:
     Attributes
     ----------
     expected_gains, gains : ndarray of shape (n_rows,)
-        Expected gain over the choices that could have been drawn, and gain of the choice that was drawn.
+        Expected gain over the random choice of directions, and gain of the directions that were drawn.
     best_gain : float or None
         Total gain of the best fixed directions in hindsight. None if rows are too long.
     bound : float or None

@@ -43,7 +43,7 @@ NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
 def losses(run: RunResult, ax: Axes | None = None) -> Axes:
-    """Plot the cumulative loss over rows: expected and drawn, with the final loss of the best subspace and the bound.
+    """Plot the cumulative loss over rows, expected and drawn, with the loss of the best fixed subspace and the bound.
 
     A first row that only sets the center is not included. A level far above the losses is listed only in the legend, so
     that it does not flatten the curves.

@@ -177,9 +177,9 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
     """Online PCA for River pipelines.
 
     The loss of each row is computed for a subspace chosen before the row is seen, and then the model learns from the
-    row. `summary` reports the losses, the best subspace in hindsight and the bound. The model uses the features of the
-    first row, and new features up to `max_features`. Other features are ignored. A missing feature is replaced by its
-    mean. With `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
+    row. `summary` reports the losses, the best fixed subspace in hindsight and the bound. The model uses the features
+    of the first row, and new features up to `max_features`. Other features are ignored. A missing feature is replaced
+    by its mean. With `missing="fill"`, it is filled in from the other features and does not contribute to the loss.
 
     Parameters
     ----------

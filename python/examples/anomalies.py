@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Faults among normal rows
 #
-# Two factors drive eight sensors. One sensor is off for 30 rows, one is stuck for 40 rows, and one changes its level
+# Two factors drive eight sensors. One sensor reads too high for 30 rows, one is stuck for 40 rows, and one changes its level
 # permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. It checks every later row
 # in two ways. The row is an *alarm* if it is unusual compared with the reference and with the last rows. The row is in *drift*
 # if the level has left the reference.
@@ -28,7 +28,7 @@ alarms
 
 # %% [markdown]
 # The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas are drift, and dotted lines are changes of
-# the level of the scores. The heat map shows the contribution of each column to Q. Rows count from the first row of `update`.
+# the level of the scores. The heat map shows the contribution of each column to Q. Row 0 is the first row of `update`.
 
 # %%
 alarms.plot()

@@ -43,7 +43,7 @@ impl From<Dimension> for Multiplicity {
 /// norm_square : float, default=1.0
 ///     Squared bound Q² on the norms of rows.
 /// price : float, default=0.0
-///     Loss due to approximations and mixing, which is added to the bound.
+///     Cost of approximations and mixing, which is added to the constant D of the bound.
 ///
 /// Examples
 /// --------

@@ -22,9 +22,9 @@ use std::sync::{Mutex, MutexGuard};
 /// Attributes
 /// ----------
 /// expected_loss : float
-///     Expected loss over the choices that could have been drawn.
+///     Expected loss over the random choice of the subspace.
 /// loss : float
-///     Loss of the choice that was drawn.
+///     Loss of the subspace that was drawn.
 /// coordinates : ndarray of shape (k,)
 ///     Coordinates of the row in the basis set by the option ``coordinates``.
 ///
@@ -67,7 +67,7 @@ impl Trial {
 /// k : int
 ///     Number of directions kept, less than ``dim`` (or than ``feature_dim``).
 /// hindsight : bool, default=True
-///     True to track the best subspace in hindsight, so that the summary has a regret.
+///     True to also compute the best fixed subspace in hindsight, so that the summary has a regret.
 /// standardize : str, default="none"
 ///     Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
 ///     rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first table). Losses and coordinates are then in

@@ -104,7 +104,7 @@ impl Pair {
     /// Returns
     /// -------
     /// expected_gain, gain : float
-    ///     Expected gain over the choices that could have been drawn, and gain of the choice that was drawn.
+    ///     Expected gain over the random choice of directions, and gain of the directions that were drawn.
     fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
         let (x, y) = (numbers(x)?, numbers(y)?);
         let mut state = lock(py, &self.state)?;

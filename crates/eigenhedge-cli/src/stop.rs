@@ -24,7 +24,7 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// Listener for signals that stop a run.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Stop object that ends waiting for a row. `None` if the system does not support it.
+    /// Handle that interrupts a read that waits for a row. `None` if the system does not support this.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 

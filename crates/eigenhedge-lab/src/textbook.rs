@@ -21,7 +21,7 @@ const FLOOR: f64 = 1e-17;
 enum Exponent {
     /// Logarithm of W.
     Logarithm,
-    /// Negative scatter matrix of all earlier rows, `-η C`.
+    /// Scatter matrix C of all earlier rows times the negative rate, `-η C`.
     Scatter(Matrix),
 }
 

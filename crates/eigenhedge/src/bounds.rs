@@ -1,9 +1,10 @@
 //! Regret bounds, one pure function per theorem.
 //!
-//! Setting: `k` of `N` directions (or experts) are kept and `d = N - k` are dropped. `V` contains the probabilities of
-//! being dropped. The loss is that of the dropped part, `zᵀ V z`. The papers write `W = V/d`. Their inequalities are
-//! multiplied by `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every term that does not
-//! come from a loss is multiplied by Q² (`scale` below).
+//! Setting: `k` of `N` directions (or experts) are kept and `d = N - k` are dropped. `V` is the symmetric matrix whose
+//! eigenvalues are the probabilities that the directions are dropped. The expected loss on a row z is `zᵀ V z`. `L*` is
+//! the loss of the best fixed subspace in hindsight, and `η` is the learning rate. The papers write `W = V/d`. Their
+//! inequalities are multiplied by `d` here. For rows of norm at most Q, a learner divides its rate by Q², and every
+//! term that does not come from a loss is multiplied by Q² (`scale` below).
 //!
 //! Guarantee: every bound holds for every sequence, and for the total *expected* loss.
 //!
@@ -16,8 +17,8 @@
 //! for every projection U of rank d. Summed over the trials, the divergences telescope to the divergence from the uniform
 //! start, `D = d log(N/d)` ([`divergence`]). Other changes of `V` add to the divergence:
 //!
-//! - Mixing and folding replace `V` by `V'`. This costs the sum of the positive eigenvalues of `log V - log V'`
-//!   ([`Setting::price`]).
+//! - Mixing, and folding directions into the complement, replace `V` by `V'`. This costs the sum of the positive
+//!   eigenvalues of `log V - log V'` ([`Setting::price`]).
 //! - A change of the comparator from U to U' costs `tr((U' - U)(-log V))`. The positive part of `U' - U` has rank at most k,
 //!   and fixed share keeps `V ≥ α d/N` ([`shift_cost`]).
 //!
@@ -111,9 +112,9 @@ pub fn capped_hedge(eta: f64, best: f64, kept: usize, experts: usize) -> Option<
 /// `d (η L* + log C(n, d)) / (1 - e^{-ηd})`, where `η` is the rate for the losses of single experts.
 ///
 /// Hypotheses: losses are in `[0, 1]`, so that the losses of sets are in `[0, d]`. With the rate
-/// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5),
-/// `tuned_regret(set_divergence(k, n), ceiling, d)`. The paper prints `k log(n/k)` instead of `log C(n, k)`, which is
-/// larger by at most `k`, and extends the root too far.
+/// `tuned_rate(set_divergence(k, n), ceiling, d) / d` the bound becomes JMLR (5), `tuned_regret(set_divergence(k, n),
+/// ceiling, d)`. The paper prints `k log(n/k)` instead of `log C(n, k)`, which is larger by at most `k`, and its root
+/// sign extends over too many terms.
 ///
 /// ```
 /// use eigenhedge::bounds::set_experts;
@@ -125,8 +126,8 @@ pub fn set_experts(eta: f64, best: f64, kept: usize, experts: usize) -> f64 {
     exponential(eta * dropped, best, set_divergence(kept, experts) * dropped, 1.0)
 }
 
-/// Returns the lower bound on the gain for pairs of rows (JMLR section 9): the total expected gain is at least
-/// `Q² (d T - 2 B)`, where B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
+/// Returns the lower bound `Q² (d T - 2 B)` on the total expected gain for pairs of rows (JMLR section 9). Here G* is
+/// `best`, T is `rows`, and B is the bound of [`uncentered`] for rows of norm 1 and a best loss of `(d T - G*/Q²)/2`.
 /// Returns `None` for infinite N.
 ///
 /// Hypotheses: there is no mixing. `|x| |y| ≤ Q²` for all T pairs, with Q known from the start. The dimension N is the
@@ -192,8 +193,8 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
 }
 
 /// Returns the bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S):
-/// the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. The price includes
-/// that of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`,
+/// and the price includes that of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -212,8 +213,8 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 }
 
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
-/// changes its subspace `changes` times (S): the total expected loss is at most
-/// `L_S + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. For infinite N, `k(N-k)/N` is k. `squares_norm` is
+/// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k))
+/// / (2η) + η/(2Q²) Σ |z|⁴`. Here L_S is `best`, and z are the rows. For infinite N, `k(N-k)/N` is k. `squares_norm` is
 /// the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. Returns `None`
 /// unless `k < N`.
 ///
@@ -355,9 +356,15 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// Returns the rate `η = log(1 + √(2 scale D / L̂))` for a best loss of at most `ceiling` L̂ (JMLR (3), ICML (6)) and
-/// rows of norm at most 1. A learner divides the rate by `scale`, which is Q². Returns `None` unless `ceiling` and
-/// `divergence` are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)), or `None` unless `ceiling` and `divergence`
+/// are positive.
+///
+/// - `divergence`: D, the divergence of the comparator from the start.
+/// - `ceiling`: L̂, an upper bound on the loss of the best comparator.
+/// - `scale`: the largest possible loss of a trial, Q² for rows of norm at most Q.
+///
+/// The rate is meant for losses divided by `scale`. A learner that receives the original losses divides the rate by
+/// `scale`.
 ///
 /// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with the scale.
 ///
@@ -374,7 +381,7 @@ pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
 /// Returns the bound on the regret with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML
 /// (7)).
 ///
-/// Hypotheses: those of the theorem that uses the divergence, and a best loss of at most `ceiling`. With
+/// Hypotheses: those of the theorem to which the divergence D belongs, and a best loss of at most `ceiling` (L̂). With
 /// [`centered_on_the_mean`], add the last two terms of that bound.
 ///
 /// ```
@@ -387,9 +394,9 @@ pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
     (2.0 * scale * ceiling * divergence).sqrt() + scale * divergence
 }
 
-/// Returns the lower bound `√(scale L* D)` on the regret (JMLR (19)). For every learner some sequences have a regret of at
-/// least `(1 - o(1))` times this value, as the number of experts or directions per dropped one grows, and then the number of
-/// trials.
+/// Returns the lower bound `√(scale L* D)` on the regret (JMLR (19)). Here L* is `best`, and D is `divergence`. For
+/// every learner, some sequences have a regret of at least `(1 - o(1))` times this value, as the number N/d of experts
+/// or directions per dropped one grows, and then the number of trials.
 ///
 /// Hypotheses: losses are in `[0, scale]`. For subspaces, symmetric instances have eigenvalues in `[0, scale]`. See
 /// [`coins`](crate::streams::coins) for the sequences.

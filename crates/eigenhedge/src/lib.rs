@@ -1,10 +1,10 @@
 //! Online PCA and online kernel PCA with guarantees.
 //!
-//! PCA finds the k directions that explain most of the variance of a set of rows. Online PCA receives the rows one at a time,
-//! in any order. Before each row a learner commits to k directions. The row arrives, its squared reconstruction error (the
-//! squared distance from the span of the directions) is recorded as the loss, and then the learner updates. The [`Summary`] of
-//! a run reports the total loss, the loss of the best k directions in hindsight, and a bound on the difference that holds for
-//! *every* sequence of rows.
+//! PCA finds the k directions that explain most of the variance of a set of rows. Online PCA receives the rows one at a
+//! time, in any order. Before each row a learner commits to k directions. The row arrives, its squared reconstruction
+//! error (the squared distance from the span of the directions) is recorded as the loss, and then the learner updates.
+//! The [`Summary`] of a run reports the total loss, the loss of the best fixed subspace in hindsight, and a bound on
+//! the total loss that holds for *every* sequence of rows.
 //!
 //! A learner maintains a probability distribution over subspaces and draws its choice from it. The distribution is a *spectrum*
 //! (the probability that each direction is dropped) over a *span* (the directions).

@@ -1,8 +1,8 @@
 //! Thread pool for tasks of a few microseconds.
 //!
-//! Starting a thread takes longer than one row of many learners. The threads are therefore started once. They poll for
-//! a task for [`PATIENCE`] and then sleep until a task arrives. The pieces of a task are moved to the threads, so each
-//! thread owns the piece that it processes.
+//! Starting a thread takes longer than many learners need for a row. The threads are therefore started once. They poll
+//! for a task for [`PATIENCE`] and then sleep until a task arrives. The pieces of a task are moved to the threads, so
+//! each thread owns the piece that it processes.
 
 use crate::threads::threads;
 use std::hint::spin_loop;

@@ -24,8 +24,8 @@ pub struct KeepArgs {
     /// Continue from this snapshot; settings that affect the result must match
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
-    /// Start with this model on a new table: columns are matched by name, its options apply, and its scale,
-    /// draws and summary continue. Options that are given must match the model
+    /// Continue this model with a new table. Columns are matched by name. The model keeps its options, scale, random
+    /// state and summary. Options that are given must match those of the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
     /// Number of threads for the members of `auto` and for long rows (about 30,000 numbers or more) [default: 1].

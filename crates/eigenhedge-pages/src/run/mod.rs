@@ -1,9 +1,9 @@
 //! Data for the page of a run, recorded in bounded memory.
 //!
 //! Curves are downsampled to a fixed number of points. Values that cost more than a few operations (probabilities,
-//! weights) are computed only at the rows that a curve keeps. The best subspace in hindsight and the bound cost a few
-//! products with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows, evenly
-//! spaced and at least n rows apart, and for kernels only at the end. The last values are those of the summary.
+//! weights) are computed only at the rows that a curve keeps. The best fixed subspace in hindsight and the bound cost a
+//! few products with an n × n matrix ([`LeadingDirections`]). They are computed at no more than `CHECKPOINTS` rows,
+//! evenly spaced and at least n rows apart, and for kernels only at the end. The last values are those of the summary.
 //! Directions are recorded in the same way, at `LOOKS` rows at most.
 //!
 //! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
@@ -28,7 +28,7 @@ const POINTS: usize = 750;
 const FEWER_POINTS: usize = 400;
 /// Maximum number of directions whose probability of being kept is plotted.
 const PROBABILITIES: usize = 10;
-/// Maximum number of rows at which the best subspace in hindsight is computed.
+/// Maximum number of rows at which the best fixed subspace in hindsight is computed.
 const CHECKPOINTS: usize = 64;
 /// Minimum number of rows between checkpoints. The comparator processes rows in blocks of this size.
 const CLOSEST: u64 = 64;
@@ -60,7 +60,7 @@ pub struct Recorder {
     look_stride: Option<u64>,
     /// Number of rows between checkpoints; `None` if there are none during the run.
     stride: Option<u64>,
-    /// Leading directions, from which the best subspace in hindsight is computed during the run.
+    /// Leading directions, from which the best fixed subspace in hindsight is computed during the run.
     leading: LeadingDirections,
     /// Time of each row, in seconds since 1970; `None` without a time column.
     times: Option<Downsampler>,
@@ -75,13 +75,13 @@ pub struct Recorder {
 struct Checkpoint {
     /// Number of the row in its table.
     row: u64,
-    /// Number of rows whose loss counts so far.
+    /// Number of rows so far whose loss counts.
     rows: u64,
     /// Total expected loss of the learner.
     expected_loss: f64,
-    /// Lower bound on the loss of the best subspace in hindsight.
+    /// Lower bound on the loss of the best fixed subspace in hindsight.
     low: f64,
-    /// Upper bound on the loss of the best subspace in hindsight.
+    /// Upper bound on the loss of the best fixed subspace in hindsight.
     high: f64,
     /// Upper bound on the loss of the learner, if there is one.
     bound: Option<f64>,
@@ -92,7 +92,7 @@ struct Checkpoint {
 struct Look {
     /// Number of the row in its table.
     row: u64,
-    /// Number of rows whose loss counts so far.
+    /// Number of rows so far whose loss counts.
     rows: u64,
     /// Entries of the directions, concatenated.
     numbers: Vec<f32>,

@@ -52,8 +52,8 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Su
     }
 }
 
-/// Creates the page of an ongoing run after the row with this number. The best loss in hindsight is an interval. `None`
-/// before the first row whose loss counts.
+/// Creates the page of an ongoing run after the row with this number. The loss of the best fixed subspace in hindsight
+/// is given as an interval. `None` before the first row whose loss counts.
 pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<RunReport> {
     if run.totals().charged() == 0 {
         return None;

@@ -29,7 +29,7 @@ pub struct Part {
     pub json: String,
 }
 
-/// File that the shell loads.
+/// Static file (script or style sheet) that a live page loads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asset {
     /// File name, relative to the folder of assets.

@@ -27,7 +27,7 @@ pub struct Curve {
     pub values: Vec<f64>,
 }
 
-/// Loss of the best subspace in hindsight, as far as it is known.
+/// Loss of the best fixed subspace in hindsight, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Best {
     /// Loss up to each row.
@@ -90,7 +90,7 @@ pub struct RunReport {
     pub loss_per_row: Vec<Curve>,
     /// Total expected loss of the learner up to each row; `None` for no curve.
     pub learner: Option<Curve>,
-    /// Total loss of the best subspace in hindsight; `None` if unknown.
+    /// Total loss of the best fixed subspace in hindsight; `None` if unknown.
     pub best: Option<Best>,
     /// Total loss of random directions, without learning; `None` for no curve.
     pub no_learning: Option<Curve>,

@@ -1,7 +1,8 @@
 //! Simplification of lines without visible change.
 //!
-//! First, only the first, lowest, highest and last point in each half-pixel column are kept. Then the Ramer–Douglas–Peucker
-//! algorithm removes points within a quarter of a pixel of the rest.
+//! First, each column half a pixel wide keeps only its first, lowest, highest and last point. Then the
+//! Ramer–Douglas–Peucker algorithm removes points that are within a quarter of a pixel of the line through the
+//! remaining points.
 
 /// Maximum distance between the simplified and the original line, in pixels.
 const TOLERANCE: f64 = 0.25;

@@ -11,13 +11,15 @@
 //! so `K - L Lᵀ` is positive semidefinite with diagonal d. Row i of L contains the coordinates of φ(x_i) in the Gram–Schmidt
 //! basis of the features of the pivots.
 //!
-//! Guarantee: `trace(K - L Lᵀ) = Σ d` is known at every step and reported. It also bounds the largest eigenvalue. The rank
-//! needed exceeds the best possible by a modest factor if eigenvalues decay fast.
+//! Guarantee: the trace of the remainder, `trace(K - L Lᵀ) = Σ d`, is known at every step and reported. It is also an
+//! upper bound on the largest eigenvalue of the remainder. If the eigenvalues of K decay fast, the rank needed exceeds
+//! the best possible rank by a modest factor.
 //!
-//! Cost for rank r: r kernel rows, t·r² operations, t·r numbers.
+//! Cost for rank r: r kernel rows, t·r² operations, and t·r numbers of memory.
 //!
-//! Numerics: diagonals decrease by subtraction, so those below rounding of the largest initial diagonal count as zero and end
-//! the factorization. A clearly negative diagonal proves that the kernel is not positive semidefinite.
+//! Numerics: the diagonal entries decrease by subtraction. Entries below the rounding error of the largest initial
+//! entry therefore count as zero, and the factorization ends when all entries are that small. A clearly negative
+//! diagonal proves that the kernel is not positive semidefinite.
 //!
 //! References: Harbrecht, Peters and Schneider, *On the low-rank approximation by the pivoted Cholesky decomposition*,
 //! 2012.

@@ -1,8 +1,9 @@
 //! Maximum mean discrepancy of two samples, and a two-sample test.
 //!
 //! Setting: with weights `a_i = 1/m` for the points of the first sample and `-1/n` for those of the second, the squared
-//! distance of the means of their features is `aᵀ K a`, the maximum mean discrepancy. For a characteristic kernel, such as RBF,
-//! it is zero between distributions exactly if they are equal.
+//! distance between the means of their features is `aᵀ K a`, where K is the kernel matrix of all points. This is the
+//! squared maximum mean discrepancy. For a characteristic kernel, such as RBF, the discrepancy of two distributions is
+//! zero if and only if they are equal.
 //!
 //! The test: if both samples come from one distribution, all splits of the points into m and n are equally likely. The p-value
 //! is the share of splits, including the observed one, that are at least as far apart. The probability of a p-value of at most
@@ -10,8 +11,9 @@
 //!
 //! Cost: (m + n)² kernel values. A test stores them and reads them once per split.
 //!
-//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is negative
-//! for half of all equal samples. Splits that are equally far apart up to rounding count as at least as far.
+//! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is
+//! negative for about half of all pairs of samples from one distribution. A split that is as far apart as the observed
+//! one up to rounding counts as at least as far apart.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 

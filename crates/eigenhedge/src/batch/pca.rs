@@ -10,10 +10,10 @@
 //! Cost: with `s = min(n, t)`, n t s operations for the smaller of the scatter and the Gram matrix, plus its
 //! eigenvalues. Of a large matrix, only the largest eigenvalues are computed, if they are well separated from the rest.
 //!
-//! Numerics: eigenvalues have an absolute error of a few roundings of the largest, so singular values below `1e-8` of the
-//! largest are lost. The first row is subtracted from all rows before their mean is computed, so that an offset costs no
-//! precision. Rows are divided by a power of two if their squares would overflow or underflow. If fewer than k directions have
-//! energy, the rest are arbitrary orthonormal directions with eigenvalue zero.
+//! Numerics: eigenvalues have an absolute error of a few rounding errors of the largest eigenvalue, so singular values
+//! below `1e-8` of the largest are lost. The first row is subtracted from all rows before their mean is computed, so
+//! that an offset costs no precision. Rows are divided by a power of two if their squares would overflow or underflow.
+//! If fewer than k directions have energy, the rest are arbitrary orthonormal directions with eigenvalue zero.
 //!
 //! Not done: a singular value decomposition of the rows, which would preserve small singular values. PCA does not need
 //! directions that small.

@@ -1,8 +1,8 @@
-//! The best loss in hindsight, exact or as a bracket.
+//! The loss of the best fixed subspace in hindsight, exact or as a bracket.
 
 use serde::{Deserialize, Serialize};
 
-/// Method for computing the best subspace in hindsight.
+/// Method for computing the best fixed subspace in hindsight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BestMethod {

@@ -1,10 +1,11 @@
 //! The best fixed directions in hindsight for pairs of rows.
 //!
-//! Setting: all pairs x, y, seen once. Result: the largest total `tr(P D)` over k-dimensional projections P, where D is the
-//! dilation of `x yᵀ`. It is the sum of the k largest eigenvalues of the dilation of `Σ x yᵀ`, which are its singular values,
-//! `|n - m|` zeros, and the negative singular values.
+//! Setting: all pairs x, y, seen once. Result: the largest total `tr(P D)` over k-dimensional projections P, where `D =
+//! [0 M; Mᵀ 0]` is the dilation of `M = x yᵀ`. The eigenvalues of the dilation of `Σ x yᵀ` are the singular values of
+//! this sum, their negatives, and `|n - m|` zeros. The result is the sum of the k largest.
 //!
-//! Cost: n m per pair, n m memory; one singular value decomposition per evaluation.
+//! Cost, for rows x of n and y of m numbers: n m operations per pair and n m numbers of memory; one singular value
+//! decomposition per evaluation.
 
 use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};

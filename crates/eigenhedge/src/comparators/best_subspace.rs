@@ -17,7 +17,7 @@ use crate::memory::{check_numbers, product};
 use crate::num::dot;
 use serde::{Deserialize, Serialize};
 
-/// Scatter matrix of all rows, for the best subspace in hindsight.
+/// Scatter matrix of all rows, for the best fixed subspace in hindsight.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
     /// Scatter of the rows whose losses count.

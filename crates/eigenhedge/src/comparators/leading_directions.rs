@@ -1,4 +1,4 @@
-//! A bracket of the best loss in hindsight, at the cost of a few matrix products.
+//! A bracket of the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
 //!
 //! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that contains `tr
 //! S` minus the k largest eigenvalues of S, without an eigendecomposition.

@@ -1,4 +1,4 @@
-//! Comparators: the best loss in hindsight.
+//! Comparators: the loss of the best fixed subspace in hindsight.
 //!
 //! - [`BestSubspace`]: loss of the best fixed subspace, exact; [`Sketch`]: a bracket for long rows; [`Hindsight`]: the
 //!   comparator that fits the rows, also in a feature space, with a [`Best`] as the result.

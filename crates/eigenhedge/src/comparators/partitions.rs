@@ -9,7 +9,8 @@
 //! exceed the best ones by at most the trace error of the factor.
 //!
 //! Cost of an evaluation, with n numbers (or coordinates) per row and m ≤ 95 blocks: m²/2 eigendecompositions of n × n
-//! matrices, where m is halved while that is too expensive. Then about fifty per cut and pass.
+//! matrices, where m is halved while that is too expensive. The refinement takes about fifty eigendecompositions per
+//! cut and pass.
 
 use super::partition::{Blocks, Partition};
 use super::refine::Rows;

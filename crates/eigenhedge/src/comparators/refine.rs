@@ -1,9 +1,13 @@
 //! Refinement of the cuts of a partition to single rows.
 //!
-//! Setting: all rows are available, and the cuts are best on a coarse grid. Each cut in turn moves to the position with the
-//! least loss of its two neighbouring segments, until none moves; a partition never gets worse. A move is searched on a
-//! sixteenth of the distance to the neighbouring grid points, then on a sixteenth of the rest, down to single rows. The loss as
-//! a function of one cut is not convex, so the best row can be missed, at little cost.
+//! Setting: all rows are available, and the cuts are optimal among the points of a coarse grid. Each cut in turn moves
+//! to the position that minimizes the total loss of the two segments it separates. This is repeated until no cut moves,
+//! at most four times. The loss never increases.
+//!
+//! Search for the position of a cut: the first step tries about sixteen evenly spaced positions around the cut. Each
+//! further step narrows the range to one spacing on either side of the best position found and again tries about
+//! sixteen positions, until the spacing is one row. The loss as a function of the cut is not convex, so the best row
+//! can be missed; the loss is then only slightly larger.
 
 use super::partition::{Block, Partition};
 use crate::linalg::Matrix;

@@ -1,7 +1,7 @@
 //! A bracket of the best fixed subspace of long rows, from a sketch of a few directions.
 //!
-//! Setting: rows x of n numbers, seen once; n² numbers do not fit into memory, nℓ do. With `C` the (centered) scatter matrix,
-//! the best loss is `tr C` minus its k largest eigenvalues.
+//! Setting: rows x of n numbers, seen once. An n × n matrix does not fit into memory, but nℓ numbers do. With `C` the
+//! (centered) scatter matrix, the best loss is `tr C` minus its k largest eigenvalues.
 //!
 //! Update (frequent directions): rows are collected as columns of `B` (field `buffer`). When there are 2ℓ, `B` is replaced by
 //! its principal directions, with `δ`, the (ℓ+1)-th largest eigenvalue of `B Bᵀ`, subtracted from every eigenvalue. At most ℓ
@@ -10,12 +10,13 @@
 //!
 //! Guarantee: `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`. With `top` the sum of the k largest eigenvalues, `high = tr C - top(B Bᵀ)` and `low =
 //! high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`, hence `(ℓ+1-k)
-//! Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. The bracket has no width while the rank of the rows is at most ℓ.
+//! Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at most ℓ.
 //!
 //! Cost: amortized O(nℓ) per row; 2nℓ numbers of memory.
 //!
-//! Numerics: a step uses the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition number. Only energies are needed, and
-//! these are accurate to rounding of the largest; both ends are accurate to rounding of `tr C`.
+//! Numerics: a step uses the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition number. Only the eigenvalues are
+//! needed, and their error is the rounding error of the largest one. Both ends are accurate up to the rounding error of
+//! `tr C`.
 //!
 //! Not done: random projections, whose guarantees hold only with high probability.
 //!

@@ -1,11 +1,11 @@
 //! Fleets: one model or monitor per key, for sensors, machines or customers whose rows arrive in one stream.
 //!
-//! Setting: every row has a key. All members have the same options. Each learns from the rows of its own key only, with exactly
-//! the same bits as in a separate stream of those rows.
+//! Setting: every row has a key. All members have the same options. Each member learns only from the rows of its own
+//! key. Its results are bit-for-bit those of a separate stream of these rows.
 //!
-//! Cost: one member per row, and one lookup of the key. Memory: one member per key, or only the `most` recently used members;
-//! the others are saved as bytes in a [`Store`] and loaded when their key returns. A quarter of the members is evicted at a
-//! time, so that the choice costs O(1) per row.
+//! Cost per row: one step of a member and one lookup of the key. Memory: one member per key, or only the `most`
+//! recently used members; the others are saved as bytes in a [`Store`] and loaded when their key returns. A quarter of
+//! the members is evicted at a time, so that choosing them costs O(1) per row.
 
 mod member;
 mod merge;

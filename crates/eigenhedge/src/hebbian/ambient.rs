@@ -1,6 +1,7 @@
 //! Weight vectors in `R^n`.
 //!
-//! Cost: two passes over the n × P numbers per trial. No allocation once all vectors exist.
+//! Cost: two passes per trial over the n × P matrix of P weight vectors of length n. No allocation once all vectors
+//! exist.
 
 use super::SavedWeights;
 use super::implicit_frame::Frame;

@@ -7,9 +7,10 @@
 //! Σ_p (ψ_p α_pm)² · (k(m,m) - k(m,n)²/k(n,n))
 //! ```
 //!
-//! (a center counts as one more vector), and m minimizes this displacement. The newest atom is a candidate too, so that a point
-//! that is already represented costs nothing. Old atoms decay with ψ, so that a constant step forgets them first. Because the
-//! neighbour takes over the weight, vectors do not shrink when steps become small compared with the existing weights.
+//! (a center counts as one more vector), and m minimizes this displacement. The newest atom is a candidate too, so that
+//! a point that is already represented costs nothing. The coefficients of old atoms decay with the scale ψ of the
+//! weight vectors, so that with a constant step they are merged first. Because the neighbour takes over the weight,
+//! vectors do not shrink when steps become small compared with the existing weights.
 //!
 //! Cost per trial with M atoms: O(MP), and O(M) for every atom whose nearest neighbour was dropped. Memory: M² kernel values,
 //! so that none is computed twice.

@@ -8,8 +8,9 @@
 //! centered. Every row that moves a vector or the center becomes an atom, so that memory grows with the stream unless there is
 //! a budget.
 //!
-//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and reset to 1. With a
-//! center, squared norms are differences: a row closer to the center than rounding counts as being at the center.
+//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and reset to 1.
+//! With a center, squared norms are differences. A row whose distance from the center is at rounding level counts as
+//! being at the center.
 
 use super::SavedWeights;
 use super::budget::Budget;

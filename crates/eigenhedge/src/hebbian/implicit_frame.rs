@@ -4,13 +4,14 @@
 //! in the frame, `r = Qᵀz = R⁻ᵀ y`, and its distance from the span, `ρ² = |z|² - |r|²`. An update `W ← W T + z cᵀ` becomes `R ←
 //! R T + r cᵀ` with a new last row `ρ cᵀ`. Rotations then restore the triangular form.
 //!
-//! Cost: O(P²) per projection and per update.
+//! Cost: O(P²) per projection and per update, for P weight vectors.
 //!
-//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. A Gram matrix would lose
-//! twice the digits. A vector whose part outside the span of the earlier ones is shorter than [`DEPENDENT`] times its length
-//! counts as lying in that span. As long as there is one, a projection costs O(P³). For points in the span up to rounding, R is
-//! accurate to about 1e-7 of a vector, so coordinates along nearly dependent directions can exceed the point. Then the charged
-//! coordinates are shortened ([`Frame::shorten`]), but the learned ones are not.
+//! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. With a Gram matrix,
+//! twice as many digits would be lost. A vector whose part outside the span of the earlier ones is shorter than
+//! [`DEPENDENT`] times its length counts as lying in that span. As long as there is one, a projection costs O(P³). For
+//! points in the span up to rounding, R is accurate to about 1e-7 of a vector, so coordinates along nearly dependent
+//! directions can exceed the point. The coordinates that determine the loss are then shortened ([`Frame::shorten`]),
+//! but those used for learning are not.
 
 use super::step::{Step, move_column};
 use crate::error::Error;

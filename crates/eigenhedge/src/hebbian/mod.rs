@@ -1,9 +1,10 @@
 //! Hebbian learners: Oja's rule, GHA and APEX.
 //!
-//! Setting: rows z, plain or kernel features, relative to a running center if there is one. The learner has P weight vectors.
-//! Before each row it commits to the subspace they span, then it incurs the loss `|z|² - |P z|²` and moves the vectors by a
-//! [`Rule`] that depends on their outputs `y_p = w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The
-//! first P nonzero rows, or given points, scaled to length 1, are the initial vectors.
+//! Setting: rows z, plain or kernel features, relative to a running center if there is one. The learner has P weight
+//! vectors `w_p`. Before each row it commits to the subspace they span. It then incurs the loss `|z|² - |Πz|²`, where Π
+//! is the projection onto this subspace, and moves the vectors by a [`Rule`] that depends on their outputs `y_p =
+//! w_p·z`. Nothing is drawn, so the realized loss equals the expected one. The first P nonzero rows, or given points,
+//! scaled to length 1, are the initial vectors.
 //!
 //! Update: `w_p ← keep_p w_p + push_p z_p`, `z_{p+1} = z_p - remove_p w_p` (`Step`) with
 //!
@@ -13,8 +14,9 @@
 //! | [`Rule::Apex`], `ỹ = y_p + a_p·y` | `1 - γ ỹ²` | `γ ỹ` | 0 |
 //! | [`Rule::Simultaneous`] | `1 - γ y²` | `γ y` | `β y` |
 //!
-//! The step size γ is the [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors:
-//! [`AmbientWeights`] in `R^n`, [`FeatureWeights`] over a dictionary.
+//! Here `z_1 = z`, `a_p` are the lateral weights of APEX, and β is the deflation weight. The step size γ is the
+//! [`Rate`] divided by the squared norm bound. [`Weights`] abstracts the space of the vectors: [`AmbientWeights`] in
+//! `R^n`, [`FeatureWeights`] over a dictionary.
 //!
 //! Guarantee: no regret bound. On a stationary stream with distinct top eigenvalues, and steps that decrease like 1/t, vector p
 //! converges to component p, up to sign.
@@ -110,7 +112,7 @@ impl Params {
     }
 }
 
-/// A Hebbian learner.
+/// Hebbian learner of principal components, with weight vectors stored in `W`.
 ///
 /// ```
 /// use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params};

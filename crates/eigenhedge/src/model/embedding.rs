@@ -1,9 +1,9 @@
 //! A fixed embedding: the current directions of a model, for use without learning.
 //!
-//! Setting: the k directions that are most likely kept (of the heaviest member, for a portfolio) and the center (of the first
-//! member, because other members may have centers that follow the last rows, which are useless for future rows). A row has
-//! coordinates in these directions, and coordinates have a nearest row. The squared distance between a row and its
-//! reconstruction is the loss.
+//! Setting: the k directions with the highest probability of being kept, and the center. A portfolio uses the
+//! directions of its heaviest member and the center of its first member. Other members may have centers that follow the
+//! last rows, which are useless for future rows. A row has coordinates in these directions, and coordinates have a
+//! nearest row. The squared distance between a row and its reconstruction is the loss.
 //!
 //! Cost: O(n k) per row; for kernels a kernel row and O(t k) over t atoms.
 //!

@@ -13,9 +13,10 @@ impl Model {
         self.spec.kernel.is_none() && self.spec.center.is_none() && self.segments == 0
     }
 
-    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The
-    /// loss is `tr(S V)`, the part of S along the dropped directions. A row z corresponds to the matrix `z
-    /// zᵀ`, and a norm bound Q allows eigenvalues up to Q². With k = n - 1 this is the variance minimizer.
+    /// Runs one trial with a symmetric positive semidefinite matrix S, such as a daily covariance matrix. The loss is
+    /// `tr(S V)`, the part of S along the dropped directions, where the eigenvalues of V are the probabilities that
+    /// directions are dropped. A row z corresponds to the matrix `z zᵀ`, and a norm bound Q allows eigenvalues up to
+    /// Q². With k = n - 1 this is the variance minimizer.
     ///
     /// The matrix counts as `rows` rows: one, or the number of rows whose dyads were summed. The coordinates are zero.
     /// On an error nothing changes.

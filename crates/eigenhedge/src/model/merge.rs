@@ -4,9 +4,9 @@
 //! [`Kind::ProductSets`], over plain rows. The merged learner is that of the rows of both in one pass (see `subspace/merge.rs`
 //! for the norm bound around a center). Other learners depend on the order of rows and cannot be merged.
 //!
-//! Summary: the losses of the two learners are added. The best subspace in hindsight is that of all counted rows, exact or, for
-//! long rows, within the bracket of the sketch. A bound is stated where it is proved: for `anchored` without a center and with
-//! a given rate, each merge adds D to the constant of the theorem (see `guarantee`).
+//! Summary: the losses of the two learners are added. The best fixed subspace in hindsight is that of all counted rows,
+//! exact or, for long rows, within the bracket of the sketch. A bound is stated where it is proved: for `anchored`
+//! without a center and with a given rate, each merge adds D to the constant of the theorem (see `guarantee`).
 
 use super::{AnyLearner, Model, Totals};
 use crate::bounds;

@@ -8,11 +8,11 @@
 //!
 //! Guarantee: none, and the summary says so.
 //!
-//! Cost: O(n w²) more than a complete row for each member of w directions. Complete rows have the same cost and the same bits
-//! as without this option.
+//! Cost: O(n w²) more than a complete row, for each member with w directions. Complete rows have the same cost and the
+//! same bits as without this option.
 //!
-//! Not done: the best subspace in hindsight on the observed cells, which is not an eigenvalue problem. The summary has no best
-//! loss once a row was filled in. Energies are those of the filled rows.
+//! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue problem. The
+//! summary has no best loss once a row was filled in. Energies are those of the filled rows.
 
 use super::{Model, Working};
 use crate::error::Error;

@@ -128,12 +128,14 @@ const LONGEST: usize = 1 << 20;
 const MOST_KEPT: usize = 1 << 20;
 
 impl Model {
-    /// Creates a model for rows of this length that tracks the best fixed subspace in hindsight.
+    /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight, for
+    /// comparison.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
 
-    /// Creates the model of a setup. It tracks the best fixed subspace if `hindsight` is true.
+    /// Creates the model of a setup for rows of `length` numbers. If `hindsight` is true, the model also computes the
+    /// best fixed subspace in hindsight, for comparison.
     pub fn of(setup: &Setup, length: usize, hindsight: bool) -> Result<Self, Error> {
         let comparators = Comparators { hindsight, best: setup.best, segments: setup.segments };
         let model = Self::with_comparators(setup.for_rows(length)?.spec, length, setup.seed.unwrap_or(0), comparators)?;

@@ -44,7 +44,7 @@ pub struct Summary {
     pub kept_energy: f64,
     /// Loss of the best fixed subspace in hindsight; `None` if it was not tracked, or if rows were filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss minus the best loss; `None` if the best loss is unknown.
+    /// Expected loss minus the loss of the best fixed subspace in hindsight; `None` if that loss is unknown.
     pub regret: Option<Best>,
     /// Bound on the expected loss; `None` for the reason in `bound_reason`.
     pub bound: Option<f64>,

@@ -5,13 +5,15 @@
 //! ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the result becomes a learner
 //! ([`Moments::finish`]), centered or not, standardized or not.
 //!
-//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`. For two
-//! parts, C is the sum of both plus `s t/(s + t) (m - m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of
-//! standardized rows is `S⁻¹ C S⁻¹`, where S contains the standard deviations. Neither needs a second pass.
+//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`.
+//! For two parts with weights s and t and means m and m', C is the sum of both scatter matrices plus `s t/(s + t) (m -
+//! m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of standardized rows is `S⁻¹ C S⁻¹`, where S contains
+//! the standard deviations. Neither needs a second pass.
 //!
-//! Longer rows: a frequent-directions sketch ([`Sketch`]) `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, with the exact diagonal of C. The loss of a
-//! model finished from it is at most the upper end of [`Moments::best`] on its rows, and no subspace has a loss below the lower
-//! end. In standard units the error is `Δ S⁻²`, so columns with little variance widen the bracket.
+//! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
+//! exact diagonal of C. The loss of a model finished from it is at most the upper end of [`Moments::best`] on its rows,
+//! and no subspace has a loss below the lower end. In standard units the error is `Δ S⁻²`, so columns with little
+//! variance widen the bracket.
 //!
 //! Cost: O(n²) per row as a matrix product, O(nℓ) for a sketch of ℓ = 8k + 16 directions. Serialized size: 8 n² bytes, or up to
 //! 16 nℓ.

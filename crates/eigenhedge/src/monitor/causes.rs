@@ -1,11 +1,12 @@
 //! Columns that cause a score.
 //!
-//! A column is *ranked* by its squared deviation from the prediction by the other columns of the row (`factor_model`). This
-//! finds the right sensor more often than contributions to Q or T²: contributions to T² spread a fault over all correlated
-//! columns. A column with lags has the sum over its lags. The *share* of a column is its part of the sum over all columns, so
-//! that shares are positive, sorted, and sum to at most 1.
+//! A column is *ranked* by its squared standardized deviation from the prediction by the other columns of the row
+//! (`factor_model`). This finds the right sensor more often than contributions to Q or T². Contributions to T² spread a
+//! fault over all correlated columns. With lags, the deviations of a column are summed over its lags. The *share* of a
+//! column is its part of the sum over all columns, so that shares are positive, sorted, and sum to at most 1.
 //!
-//! Contributions to Q (`Σ c_j e_j`, which sum to it exactly) are stored for plots. A single one can be negative.
+//! Contributions to Q are stored for plots: `c_j e_j` for column j, with the centered row c and its residual e. They
+//! sum to Q exactly. A single contribution can be negative.
 
 use super::shape::{Parts, Shape};
 use crate::error::Error;

@@ -1,7 +1,8 @@
 //! Change points: times at which the score changes its level, reported once each.
 //!
-//! Setting: `g = (s^{1/3} - median)/deviation`, clipped to ±[`CAP`], where median and deviation come from a baseline: the
-//! calibration scores at first, the [`RENEWAL`] rows after a change later. The cube root makes scores nearly normal.
+//! Setting: `g = (s^{1/3} - median)/deviation`, clipped to ±[`CAP`], where s is the score. Median and deviation come
+//! from a baseline: at first the calibration scores, and after each change the next [`RENEWAL`] rows. The cube root
+//! makes scores nearly normal.
 //!
 //! Rule: a generalized likelihood ratio over the last [`WINDOW`] rows, `max_L (Σ of the last L g)²/(2 v_L)`, with at least
 //! [`SHORTEST`] rows so that a single row is not a change. v_L is the variance of the sum. It has two parts: that of L rows

@@ -6,7 +6,7 @@
 //! levels, autocorrelation and bursts of the stream. The first excludes rows that are common in the warm-up, such as the return
 //! from a fault.
 //!
-//! Neither the level nor the recent limit is gated. A gate that learns only from calm rows excludes clusters of normal rows
+//! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
 //! permanently.
 //!
 //! **Calibration** is out of sample: the warm-up is divided into [`FOLDS`] contiguous folds, and each is scored by a shape

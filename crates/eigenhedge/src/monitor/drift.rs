@@ -3,15 +3,16 @@
 //! Setting: s is the score of a row relative to the mean of the warm-up, and u the limit that a tenth of normal rows exceed.
 //! The running mean `a ← a + 0.08 (ln(1 + s/u) - a)` detects slow faults. The logarithm limits the effect of single outliers.
 //!
-//! **Report**: a drift is reported when a exceeds its limit, the prediction limit of its values in the warm-up (`limits`) at
-//! the level [`CLUSTER`] divided by the requested time between false reports. Because the warm-up is short, reports correct the
-//! limit: each raises it by [`RAISE`] of its distance from the mean of a, at most [`RAISES`] times, and it decays at the
-//! requested rate of reports. A stream whose limit was too low has a few short reports, then none. A lasting fault is one
-//! report.
+//! **Report**: a drift is reported when `a` exceeds its limit. The limit is the prediction limit of the values of `a`
+//! in the warm-up (`limits`), at the level [`CLUSTER`] divided by the requested time between false reports. Because the
+//! warm-up is short, reports correct the limit. Each report raises it by [`RAISE`] times its distance from the mean of
+//! `a`, at most [`RAISES`] times, and the raise decays at the requested rate of reports. A stream whose limit was too
+//! low has a few short reports, then none. A lasting fault causes one report.
 //!
-//! **End**: a drift ends when a falls below the level that a tenth of its normal values exceed. If a column wandered in the
-//! warm-up (its autocorrelation time exceeds 1/[`WANDER`] of the rows), the level before a fault may differ from that of the
-//! warm-up. Then a drift also ends at [`RETURNED`] of its peak, and starts again above that.
+//! **End**: a drift ends when `a` falls below the level that a tenth of its normal values exceed. If a column wandered
+//! in the warm-up (its autocorrelation time exceeds 1/[`WANDER`] of the rows), the level before a fault may differ from
+//! that of the warm-up. In this case a drift also ends when `a` falls to [`RETURNED`] of its peak, and starts again
+//! above that.
 //!
 //! Otherwise a drift lasts until it is accepted as the new reference.
 

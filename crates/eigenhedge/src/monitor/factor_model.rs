@@ -4,12 +4,14 @@
 //! r_j² in each column (a factor model). Given all other columns, the squared standardized deviation of column j is `z_j² =
 //! (S⁻¹c)_j² / (S⁻¹)_jj`.
 //!
-//! Guarantee: a fault f in column j alone adds `f S⁻¹e_j` to S⁻¹c. It adds `f² (S⁻¹)_jj` to z_j² and at most as much, `f²
-//! (S⁻¹)_ij²/(S⁻¹)_ii`, to any other z_i² (Cauchy–Schwarz; Alcala and Qin 2009 prove it for any quadratic form). A fault that
-//! is large compared with the noise of its row is therefore ranked first, whether or not its column is correlated with others.
+//! Guarantee: a fault of size f in column j alone adds `f S⁻¹e_j` to S⁻¹c, where e_j is the unit vector of column j. It
+//! adds `f² (S⁻¹)_jj` to z_j² and at most as much, `f² (S⁻¹)_ij²/(S⁻¹)_ii`, to any other z_i² (Cauchy–Schwarz; Alcala
+//! and Qin 2009 prove it for any quadratic form). A fault that is large compared with the noise of its row is therefore
+//! ranked first, whether or not its column is correlated with others.
 //!
-//! Cost: O(d k) per row, O(d k²) for new directions. `S⁻¹ = diag(1/r²) - B Bᵀ` with `B = diag(1/r²) P V diag(λ)^(-1/2)`, where
-//! V and λ are the eigenvectors and eigenvalues of `diag(1/s²) + Pᵀ diag(1/r²) P`.
+//! Cost: O(d k) per row and O(d k²) for new directions, with d columns and k directions. `S⁻¹ = diag(1/r²) - B Bᵀ` with
+//! `B = diag(1/r²) P V diag(λ)^(-1/2)`, where V and λ are the eigenvectors and eigenvalues of `diag(1/s²) + Pᵀ
+//! diag(1/r²) P`.
 
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, add_lower_product, multiply};

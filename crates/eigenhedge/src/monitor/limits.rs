@@ -1,14 +1,16 @@
 //! Limits for autocorrelated scores.
 //!
-//! **Effective number of rows.** Consecutive rows are similar: n of them are worth `n_e = n/τ` independent ones, where `τ = 1 +
-//! 2 Σ` sums the autocorrelations of the ranks up to the first that is not positive.
+//! **Effective number of rows.** Consecutive rows are similar: n of them are worth `n_e = n/τ` independent ones, where
+//! `τ = 1 + 2 Σ ρ_h`. The sum runs over the autocorrelations ρ_h of the ranks at lags h = 1, 2, … up to the first that
+//! is not positive.
 //!
-//! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or the
-//! largest score if α' is less than `1/(n + 1)`. A moving limit is also at least Student's limit of their cube roots.
+//! **Quantile at level α** of n_e independent scores: the `1 - α'` quantile with `α' = (α(n_e + 1/3) - 2/3)/n_e`, or
+//! the largest score if α' is less than `1/(n + 1)`. A moving limit is also at least the limit that Student's
+//! distribution gives for the cube roots of the scores.
 //!
-//! **Moving limit** ([`Recent`]): the quantile of the last scores. Every score counts, but as at most [`CLIP`] limits. A limit
-//! that learned only from rows below it would keep falling until a large share of normal rows exceeded it. A fault therefore
-//! raises the limit while it lasts. The drift verdict keeps reporting a long fault.
+//! **Moving limit** ([`Recent`]): the quantile of the last scores. Every score counts, but as at most [`CLIP`] times
+//! the limit. A limit that learned only from rows below it would keep falling until a large share of normal rows
+//! exceeded it. A fault therefore raises the limit while it lasts. The drift verdict keeps reporting a long fault.
 //!
 //! Cost: one selection among the last scores every [`RENEWAL`] rows.
 
@@ -21,8 +23,8 @@ use serde::{Deserialize, Serialize};
 /// Weight of a row in the recent level. It is small enough for a steady level and large enough to follow a
 /// moving process.
 pub(super) const RECENT_STEP: f64 = 1.0 / 50.0;
-/// Share of normal rows above a limit that the user does not set: that of candidates for alarms, that at which a drift
-/// ends, and that of possible outliers in the warm-up.
+/// Share of normal rows above each limit that the user does not set: the limit for candidates for alarms, the limit at
+/// which a drift ends, and the limit for possible outliers in the warm-up.
 pub(super) const TENTH: f64 = 0.1;
 
 /// Minimum effective number of rows.

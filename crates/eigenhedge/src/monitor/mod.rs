@@ -1,4 +1,4 @@
-//! Monitoring: scores, alarms, drift, causes and change points for rows of sensors.
+//! Monitoring: scores, alarms, drift, causes and change points for rows of sensor readings.
 //!
 //! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they are the
 //! *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference and with the last
@@ -12,7 +12,8 @@
 //!
 //! Guarantee: none. The page on alarms in the book has measured rates for many kinds of streams.
 //!
-//! Cost: O(dk) per row, where d is the number of columns times lags; O(d³) for a warm-up.
+//! Cost: O(dk) per row, where d is the number of values per row including lags, and k is the number of directions;
+//! O(d³) for a warm-up.
 //!
 //! Not done: kernels, which would need separate limits.
 //!
@@ -247,8 +248,8 @@ impl Monitor {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the limit that the requested share of rows like the reference exceed; `None` during the
-    /// warm-up. The limit in a verdict also depends on the last rows.
+    /// Returns the score limit, or `None` during the warm-up. The requested share of rows exceeds it as long as rows
+    /// behave like the reference. The limit in a verdict also depends on the most recent rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }

@@ -1,9 +1,9 @@
 //! Logarithmic tail probabilities of the statistics of a row, finite for any value.
 //!
 //! Setting: the cube root of a sum of squares is nearly normal (Wilson and Hilferty). Its center is the median over the
-//! warm-up, and its spread comes from the [`UPPER`] quantile, so that a tenth of bad rows affects neither: `ζ = (x^{1/3} -
-//! center)/spread`, `log p = log Φ(-ζ)`. The score of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a p-value, because
-//! the three are dependent.
+//! warm-up, and its spread comes from the [`UPPER`] quantile, so that a tenth of bad rows affects neither: `ζ =
+//! (x^{1/3} - center)/spread` and `log p = log Φ(-ζ)`, where Φ is the standard normal distribution function. The score
+//! of a row is `-(log p_Q + log p_T² + log p_M)`. It is not a p-value, because the three are dependent.
 //!
 //! Numerics: for large arguments, the logarithm of the complementary error function is computed from its asymptotic series, so
 //! that nothing underflows.

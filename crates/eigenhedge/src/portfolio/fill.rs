@@ -1,10 +1,10 @@
 //! Rows with missing cells, filled in by the members together.
 //!
-//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the observed
-//! cells. The learned row is the combination `Σ w_i x_i` of these rows with the least leave-one-out error on the observed
-//! cells: with E the products of the members' leave-one-out errors, w minimizes `wᵀ E w` over weights that sum to 1 (Bates and
-//! Granger's combination of forecasts). Errors of different members partly cancel, so that the combination is better than any
-//! single member.
+//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the
+//! observed cells. The learned row is the combination `Σ w_i x_i` of these rows with the least leave-one-out error on
+//! the observed cells: with E the matrix of products of the members' leave-one-out errors, summed over cells, w
+//! minimizes `wᵀ E w` over weights that sum to 1 (Bates and Granger's combination of forecasts). Errors of different
+//! members partly cancel, so that the combination is better than any single member.
 //!
 //! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
 //! Negative weights are set to zero.

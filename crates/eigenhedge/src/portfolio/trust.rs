@@ -1,15 +1,17 @@
 //! Weights of the members: fast rules for the usual case, and a slow rule that guards them.
 //!
-//! Rules: U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss makes it cautious for
-//! long. A is AdaHedge on losses whose range is clipped at 16 times the recent median. Three recent leaders follow changes over
-//! 10, 50 and 500 rows. AdaHedge on top, on losses clipped at 100 times the median, weights A and the leaders. That mixture is
-//! played as long as `owed`, its excess loss over U, is within an allowance. Beyond it U is played.
+//! Rules: U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss makes it cautious
+//! for a long time. A is AdaHedge on losses whose range is clipped at 16 times the recent median. Three recent leaders
+//! follow changes over 10, 50 and 500 rows. A top AdaHedge, on losses clipped at 100 times the median, weights A and
+//! the leaders. Its mixture is played as long as `owed`, the excess of the loss over that of U, is within an allowance.
+//! Otherwise U is played.
 //!
-//! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U` ([`Trust::regret`],
-//! computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r`, where r are the ranges of the losses of each row
-//! ([`Trust::largest_regret`]). Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the difference to
-//! the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for any rules in place of A,
-//! the leaders and the top.
+//! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
+//! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]). Here Δ_U is
+//! the sum of the mixability gaps of U, c is the constant of its rate, M is the number of members, and r is the range
+//! of the members' losses on a row. Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the
+//! difference to the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for
+//! any rules in place of A, the leaders and the top.
 //!
 //! Losses above the least one are reduced by their rounding error, down to zero: members that are equal up to rounding stay
 //! equal, and rounding decides nothing. The theorem is about the reduced losses; the total reduction is added to both sides.

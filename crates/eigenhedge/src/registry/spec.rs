@@ -110,8 +110,8 @@ pub struct Spec {
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner; `None` for no limit.
     pub budget: Option<usize>,
-    /// Minimum distance of a new atom from the existing atoms, as a share of the energy of the row's
-    /// features. For kernel learners with a budget.
+    /// Novelty threshold for kernel learners with a budget: a share of the energy (squared norm) of the row's features.
+    /// A row becomes an atom only if every single atom leaves more than this share unexplained.
     pub novelty: f64,
     /// Allowed cost of merging similar directions under fixed share, relative to the cost of mixing. 0 means
     /// no merging.

@@ -5,11 +5,12 @@ use super::{Stream, add};
 use crate::random::Random;
 
 /// Generates the unit vectors in turn, after one small row along each (JMLR section 7). For every k, follow the leader
-/// loses 1 on every row after the first few, while the best subspace, with d = n - k, loses `d/n` of that.
+/// loses 1 on every row after the first few, while the best fixed subspace loses `d/n` per row on average, with d = n -
+/// k.
 ///
-/// The small rows order the directions by energy. From then on, the next direction in turn is the one with
-/// the least energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for
-/// the leader. The squared entries are losses for experts and have the same effect on their leader.
+/// The small rows order the directions by energy. From then on, the next direction in turn is the one with the least
+/// energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for the leader. The
+/// squared entries can be used as losses of experts, for which they are the worst case of follow the leader too.
 ///
 /// ```
 /// let rows = eigenhedge::streams::leader_trap(4, 100);

@@ -1,6 +1,8 @@
 //! Anchored learners: the spectrum is a function of the scatter matrix of all rows.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`. `C` is the running scatter matrix ([`Scatter`]).
+//! Setting: instances z with `|z|² ≤ Q²`. `C` is the running scatter matrix ([`Scatter`]), with eigenvalues λ. `V` is
+//! the matrix whose eigenvalues v are the probabilities that directions are dropped, `V₀` is the uniform start, and η
+//! is the rate.
 //!
 //! Update, by [`Law`]:
 //! - `Exponential`: `log V = cap(-(η/Q²) C)`, follow the regularized leader.
@@ -17,11 +19,11 @@
 //! `min_V [η tr(V C)/Q² + Δ(V, V₀)]`, by at most `ηλ/Q²`, and a smaller C only helps the comparator. The bound remains
 //! valid with the sum of these terms added to its constant ([`Rule::price`]).
 //!
-//! Cost: that of [`Scatter`], O(w^2.5) per row, or with a rank cap that of [`super::Tracking`]. `ProductSets` adds O(w
-//! k).
+//! Cost: that of [`Scatter`], O(w^2.5) per row for w columns of the span, or with a rank cap that of
+//! [`super::Tracking`]. `ProductSets` adds O(w k).
 //!
-//! Numerics: the absolute error of eigenvalues is rounding of the largest, so the error of `log v` is about `η ε λ_max / Q²` (k
-//! times that for `ProductSets`).
+//! Numerics: the absolute error of eigenvalues is the rounding error of the largest, so the error of `log v` is about
+//! `η ε λ_max / Q²` with the machine epsilon ε (k times that for `ProductSets`).
 //!
 //! Not done: drawing whole sets by their product weights. Every sampling method with the right inclusion probabilities has the
 //! same expected loss. A rank cap for `ProductSets` and for `as_printed`, which count every direction seen: nothing can be

@@ -5,9 +5,9 @@
 //! Without a center it is `C + C'`.
 //!
 //! Exact: the count, the center and the scatter matrix are exact, unless there is a rank cap. Dropped parts then add to
-//! the price as for any row. The norm bound is the larger of both, and at least the distance of the centers. The loss
-//! that tunes a rate is the sum. Without a center, or with a given norm bound, the merged learner equals the learner of
-//! all rows in one pass, in any order.
+//! the price as for any row. The norm bound is the larger of both, and at least the distance between the centers. The
+//! loss that tunes a rate is the sum of both losses. Without a center, or with a given norm bound, the merged learner
+//! equals the learner of all rows in one pass, in any order.
 //!
 //! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
 

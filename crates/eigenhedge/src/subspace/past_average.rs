@@ -1,9 +1,9 @@
-//! Mixing with the average of all previous parameters.
+//! Mixing with the average of all previous matrices V.
 //!
-//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where V_0 is the uniform start and the others are the parameters of
-//! the previous trials.
+//! Update: `V ← (1-α) V + α · mean(V_0 … V_{t-1})`, where the eigenvalues of V are the probabilities that directions
+//! are dropped, V_0 is the uniform start, and the others are the matrices of the previous trials.
 //!
-//! State: the sum of the past parameters, dense in the coordinates of the columns of the span, and its common value
+//! State: the sum of the past matrices, dense in the coordinates of the columns of the span, and its common eigenvalue
 //! outside.
 //!
 //! Guarantee: none proved for subspaces.

@@ -1,8 +1,10 @@
 //! Tracking: mirror descent over subspaces.
 //!
-//! Setting: instances z with `|z|² ≤ Q²`, or symmetric matrices with eigenvalues in `[0, Q²]`.
+//! Setting: instances z in a space of dimension N with `|z|² ≤ Q²`, or symmetric matrices with eigenvalues in `[0,
+//! Q²]`. k directions are kept, and `d = N - k` are dropped. `V` is the matrix whose eigenvalues v are the
+//! probabilities that directions are dropped.
 //!
-//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)`, then mixing.
+//! Update: `log V ← cap(log V - (η/Q²) z zᵀ)` with the rate η, then mixing.
 //!
 //! State: the eigenvectors of V that differ from the complement (`rotation`, in the coordinates of the span), their
 //! `log v` (`log_weights`), and the common `log v` of all other directions (`complement`).
@@ -12,8 +14,9 @@
 //! Mixing and the rank cap have a price, which adds to `d log(N/d)` in the bound. With fixed share a bound also holds
 //! against a comparator that changes ([`bounds::shifting`](crate::bounds::shifting)).
 //!
-//! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where u is the number of uncapped directions, u ≤ w ≤ u + 9.
-//! The count in the paper is O(n²). Past-average mixing: one dense eigendecomposition per trial.
+//! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
+//! uncapped directions, and w is the number of columns of the span, u ≤ w ≤ u + 9. The cost in the paper is O(n²).
+//! Past-average mixing: one dense eigendecomposition per trial.
 //!
 //! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it bit for
 //! bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise slightly different

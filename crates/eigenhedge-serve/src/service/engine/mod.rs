@@ -1,4 +1,5 @@
-//! The learner of a stream: rows and orders in, answers out. This module does not know requests, clocks or the store.
+//! The learner of a stream: rows and orders in, answers out. This module depends neither on requests nor on clocks nor
+//! on the store.
 
 mod memory;
 mod models;

@@ -15,15 +15,15 @@
 //! combinations of the pivots only.
 //!
 //! Guarantee: the exact solvers attain the least total loss of any k-dimensional (affine) subspace of the feature space.
-//! [`Solver::Cholesky`] exceeds it by at most the trace error.
+//! The loss of [`Solver::Cholesky`] exceeds it by at most the trace of `K - L Lᵀ`.
 //!
 //! Cost: dense, t²/2 kernel values and an eigendecomposition of size t; partial, t²/2 kernel values and a few products of the
 //! matrix with k columns; Cholesky of rank r, t·r kernel values and t·r² operations. A projection takes one kernel value per
 //! atom: t, or r after Cholesky.
 //!
-//! Numerics: an eigenvalue below `1e-12` of the largest, or below rounding of the trace of K, counts as zero; its component is
-//! the zero vector and its scores are zero. The loss of a point is a difference of squares: its error is rounding of `k(x, x)`,
-//! and negative results are returned as zero.
+//! Numerics: an eigenvalue below `1e-12` of the largest, or below rounding of the trace of K, counts as zero; its
+//! component is the zero vector and its scores are zero. The loss of a point is a difference of squares. Its error is
+//! of the order of the rounding error of `k(x, x)`, and negative results are returned as zero.
 //!
 //! References: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
 

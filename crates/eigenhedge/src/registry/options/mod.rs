@@ -84,7 +84,7 @@ pub struct Setup {
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
-    /// Method for computing the best subspace in hindsight.
+    /// Method for computing the best fixed subspace in hindsight.
     pub best: BestMethod,
     /// Random seed; `None` if it is unknown.
     pub seed: Option<u64>,

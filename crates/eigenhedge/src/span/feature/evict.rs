@@ -1,11 +1,11 @@
 //! Eviction of atoms from a dictionary above its budget.
 //!
-//! First all unused atoms are removed: those whose coefficients in all columns and in the origin are rounding. A
-//! learner that forgets produces many of them, because coefficients decay with every change of the columns. Only if too
-//! few are unused, the Gram matrix K is formed. Atoms are then removed one by one, each time the one whose removal
-//! changes the kept directions least. The part of atom j outside the span of the others has energy `1/(K⁻¹)_jj`. The
-//! cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, kept with probability p_i,
-//! plus the same term for the origin. The other atoms take over its coefficients.
+//! First all unused atoms are removed: those whose coefficients in all columns and in the origin are at rounding level.
+//! A learner that forgets produces many of them, because coefficients decay with every change of the columns. The Gram
+//! matrix K is formed only if too few atoms are unused. Atoms are then removed one by one; each time, the atom whose
+//! removal changes the kept directions least is removed. The part of atom j outside the span of the others has energy
+//! `1/(K⁻¹)_jj`. The cost of removing atom j is therefore `Σ_i p_i a_ji² / (K⁻¹)_jj` over the directions i, kept with
+//! probability p_i, plus the same term for the origin. The other atoms take over its coefficients.
 //!
 //! Cost for M atoms and w columns: O(M w) in the first case, O(M³ + M² w) in the second. Each case frees at least a
 //! sixteenth of the budget, so the cost per row is O(w) or O(M² + M w).

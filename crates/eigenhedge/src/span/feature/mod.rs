@@ -5,21 +5,23 @@
 //! State: the coefficients A (`t × w`), the images `G = K A` (K itself is never stored), and the origin as coefficients
 //! μ with its image `K μ`.
 //!
-//! Update: for a row x with kernel row κ the coordinates are `Aᵀ(κ - K μ)`, and the residual direction has the coefficients
-//! `(-μ - A c, 1)/ρ`. Without a budget every row with a residual becomes an atom.
+//! Update: let κ be the kernel row of a row x, and z its features minus the origin. Its coordinates are `c = Aᵀ(κ - K
+//! μ)`. The residual has the norm ρ, and its direction has the coefficients `(-μ - A c, 1)/ρ`. Without a budget every
+//! row with a residual becomes an atom.
 //!
 //! Cost: one kernel row and O(t w) per row of the stream.
 //!
 //! Numerics: kernels are accurate to rounding, so a column with coefficients a is accurate to rounding times its *size*
 //! `Σ a_i² k(x_i, x_i)`. No arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]. A residual is
-//! *resolved* if it becomes a column. Otherwise it remains part of the complement. A residual is not resolved if its
-//! column would be larger than the bound, or less accurate than both its size and [`KNOWN`] allow. Errors of images are
-//! estimated ([`Accuracy`]). The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e`
-//! with the coefficients e of the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not
-//! resolved. If recomputed images would help, they are computed after the trial, and also each time the dictionary has
-//! doubled. Coordinates are computed twice if ρ is below [`REPEAT`] of the norm. After images were recomputed, and
-//! after columns were combined, the drift `|AᵀK A - I|` is measured and removed if it exceeds [`REFRESH`]. Directions
-//! that exceed the bound on sizes after an eviction are discarded.
+//! *resolved* if it becomes a column. Otherwise it remains part of the complement. A residual is not resolved if the
+//! size of its column would exceed the bound, or if the error of its column would exceed both [`KNOWN`] and the
+//! rounding error that its size explains. Errors of images are estimated ([`Accuracy`]). The squared norm of a residual
+//! is computed in two ways, as `|z|² - |c|²` and as `eᵀK e` with the coefficients e of the residual. If the relative
+//! difference exceeds [`DOUBTFUL`], the residual is not resolved. If recomputed images would help, they are computed
+//! after the trial, and also each time the dictionary has doubled. Coordinates are computed twice if ρ is below
+//! [`REPEAT`] of the norm. After images were recomputed, and after columns were combined, the drift `|AᵀK A - I|` is
+//! measured and removed if it exceeds [`REFRESH`]. Directions that exceed the bound on sizes after an eviction are
+//! discarded.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 

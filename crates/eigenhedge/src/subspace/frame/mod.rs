@@ -11,8 +11,8 @@
 //! span with at most p pending columns.
 //!
 //! Numerics: coordinates are computed twice if little of the point is outside ("twice is enough"). A part that the
-//! second pass halves again is rounding. The drift of the rotation is measured every [`LOOK_EVERY`] updates and removed
-//! if it exceeds [`REFRESH`].
+//! second pass halves again counts as rounding error. The drift of the rotation is measured every [`LOOK_EVERY`]
+//! updates and removed if it exceeds [`REFRESH`].
 
 mod state;
 

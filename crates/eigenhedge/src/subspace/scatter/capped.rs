@@ -1,7 +1,7 @@
 //! Largest eigenpairs of a running scatter matrix.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ`, stored as at most R directions with positive eigenvalues. All other eigenvalues are
-//! zero.
+//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, stored as at most R directions with
+//! positive eigenvalues. All other eigenvalues are zero.
 //!
 //! Update: a rank-one update of the [`Frame`]. Then the smallest eigenvalues beyond R, and those at the rounding level
 //! of the largest, are dropped. The stored matrix never exceeds the true one: `0 ≤ C' ≤ C`.

@@ -1,13 +1,14 @@
 //! All eigenpairs of a running scatter matrix, exact after every row.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span.
+//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
+//! the span.
 //!
 //! Update: the state is an older eigenbasis R and the rank-one factors since then, stored as Cauchy matrices that are
 //! not multiplied out. The coordinates of a row in the current eigenbasis are `E_bᵀ … E_1ᵀ Rᵀ z`. Every `√w` rows the
 //! matrix is decomposed again. With few columns a decomposition costs as much as many products of such matrices. In
 //! that case every factor is multiplied into R at once, and a new decomposition only removes accumulated rounding.
 //!
-//! Cost: O(w^2.5) per row, where a full decomposition costs O(w³), with w the number of columns of the span. Up to
+//! Cost: O(w^2.5) per row, where a full decomposition costs O(w³). Up to
 //! [`TURNED`] columns, one w × w product per row.
 //!
 //! Numerics: all eigenpairs are exact up to rounding after every row for any gaps, because the secular equation is not
@@ -148,7 +149,7 @@ impl Chained {
         &self.scratch.0.coordinates
     }
 
-    /// Computes eigenvector `i` in coordinates of the columns of the span.
+    /// Writes eigenvector `i` of the scatter matrix to `out`, as coefficients of the columns of the span.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();

@@ -1,7 +1,7 @@
 //! Eigensystem of a running scatter matrix, updated after every row.
 //!
-//! Setting: `C ← f C + Σ w z zᵀ` in the coordinates of the columns of the span, and zero outside the explicit
-//! directions.
+//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
+//! the span, and zero outside the explicit directions.
 //!
 //! There are two representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), or the R largest
 //! ([`Capped`], O(w R²)).
