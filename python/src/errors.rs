@@ -1,6 +1,7 @@
 //! Conversion of errors to Python exceptions with the same messages. Invalid data and parameters raise `ValueError`.
 //! Sizes that exceed the memory raise `MemoryError`.
 
+use crate::spelling::spelling;
 use eigenhedge::Error;
 use eigenhedge::internals::{check_numbers, product};
 use eigenhedge::options::exact;
@@ -36,7 +37,7 @@ fn sentence(error: &Error) -> String {
         Error::At { point, error } => format!("row {point}: {}", sentence(error)),
         Error::Store(reason) => format!("{error}: {reason}"),
         Error::Parameter { name, rule, value } => {
-            format!("{} must be {rule}, got {}", crate::options::spelling(name), exact(*value))
+            format!("{} must be {rule}, got {}", spelling(name), exact(*value))
         }
         Error::Norm { norm, bound } => {
             format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))

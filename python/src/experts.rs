@@ -2,7 +2,8 @@
 
 use crate::arrays::numbers;
 use crate::errors::refused;
-use crate::options::{self, Named, option, spelling};
+use crate::options::{self, Named, option};
+use crate::spelling::spelling;
 use crate::state::{lock, saved};
 use eigenhedge::options::Options;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};

@@ -22,6 +22,7 @@ mod options;
 mod pages;
 mod pair;
 mod preimage;
+mod spelling;
 mod state;
 
 use pyo3::prelude::*;

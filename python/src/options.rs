@@ -1,6 +1,8 @@
 //! Conversion of keyword arguments to [`Options`].
 
+use crate::errors::refused;
 use crate::items::Points;
+use crate::spelling::spelling;
 use eigenhedge::Kind;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
@@ -8,11 +10,6 @@ use eigenhedge::registry::{REGISTRY, defaults};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
-
-/// Returns the Python spelling of an option: with underscores instead of hyphens.
-pub fn spelling(name: &str) -> String {
-    name.replace('-', "_")
-}
 
 /// Converts keyword arguments to options. A value of None means the default. For a kernel given as a function, also
 /// returns the type of rows.
@@ -162,7 +159,7 @@ impl Chosen {
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
-        dictionary.map_err(|error| crate::errors::refused(&error))
+        dictionary.map_err(|error| refused(&error))
     }
 }
 

@@ -8,36 +8,6 @@ use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Known cycles: a folder of sources, and the files of the cycle. No cycle may be added or extended.
-const KNOWN: &[(&str, &[&str])] = &[
-    ("crates/eigenhedge/src", &["kernel/items.rs", "kernel/mod.rs", "kernel/rows.rs", "kernel/vector_kernels.rs"]),
-    ("crates/eigenhedge/src", &["linalg/matrix/combine.rs", "linalg/matrix/mod.rs"]),
-    ("crates/eigenhedge/src", &["portfolio/fill.rs", "portfolio/mod.rs"]),
-    ("crates/eigenhedge/src", &["model/missing.rs", "model/mod.rs"]),
-    ("crates/eigenhedge-cli/src", &["commands/demo/mod.rs", "commands/demo/page.rs"]),
-    (
-        "crates/eigenhedge-cli/src",
-        &[
-            "commands/monitor/mod.rs",
-            "commands/monitor/record.rs",
-            "commands/monitor/session.rs",
-            "commands/monitor/summary.rs",
-        ],
-    ),
-    ("crates/eigenhedge-cli/src", &["commands/run/groups.rs", "commands/run/mod.rs", "commands/run/session.rs"]),
-    ("crates/eigenhedge-io/src", &["answers/form.rs", "answers/mod.rs", "answers/parquet.rs"]),
-    (
-        "crates/eigenhedge-io/src",
-        &["columnar/arrow.rs", "columnar/batches.rs", "columnar/mod.rs", "columnar/parquet.rs"],
-    ),
-    ("crates/eigenhedge-report/src", &["multiples.rs", "page/mod.rs", "page/table.rs", "run_report/mod.rs"]),
-    (
-        "crates/eigenhedge-report/src",
-        &["svg/labels.rs", "svg/legend.rs", "svg/mod.rs", "svg/panel.rs", "svg/series.rs"],
-    ),
-    ("python/src", &["errors.rs", "options.rs"]),
-];
-
 /// Path of a module below the crate root, as a list of names.
 type Module = Vec<String>;
 
@@ -50,17 +20,13 @@ struct Source {
     exports: Vec<(String, Vec<String>)>,
 }
 
-/// Returns a message for each cycle that is not in [`KNOWN`].
-pub fn faults(sources: &str, files: &[File]) -> Vec<String> {
-    let is_known = |group: &BTreeMap<String, Vec<String>>| {
-        let has_all = |known: &[&str]| group.keys().all(|file| known.contains(&file.as_str()));
-        KNOWN.iter().any(|(known_sources, known)| *known_sources == sources && has_all(known))
-    };
+/// Returns a message for each cycle.
+pub fn faults(files: &[File]) -> Vec<String> {
     let uses = |(file, used): (&String, &Vec<String>)| format!("{file} uses {}", used.join(" and "));
     let sentence = |group: BTreeMap<String, Vec<String>>| {
         format!("files in a circle: {}", group.iter().map(uses).collect::<Vec<_>>().join(", "))
     };
-    circles(files).into_iter().filter(|group| !is_known(group)).map(sentence).collect()
+    circles(files).into_iter().map(sentence).collect()
 }
 
 /// Returns the groups of files that use each other. Each file is listed with the files of its group that it uses.
@@ -271,5 +237,12 @@ mod tests {
         assert_eq!(found, [[""; 0]; 0]);
         let found = of(&[("a/mod.rs", "mod b;\nuse b::X;\npub struct Y;"), ("a/b.rs", "use super::Y;")]);
         assert_eq!(found, [["a/b.rs", "a/mod.rs"]]);
+    }
+
+    #[test]
+    fn every_circle_is_a_fault() {
+        let files = [("a.rs", "use crate::b::X;"), ("b.rs", "use crate::a::Y;"), ("c.rs", "use crate::a::Y;")];
+        let files = files.map(|(path, text)| (path.into(), text.to_owned()));
+        assert_eq!(faults(&files), ["files in a circle: a.rs uses b.rs, b.rs uses a.rs"]);
     }
 }

@@ -35,7 +35,7 @@ pub fn check(root: &Path) -> Result<(), String> {
         let sources = package.join("src");
         let (name, files) = (sources.strip_prefix(root).unwrap_or(&sources).to_string_lossy(), files(&sources)?);
         report(&name, misplaced_files(&files));
-        report(&name, circles::faults(&name, &files));
+        report(&name, circles::faults(&files));
     }
     let architecture = read(&root.join("ARCHITECTURE.md"))?;
     for Ordered { sources, section, column } in ORDERED {

@@ -14,6 +14,7 @@
 pub mod axis;
 mod calendar;
 pub mod chart;
+mod curve;
 pub mod downsample;
 pub mod escape;
 pub mod fleet_report;

@@ -1,10 +1,9 @@
 //! Small multiples: one plot per curve on common axes, with the other curves drawn faintly.
 
+use crate::curve::Curve;
 use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK, SERIES};
-use crate::run_report::Curve;
-use crate::svg::panel::label;
-use crate::svg::{self, number};
+use crate::svg::{self, label, number};
 use crate::text_layout;
 use std::fmt::Write as _;
 

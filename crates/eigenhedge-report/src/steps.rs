@@ -3,8 +3,7 @@
 
 use crate::escape::markup;
 use crate::palette::{Colour, FAINT, INK, SERIES};
-use crate::svg::panel::label;
-use crate::svg::{self, number};
+use crate::svg::{self, label, number};
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Formats of output tables: CSV, TSV, JSON Lines and Parquet.
 
+use super::cells::{Answer, Cell, CellKind};
 use super::number::write_number;
-use super::{Answer, Cell, CellKind};
 use crate::error::Fault;
 use crate::format::Format;
 use std::borrow::Cow;

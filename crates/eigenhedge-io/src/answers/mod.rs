@@ -13,17 +13,20 @@
 //! continues after the last synced row.
 
 mod behind;
+mod cells;
 mod form;
 mod number;
 mod parquet;
 mod verdict;
 
 pub use behind::Output;
+pub use cells::{Answer, Cell, CellKind};
 pub use form::Form;
 pub use verdict::{CAUSES, cause_columns, verdict_cells, verdict_columns};
 
 use crate::error::{Error, Fault};
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
+use cells::Columns;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fs::File;
@@ -39,21 +42,6 @@ pub enum Target {
     Standard,
     /// File with this path.
     File(PathBuf),
-}
-
-/// Answer to an input row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer<'a> {
-    /// Number of the row in its table, counted from 0.
-    pub row: u64,
-    /// Loss, averaged over the learner's random choice.
-    pub expected_loss: f64,
-    /// Loss of the choice that the learner drew.
-    pub loss: f64,
-    /// Coordinates of the row in the kept directions.
-    pub coordinates: &'a [f64],
-    /// Cells copied from the row, one for each name given to [`Answers::with_texts`].
-    pub texts: &'a [String],
 }
 
 /// Appends an answer as a line of JSON. `names` are the names of the copied cells.
@@ -93,31 +81,6 @@ pub struct Answers {
     is_safe: bool,
     rows: u64,
 }
-
-/// Type of an output column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CellKind {
-    /// Integers; some may be missing.
-    Whole,
-    /// Floating-point numbers; NaN if missing.
-    Number,
-    /// Strings.
-    Text,
-}
-
-/// Cell of a table whose columns have different types.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Cell<'a> {
-    /// Integer; `None` if missing.
-    Whole(Option<u64>),
-    /// Number; NaN if missing.
-    Number(f64),
-    /// String.
-    Text(&'a str),
-}
-
-/// Names and types of the columns of a table.
-type Columns = Vec<(String, CellKind)>;
 
 enum Sink {
     Nowhere,

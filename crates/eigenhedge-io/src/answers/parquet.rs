@@ -4,8 +4,8 @@
 //! Row groups are small enough to fit in memory during writing.
 
 #[cfg(feature = "parquet")]
-use super::CellKind;
-use super::Columns;
+use super::cells::CellKind;
+use super::cells::Columns;
 use std::fs::File;
 use std::io::{self, Read};
 

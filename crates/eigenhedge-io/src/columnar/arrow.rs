@@ -8,7 +8,7 @@
 //! and those of compressed buffers with the maximum that their bytes can contain, before anything is allocated.
 
 use super::batches::{Batches, Table, choose};
-use super::unsound;
+use super::damage::unsound;
 use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
 use crate::layout::Layout;

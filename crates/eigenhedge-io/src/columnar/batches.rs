@@ -2,7 +2,7 @@
 
 use super::catch_panics::guarded;
 use super::cell_text::{can_be_text, text_of};
-use super::{BATCH_CELLS, unsound};
+use super::damage::unsound;
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
@@ -15,6 +15,9 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Schema};
+
+/// Approximate number of cells decoded at a time.
+pub const BATCH_CELLS: usize = 1 << 17;
 
 /// Iterator over the batches of a table.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;

@@ -6,6 +6,7 @@
 mod charts;
 mod directions;
 
+pub use crate::curve::Curve;
 pub use directions::{Directions, Look};
 
 use crate::chart::Mark;
@@ -15,17 +16,6 @@ use crate::page::{Block, Folded, Page, Table, Tile};
 use crate::svg;
 use crate::svg::panel::Panel;
 use crate::top_k::Entry;
-
-/// Curve over the rows.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Curve {
-    /// Name in the legend.
-    pub name: String,
-    /// Number of each row.
-    pub rows: Vec<f64>,
-    /// Value at each row.
-    pub values: Vec<f64>,
-}
 
 /// Loss of the best fixed subspace in hindsight, as far as it is known.
 #[derive(Debug, Clone, PartialEq)]
@@ -121,25 +111,6 @@ pub struct RunReport {
     /// Times of some rows in seconds since 1970, in nondecreasing order; `None` if unknown. If times are known, the
     /// horizontal axis shows them.
     pub times: Option<Curve>,
-}
-
-impl Curve {
-    /// Creates a curve from the curve with this index in a recorder.
-    pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
-        let (rows, values) = curves.curve(index);
-        Self { name: name.into(), rows, values }
-    }
-
-    /// Returns the value at a row by linear interpolation; NaN for fewer than two rows. The row numbers must increase.
-    pub fn at(&self, row: f64) -> f64 {
-        let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
-        let (Some(&[x0, x1]), Some(&[y0, y1])) =
-            (self.rows[after - 1..].first_chunk::<2>(), self.values[after - 1..].first_chunk::<2>())
-        else {
-            return f64::NAN;
-        };
-        y0 + (y1 - y0) * ((row - x0) / (x1 - x0)).clamp(0.0, 1.0)
-    }
 }
 
 impl Placed {

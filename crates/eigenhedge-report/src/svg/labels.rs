@@ -1,8 +1,8 @@
 //! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
 //! and its line or ring is still drawn.
 
-use super::number;
-use super::panel::{Frame, label};
+use super::elements::{label, number};
+use super::frame::Frame;
 use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
 use crate::text_layout;

@@ -1,7 +1,6 @@
 //! Legend below the picture, in as many lines as necessary.
 
-use super::number;
-use super::panel::{TEXT_SIZE, label};
+use super::elements::{TEXT_SIZE, label, number};
 use super::series::{filled, shape, stroke};
 use crate::chart::{Chart, Kind, Series};
 use crate::palette::{INK, Look, look};

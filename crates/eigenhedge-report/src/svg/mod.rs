@@ -6,6 +6,8 @@
 //! Not done: a plotting library. Existing libraries draw pixels or lack style sheets, so that dark screens, accessible
 //! names and label placement would have to be added. The remaining drawing code is small.
 
+mod elements;
+mod frame;
 mod labels;
 mod legend;
 pub(crate) mod panel;
@@ -18,7 +20,8 @@ use crate::chart::Chart;
 use crate::escape::markup;
 use crate::palette::{self, INK, PAPER};
 use crate::text_layout;
-use panel::{Panel, TITLE_SIZE};
+pub(crate) use elements::{TITLE_SIZE, label, number};
+use panel::Panel;
 pub(crate) use simplify::simplify as simplified;
 
 /// Width of a single picture in pixels.
@@ -92,14 +95,4 @@ pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f6
         PAPER.light,
         if alone { "\n" } else { "" }
     )
-}
-
-/// Formats a coordinate with at most one decimal.
-pub(crate) fn number(value: f64) -> String {
-    let text = format!("{value:.1}");
-    match text.strip_suffix(".0") {
-        Some("-0") => "0".into(),
-        Some(whole) => whole.into(),
-        None => text,
-    }
 }

@@ -1,17 +1,16 @@
 //! One chart in its frame: title, axes, grid, content and legend.
 
+use super::elements::{TEXT_SIZE, TITLE_SIZE, label, number};
+use super::frame::Frame;
 use super::labels::{self, MARK_LINE};
-use super::{legend, number, series};
+use super::{legend, series};
 use crate::axis::{Axis, Ends, Extent};
 use crate::calendar::moment;
 use crate::chart::{Chart, Kind};
-use crate::escape::markup;
 use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK};
 use crate::text_layout;
 
-pub const TITLE_SIZE: f64 = 15.0;
-pub const TEXT_SIZE: f64 = 12.0;
 const MARGIN: f64 = 12.0;
 /// Height of the plotting area, as a share of the width of the picture.
 const ASPECT: f64 = 0.46;
@@ -24,37 +23,6 @@ pub struct Panel {
     pub height: f64,
     /// Description of the picture in words.
     pub description: String,
-}
-
-/// Plotting area with its axes.
-pub struct Frame {
-    pub left: f64,
-    pub top: f64,
-    pub width: f64,
-    pub height: f64,
-    pub x: Axis,
-    pub y: Axis,
-}
-
-impl Frame {
-    /// Returns the position of a point in the picture; `None` if it cannot be drawn.
-    pub fn place(&self, x: f64, y: f64) -> Option<(f64, f64)> {
-        Some((self.left + self.x.place(x)? * self.width, self.top + (1.0 - self.y.place(y)?) * self.height))
-    }
-
-    /// Returns the position of a point, even if it lies beyond the axes; `None` if it cannot be drawn.
-    pub fn place_near(&self, x: f64, y: f64) -> Option<(f64, f64)> {
-        let (x, y) = (self.x.place_near(x)?, self.y.place_near(y)?);
-        Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
-    }
-
-    fn right(&self) -> f64 {
-        self.left + self.width
-    }
-
-    fn bottom(&self) -> f64 {
-        self.top + self.height
-    }
 }
 
 impl Panel {
@@ -159,20 +127,6 @@ fn axes(chart: &Chart, frame: &Frame) -> String {
         format!("<path class=\"{class}-stroke\" stroke=\"{}\" fill=\"none\" d=\"{d}\"/>", colour.light)
     };
     path("grid", GRID, &grid) + &path("faint", FAINT, &lines) + &texts
-}
-
-/// Returns a text element; empty for an empty text.
-pub fn label(colour: Colour, class: &str, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
-    if text.trim().is_empty() {
-        return String::new();
-    }
-    format!(
-        "<text class=\"{class}-fill\" fill=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{size}\" {attributes}>{}</text>",
-        colour.light,
-        number(x),
-        number(y),
-        markup(text)
-    )
 }
 
 fn describe(chart: &Chart, horizontal: &Extent, vertical: &Extent) -> String {

@@ -1,7 +1,7 @@
 //! Drawing of the data: areas first, then error bars, lines and points.
 
-use super::number;
-use super::panel::Frame;
+use super::elements::number;
+use super::frame::Frame;
 use super::simplify::simplify;
 use crate::chart::{Chart, Kind, Series};
 use crate::palette::{Look, look};

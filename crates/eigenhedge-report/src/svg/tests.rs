@@ -1,6 +1,7 @@
 //! Property tests of pictures of random charts.
 
-use super::panel::{Frame, Panel};
+use super::frame::Frame;
+use super::panel::Panel;
 use super::*;
 use crate::axis::{Axis, Ends};
 use crate::chart::{Annotation, Kind, Mark, Point, Series, Tint};

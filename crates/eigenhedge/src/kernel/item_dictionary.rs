@@ -1,6 +1,7 @@
 //! Dictionaries of points of any type that has a kernel.
 
-use super::{Dictionary, Kernel, check_values};
+use super::checks::check_values;
+use super::{Dictionary, Kernel};
 use crate::error::Error;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};

@@ -33,13 +33,17 @@
 //! # Ok::<(), eigenhedge::Error>(())
 //! ```
 
+mod checks;
 mod item_dictionary;
+mod item_rows;
 mod items;
 #[cfg(test)]
 mod laws;
+mod measures;
 mod precomputed;
 mod registry;
 mod rows;
+mod values;
 mod vector_dictionary;
 mod vector_kernels;
 
@@ -49,8 +53,6 @@ pub use precomputed::Precomputed;
 pub use registry::{KERNELS, KernelEntry, KernelParameters};
 pub use vector_dictionary::Vectors;
 pub use vector_kernels::VectorKernel;
-
-use rows::Measure;
 
 use crate::error::Error;
 use crate::simplex::Multiplicity;
@@ -125,18 +127,4 @@ pub trait Dictionary {
 
     /// Returns the atom with this index.
     fn atom(&self, atom: usize) -> &Self::Point;
-}
-
-/// Returns `Err` if a kernel value is not finite or the kernel of the point with itself is negative.
-fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
-    if !(itself >= 0.0 && itself.is_finite()) {
-        return Err(Error::KernelValue { atom: None, rule: "finite and not negative", value: itself });
-    }
-    if rows::all_finite(row) {
-        return Ok(());
-    }
-    match row.iter().position(|value| !value.is_finite()) {
-        Some(atom) => Err(Error::KernelValue { atom: Some(atom), rule: "finite", value: row[atom] }),
-        None => Ok(()),
-    }
 }

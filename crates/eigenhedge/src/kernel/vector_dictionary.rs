@@ -1,8 +1,10 @@
 //! Dictionaries of vectors.
 
-use super::items::ItemRow;
-use super::rows::{Measure, Row, Working};
-use super::{Dictionary, VectorKernel, check_values};
+use super::checks::check_values;
+use super::item_rows::ItemRow;
+use super::measures::Measure;
+use super::rows::{Row, Working};
+use super::{Dictionary, VectorKernel};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::matrix_entries;

@@ -7,11 +7,9 @@
 //! References: Schölkopf & Smola, *Learning with Kernels* (2002), §13.1; Rasmussen & Williams, *Gaussian Processes
 //! for Machine Learning* (2006), §4.2; Jiao & Vert, *The Kendall and Mallows kernels for permutations* (2015).
 
-use super::items::ItemRow;
-use super::{Function, Kernel, Measure, TextItems};
+use super::measures::Measure;
+use super::{Function, TextItems};
 use crate::error::{Error, at_least_one, not_negative, positive};
-use crate::num::exp_lane;
-use crate::row::check_row;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
@@ -133,9 +131,6 @@ fn nested<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D
     result
 }
 
-/// Largest argument of a Matérn kernel. Larger ones are clipped to avoid `∞ · 0`, and the kernel is zero.
-const FAR: f64 = 1000.0;
-
 impl VectorKernel {
     /// Returns the sum of this kernel and another.
     pub fn plus(self, other: Self) -> Self {
@@ -232,13 +227,17 @@ impl VectorKernel {
         }
     }
 
-    /// Returns `k(a, b)`. Panics if the lengths differ, unless the kernel accepts rows of any length.
-    pub fn value(&self, a: &[f64], b: &[f64]) -> f64 {
-        if self.takes_items() {
-            return self.of_items(&ItemRow::new(self, a), &ItemRow::new(self, b));
+    /// Returns true if rows may have any length: for kernels on items and for [`Function`].
+    pub fn takes_items(&self) -> bool {
+        self.text_items().is_some() || matches!(self, Self::Function(_))
+    }
+
+    /// Returns the kind of items into which a text is divided, or `None` if the kernel does not accept texts.
+    pub fn text_items(&self) -> Option<TextItems> {
+        match self {
+            Self::Spectrum { items, .. } | Self::Intersection { items } | Self::Jaccard { items } => Some(*items),
+            _ => None,
         }
-        assert_eq!(a.len(), b.len(), "vectors of one length");
-        self.of_measures(&|measure| measure.of(a, b))
     }
 
     /// Returns true if Gram matrices of this kernel never have negative eigenvalues.
@@ -288,111 +287,6 @@ impl VectorKernel {
             Self::Spectrum { .. } | Self::Intersection { .. } | Self::Jaccard { .. } | Self::Function(_) => None,
         }
     }
-
-    /// Computes the kernel value of two vectors from their measures, which `of` returns.
-    pub(super) fn of_measures(&self, of: &dyn Fn(Measure) -> f64) -> f64 {
-        match self {
-            Self::Sum(parts) => parts.iter().map(|part| part.of_measures(of)).sum(),
-            Self::Product(parts) => parts.iter().map(|part| part.of_measures(of)).product(),
-            Self::Scaled { scale, kernel } => kernel.of_measures(of) * scale,
-            plain => {
-                let mut value = [0.0];
-                if let Some(measure) = plain.measure() {
-                    plain.apply(&[of(measure)], &mut value);
-                }
-                value[0]
-            }
-        }
-    }
-
-    /// Computes the values of an elementary kernel from `measures`, entry by entry, in loops that the compiler can
-    /// vectorize.
-    #[inline(always)]
-    pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
-        match self {
-            Self::Kendall { length } => {
-                let pairs = (length * length.saturating_sub(1) / 2) as f64;
-                map(measures, values, |discordant| if pairs > 0.0 { 1.0 - 2.0 * discordant / pairs } else { 0.0 });
-            }
-            Self::Polynomial { gamma, degree, coef0 } => {
-                map(measures, values, |product| gamma * product + coef0);
-                powers(values, *degree);
-            }
-            Self::Rbf { gamma } | Self::Laplacian { gamma } | Self::Mallows { gamma } => {
-                map(measures, values, |distance| exp_lane(-(gamma * distance)));
-            }
-            Self::Matern32 { length_scale } => {
-                let factor = 3f64.sqrt() / length_scale;
-                map(measures, values, |square| {
-                    let s = matern_argument(factor, square);
-                    (1.0 + s) * exp_lane(-s)
-                });
-            }
-            Self::Matern52 { length_scale } => {
-                let factor = 5f64.sqrt() / length_scale;
-                map(measures, values, |square| {
-                    let s = matern_argument(factor, square);
-                    (1.0 + s + s * s / 3.0) * exp_lane(-s)
-                });
-            }
-            Self::Sigmoid { gamma, coef0 } => map(measures, values, |product| (gamma * product + coef0).tanh()),
-            _ => values.copy_from_slice(measures),
-        }
-    }
-}
-
-impl Kernel<[f64]> for VectorKernel {
-    fn value(&self, a: &[f64], b: &[f64]) -> f64 {
-        Self::value(self, a, b)
-    }
-
-    fn check(&self, point: &[f64]) -> Result<(), Error> {
-        check_row("row", point, point.len())?;
-        self.check_point(point)
-    }
-
-    fn positive_definite(&self) -> bool {
-        Self::positive_definite(self)
-    }
-}
-
-#[inline(always)]
-fn map(measures: &[f64], values: &mut [f64], function: impl Fn(f64) -> f64) {
-    for (value, measure) in values.iter_mut().zip(measures) {
-        *value = function(*measure);
-    }
-}
-
-#[inline(always)]
-fn matern_argument(factor: f64, square: f64) -> f64 {
-    let s = factor * square.sqrt();
-    if s < FAR { s } else { FAR }
-}
-
-/// Raises every value to an integer power by repeated squaring, eight values at a time.
-#[inline(always)]
-fn powers(values: &mut [f64], degree: u32) {
-    let (groups, rest) = values.as_chunks_mut::<8>();
-    groups.iter_mut().for_each(|group| power(group, degree));
-    rest.iter_mut().for_each(|value| power(std::array::from_mut(value), degree));
-}
-
-#[inline(always)]
-fn power<const LANES: usize>(values: &mut [f64; LANES], degree: u32) {
-    let mut square = *values;
-    let mut result = [1.0; LANES];
-    let mut left = degree;
-    loop {
-        if left & 1 == 1 {
-            (0..LANES).for_each(|lane| result[lane] *= square[lane]);
-        }
-        left >>= 1;
-        if left == 0 {
-            break;
-        }
-        (0..LANES).for_each(|lane| square[lane] *= square[lane]);
-    }
-    *values = result;
 }
 
 /// Returns the number of monomials of one degree, `C(variables + degree - 1, degree)`.

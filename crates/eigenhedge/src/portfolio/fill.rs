@@ -1,99 +1,12 @@
 //! Rows with missing cells, filled in by the members together.
 //!
-//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the
-//! observed cells. The learned row is the combination `Σ w_i x_i` of these rows with the least leave-one-out error on
-//! the observed cells: with E the matrix of products of the members' leave-one-out errors, summed over cells, w
-//! minimizes `wᵀ E w` over weights that sum to 1 (Bates and Granger's combination of forecasts). Errors of different
-//! members partly cancel, so that the combination is better than any single member.
-//!
-//! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
-//! Negative weights are set to zero.
+//! Each member fills in the row from its own directions and center (`Subspace::fill`), and incurs the loss of the observed
+//! cells. The learned row is a combination of these rows (`fill_errors`).
 
 use super::Portfolio;
-use crate::error::Error;
-use crate::impute::solve;
-use crate::linalg::{Matrix, multiply};
+use super::fill_errors::{Filling, combination};
 use crate::span::Ambient;
-use crate::state::ensure;
-use crate::subspace::{Fill, Scales};
-use serde::{Deserialize, Serialize};
-
-/// Factor by which the products of errors decay per row.
-const MEMORY: f64 = 0.98;
-/// Share of the smallest diagonal entry that is added to the diagonal.
-const RAISED: f64 = 0.01;
-
-/// Products of the leave-one-out errors of pairs of members on observed cells. Empty before the first row
-/// with a missing cell.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct FillErrors(Matrix);
-
-/// Scratch space of the imputation.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Filling {
-    working: Fill,
-    own: Vec<f64>,
-    /// Row as filled in by each member, one column per member.
-    rows: Matrix,
-    /// Leave-one-out errors of each member, one column per member.
-    errors: Matrix,
-    /// Products of the errors including those of the current row, if that row was filled in.
-    products: Matrix,
-    /// Matrix of the normal equations for the weights.
-    normal: Matrix,
-    /// Weights of the members in the combination.
-    weights: Vec<f64>,
-    /// Loss of each member on the observed cells; empty for a complete row.
-    pub losses: Vec<f64>,
-}
-
-impl FillErrors {
-    /// Computes the decayed products plus those of the errors of one more row.
-    fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
-        multiply(out, errors.view().transpose(), errors.view());
-        for j in 0..self.0.columns() {
-            let before = self.0.column(j);
-            out.column_mut(j).iter_mut().zip(before).for_each(|(entry, before)| *entry += MEMORY * before);
-        }
-    }
-
-    /// Stores the new products, after a row was learned.
-    pub fn commit(&mut self, filling: &Filling) {
-        if !filling.losses.is_empty() {
-            self.0.clone_from(&filling.products);
-        }
-    }
-
-    /// Checks a deserialized state for this number of members.
-    pub fn check(&self, members: usize) -> Result<(), Error> {
-        let size = self.0.columns();
-        let fits = size == 0 || size == members && self.0.rows() == members;
-        ensure(fits, "the errors of fills must be those of all members")?;
-        let is_finite = (0..size).all(|j| self.0.column(j).iter().all(|entry| entry.is_finite()));
-        ensure(is_finite, "the errors of fills must be finite")
-    }
-}
-
-/// Computes the weights that sum to 1 and minimize `wᵀ E w`, where E has a raised diagonal. Negative weights
-/// are set to zero.
-fn combination(products: &Matrix, normal: &mut Matrix, weights: &mut Vec<f64>) {
-    let count = products.columns();
-    normal.clone_from(products);
-    let least = (0..count).map(|i| normal.column(i)[i]).fold(f64::INFINITY, f64::min);
-    (0..count).for_each(|i| normal.column_mut(i)[i] += RAISED * least);
-    weights.clear();
-    weights.resize(count, 1.0);
-    if least > 0.0 {
-        solve(normal, weights);
-    }
-    weights.iter_mut().for_each(|weight| *weight = weight.max(0.0));
-    let sum: f64 = weights.iter().sum();
-    if sum > 0.0 && sum.is_finite() {
-        weights.iter_mut().for_each(|weight| *weight /= sum);
-    } else {
-        weights.fill(1.0 / count as f64);
-    }
-}
+use crate::subspace::Scales;
 
 impl Portfolio<Ambient> {
     /// Sets the center of a column to its first observed cell.
@@ -128,34 +41,5 @@ impl Portfolio<Ambient> {
     /// Cancels the prepared trial.
     pub(crate) fn cancel_fill(&mut self) {
         self.scratch.0.filling.losses.clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn matrix(entries: &[&[f64]]) -> Matrix {
-        let mut matrix = Matrix::zeros(entries.len(), entries.len());
-        for (i, row) in entries.iter().enumerate() {
-            row.iter().enumerate().for_each(|(j, entry)| matrix.column_mut(j)[i] = *entry);
-        }
-        matrix
-    }
-
-    #[test]
-    fn better_members_and_different_ones_weigh_more() {
-        let (mut normal, mut weights) = (Matrix::default(), Vec::new());
-        combination(&matrix(&[&[1.0, 0.0], &[0.0, 4.0]]), &mut normal, &mut weights);
-        // The diagonal is raised by 0.01.
-        assert!((weights[0] - 4.01 / (1.01 + 4.01)).abs() <= 1e-15, "{weights:?}");
-        // Two members with equal errors count as one compared with a third.
-        combination(&matrix(&[&[1.0, 1.0, 0.0], &[1.0, 1.0, 0.0], &[0.0, 0.0, 1.0]]), &mut normal, &mut weights);
-        assert!((weights[0] - weights[1]).abs() <= 1e-12 && (weights[2] - 0.5).abs() < 0.02, "{weights:?}");
-        combination(&Matrix::zeros(3, 3), &mut normal, &mut weights);
-        assert_eq!(weights, [1.0 / 3.0; 3]);
-        // A member that is worse than a correlated one gets a negative weight and is left out.
-        combination(&matrix(&[&[1.0, 2.0], &[2.0, 4.0]]), &mut normal, &mut weights);
-        assert_eq!(weights, [1.0, 0.0]);
     }
 }

@@ -16,6 +16,7 @@
 //! dictionaries agree.
 
 mod fill;
+mod fill_errors;
 mod hedge;
 mod parallel;
 mod rows;
@@ -33,7 +34,7 @@ use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
 use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
-use fill::{FillErrors, Filling};
+use fill_errors::{FillErrors, Filling};
 use rows::Rows;
 use serde::{Deserialize, Serialize};
 

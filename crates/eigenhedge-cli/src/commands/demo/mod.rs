@@ -1,22 +1,16 @@
 //! `demo`: all learners on a synthetic stream that changes twice.
 
+mod learners;
 mod page;
 
 use crate::args::DemoArgs;
 use crate::files::judge_place;
 use crate::stdout;
 use anyhow::Result;
-use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Mixing, Model, Random, Spec, streams, trial};
+use eigenhedge::streams;
 use eigenhedge_io::{printable_path, write_whole};
-use eigenhedge_pages::run::Recorder;
+use learners::{AUTO, FOLLOWING, KEPT, Outcome, STEADY, alpha, learners, measure};
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
-
-const KEPT: usize = 2;
-
-const AUTO: &str = "auto";
-const FOLLOWING: &str = "tracking + fixed share";
-const STEADY: &str = "tracking";
 
 const NEXT: &str = "\
 Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your own rows; eigenhedge run --help says how.
@@ -40,73 +34,6 @@ pub fn demo(args: &DemoArgs) -> Result<()> {
         None => format!("{text}\n{NEXT}"),
     };
     stdout::print(&text)
-}
-
-/// Returns the learners by name. They have the defaults of `run`, except that tracking also appears with other mixing
-/// rules.
-fn learners() -> Vec<(&'static str, Spec)> {
-    let spec = |kind| Spec::new(kind, KEPT);
-    let tracking = |mixing| Spec { mixing, ..spec(Kind::Tracking) };
-    vec![
-        (AUTO, spec(Kind::Auto)),
-        ("follow the leader", spec(Kind::Leader)),
-        ("forgetting leader", spec(Kind::ForgettingLeader)),
-        (STEADY, tracking(Mixing::None)),
-        (FOLLOWING, spec(Kind::Tracking)),
-        ("tracking + past average", tracking(Mixing::PastAverage { alpha: alpha() })),
-        ("anchored", spec(Kind::Anchored)),
-        ("product sets", spec(Kind::ProductSets)),
-        ("perturbed leader", spec(Kind::PerturbedLeader)),
-        ("additive", spec(Kind::Additive)),
-        ("Hebbian (gha)", spec(Kind::Gha)),
-    ]
-}
-
-/// Returns the default mixing share of tracking.
-fn alpha() -> f64 {
-    match Spec::new(Kind::Tracking, KEPT).mixing {
-        Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => alpha,
-        _ => 0.0,
-    }
-}
-
-/// Result of one learner: its model after the stream, losses and time.
-struct Outcome {
-    name: &'static str,
-    run: Model,
-    recorder: Recorder,
-    /// Mean and standard deviation of the total realised loss over the draws.
-    realised: (f64, f64),
-    seconds_per_row: f64,
-}
-
-impl Outcome {
-    fn expected_loss(&self) -> f64 {
-        self.run.totals().expected_loss
-    }
-}
-
-fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
-    // The learned state does not depend on the draws, so all draws share one learner. The first row sets the center and is not
-    // counted.
-    let mut learner = AnyLearner::new(spec, stream[0].len())?;
-    let (first, charged) = stream.split_at(usize::from(spec.center.is_some()));
-    for row in first {
-        trial(&mut learner, &Instance::from(&row[..]), &mut Random::seeded(args.seed))?;
-    }
-    let totals = eigenhedge_lab::totals(learner, charged, (args.seed, args.draws as usize), &|_| {})?;
-    let comparators = Comparators::new(false, 0);
-    let mut run = Model::with_comparators(spec.clone(), stream[0].len(), args.seed.wrapping_add(1), comparators)?;
-    let mut recorder = Recorder::new(&run, false);
-    let mut spent = Duration::ZERO;
-    for (number, row) in (0..).zip(stream) {
-        let start = Instant::now();
-        let loss = run.step(row)?;
-        spent += start.elapsed();
-        recorder.enter(number, None, loss, &run);
-    }
-    let seconds_per_row = spent.as_secs_f64() / stream.len() as f64;
-    Ok(Outcome { name, run, recorder, realised: totals.drawn(), seconds_per_row })
 }
 
 fn introduction(args: &DemoArgs, stream: &[Vec<f64>]) -> String {
@@ -183,24 +110,4 @@ fn least_of_the_others(results: &[Outcome]) -> Option<(&'static str, f64)> {
     let others =
         results.iter().filter(|result| result.name != AUTO).map(|result| (result.name, result.expected_loss()));
     others.min_by(|a, b| a.1.total_cmp(&b.1))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shared_draws_equal_separate_runs_bit_for_bit() {
-        let stream: Vec<Vec<f64>> = streams::switching(8, 2, 3, 40, 5);
-        for (name, spec) in learners() {
-            let learner = AnyLearner::new(&spec, 8).unwrap();
-            let shared = eigenhedge_lab::totals(learner.clone(), &stream, (0, 4), &|_| {}).unwrap();
-            let separate = (1..=4).map(|seed| {
-                let (mut learner, mut random) = (learner.clone(), Random::seeded(seed));
-                let mut step = |row: &Vec<f64>| trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap();
-                stream.iter().map(|row| step(row).realised).fold(0.0, |total, loss| total + loss)
-            });
-            assert_eq!(shared.drawn().0, separate.sum::<f64>() / 4.0, "{name}");
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! HTML page of the demo, for readers who do not know the program.
 
-use super::{AUTO, KEPT, Outcome};
+use super::learners::{AUTO, KEPT, Outcome};
 use anyhow::{Context, Result};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::BestSubspace;

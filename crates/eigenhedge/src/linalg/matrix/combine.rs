@@ -3,8 +3,30 @@
 //! Cost: the tall matrix is read and written once. A few rows at a time stay in the first-level cache until all their
 //! products are computed. A general product would copy them twice.
 
-use super::Matrix;
-use pulp::{Simd, WithSimd};
+use super::{LINE, Matrix};
+use crate::threads::{share_out, worthwhile};
+use pulp::{Arch, Simd, WithSimd};
+
+impl Matrix {
+    /// Computes `A ← A R` in place. `working` is a buffer.
+    pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
+        assert_eq!(self.columns, rotation.rows, "shapes agree");
+        assert!(rotation.columns <= self.columns, "no more columns than before");
+        let (rows, stride, count) = (self.rows, self.stride, self.columns);
+        let entries = &mut self.data[self.start..];
+        self.columns = rotation.columns;
+        let lines = rows.div_ceil(LINE);
+        if worthwhile(lines, rows * count) < 2 {
+            return Arch::new().dispatch(Combine { entries, stride, rows, rotation, working });
+        }
+        let mut columns: Vec<&mut [f64]> = entries.chunks_mut(stride).take(count).collect();
+        share_out(lines, rows * count, |share| {
+            let own = columns.iter_mut().map(|column| column.split_off_mut(..share.len() * LINE).unwrap_or_default());
+            let combine = CombineSome { columns: own.collect(), rotation };
+            move || Arch::new().dispatch(combine)
+        });
+    }
+}
 
 /// Access to the columns of a matrix in SIMD vectors of consecutive rows.
 trait Grid<V> {
@@ -15,13 +37,13 @@ trait Grid<V> {
 }
 
 /// Task that computes `A ← A R` for a matrix A with the given entries, stride and number of rows.
-pub(super) struct Combine<'a> {
-    pub entries: &'a mut [f64],
-    pub stride: usize,
-    pub rows: usize,
-    pub rotation: &'a Matrix,
+struct Combine<'a> {
+    entries: &'a mut [f64],
+    stride: usize,
+    rows: usize,
+    rotation: &'a Matrix,
     /// Buffer for the product of a few rows.
-    pub working: &'a mut Vec<f64>,
+    working: &'a mut Vec<f64>,
 }
 
 struct Strided<'a, V> {
@@ -55,9 +77,9 @@ impl WithSimd for Combine<'_> {
 
 /// Task that computes `A ← A R` for some rows of A. All columns must have the same length, a multiple of the
 /// SIMD width.
-pub(super) struct CombineSome<'a> {
-    pub columns: Vec<&'a mut [f64]>,
-    pub rotation: &'a Matrix,
+struct CombineSome<'a> {
+    columns: Vec<&'a mut [f64]>,
+    rotation: &'a Matrix,
 }
 
 struct Sliced<'a, V> {

@@ -10,8 +10,6 @@ mod subtract_projection;
 pub(crate) use append_with_products::{Intake, Source, WINDOW};
 
 use crate::num::dot;
-use crate::threads::{share_out, worthwhile};
-use combine::{Combine, CombineSome};
 use faer::{Accum, MatMut, MatRef, Par};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
@@ -184,25 +182,6 @@ impl Matrix {
         let (_, residual) = self.columns_and_spare();
         residual.iter_mut().for_each(|x| *x *= scale);
         self.columns += 1;
-    }
-
-    /// Computes `A ← A R` in place. `working` is a buffer.
-    pub(crate) fn combine(&mut self, rotation: &Matrix, working: &mut Vec<f64>) {
-        assert_eq!(self.columns, rotation.rows, "shapes agree");
-        assert!(rotation.columns <= self.columns, "no more columns than before");
-        let (rows, stride, count) = (self.rows, self.stride, self.columns);
-        let entries = &mut self.data[self.start..];
-        self.columns = rotation.columns;
-        let lines = rows.div_ceil(LINE);
-        if worthwhile(lines, rows * count) < 2 {
-            return Arch::new().dispatch(Combine { entries, stride, rows, rotation, working });
-        }
-        let mut columns: Vec<&mut [f64]> = entries.chunks_mut(stride).take(count).collect();
-        share_out(lines, rows * count, |share| {
-            let own = columns.iter_mut().map(|column| column.split_off_mut(..share.len() * LINE).unwrap_or_default());
-            let combine = CombineSome { columns: own.collect(), rotation };
-            move || Arch::new().dispatch(combine)
-        });
     }
 
     /// Overwrites the spare column with the vector stored `distance` columns after it.

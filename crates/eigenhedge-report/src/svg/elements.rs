@@ -1,0 +1,33 @@
+//! SVG text elements and coordinates.
+
+use crate::escape::markup;
+use crate::palette::Colour;
+
+/// Font size of titles, in pixels.
+pub const TITLE_SIZE: f64 = 15.0;
+/// Font size of other texts, in pixels.
+pub const TEXT_SIZE: f64 = 12.0;
+
+/// Returns a text element; empty for an empty text.
+pub fn label(colour: Colour, class: &str, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    format!(
+        "<text class=\"{class}-fill\" fill=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{size}\" {attributes}>{}</text>",
+        colour.light,
+        number(x),
+        number(y),
+        markup(text)
+    )
+}
+
+/// Formats a coordinate with at most one decimal.
+pub fn number(value: f64) -> String {
+    let text = format!("{value:.1}");
+    match text.strip_suffix(".0") {
+        Some("-0") => "0".into(),
+        Some(whole) => whole.into(),
+        None => text,
+    }
+}

@@ -1,0 +1,236 @@
+//! Measures of two vectors: inner products, distances, cosines and discordant pairs, in vectorized loops.
+//!
+//! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference costs one
+//! more instruction per load, which is little compared with the load. In return, equal vectors have distance exactly zero and
+//! nearly equal ones an accurate distance. The sums use all lanes of the processor, so their last bits differ between
+//! processors. On one processor a row and a single value have the same bits.
+
+use crate::linalg::Matrix;
+use pulp::{Arch, Simd, WithSimd};
+
+/// Quantity of two vectors on which an elementary kernel depends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    /// Inner product `a·b`.
+    Product,
+    /// Squared distance `|a - b|²`.
+    SquaredDistance,
+    /// Sum of absolute differences `Σ|a_i - b_i|`.
+    AbsoluteDistance,
+    /// Cosine `a·b / (|a| |b|)`.
+    Cosine,
+    /// Number of pairs of entries that the vectors rank in opposite order.
+    Discordance,
+}
+
+impl Measure {
+    /// Number of measures.
+    pub(super) const COUNT: usize = 5;
+
+    /// Returns the measure of two vectors. The result is bit-identical to the entry of a kernel row.
+    pub(super) fn of(self, a: &[f64], b: &[f64]) -> f64 {
+        match self {
+            Self::Product => Arch::new().dispatch(Pair { a, b, term: Product }),
+            Self::SquaredDistance => Arch::new().dispatch(Pair { a, b, term: SquaredDifference }),
+            Self::AbsoluteDistance => Arch::new().dispatch(Pair { a, b, term: AbsoluteDifference }),
+            Self::Cosine => cosine(Self::Product.of(a, b), Self::Product.of(a, a), Self::Product.of(b, b)),
+            Self::Discordance => discordant(a, b),
+        }
+    }
+
+    /// Computes the measure of a point with all atoms. `squares` contains the squared norms of the atoms, and `square`
+    /// is the squared norm of the point.
+    pub(super) fn of_all(
+        self,
+        (atoms, squares): (&Matrix, &[f64]),
+        (point, square): (&[f64], f64),
+        out: &mut Vec<f64>,
+    ) {
+        match self {
+            Self::Product => all_sums(atoms, point, out, Product),
+            Self::SquaredDistance => all_sums(atoms, point, out, SquaredDifference),
+            Self::AbsoluteDistance => all_sums(atoms, point, out, AbsoluteDifference),
+            Self::Cosine => {
+                all_sums(atoms, point, out, Product);
+                Arch::new().dispatch(Cosines { squares, square, values: out });
+            }
+            Self::Discordance => {
+                out.clear();
+                out.extend((0..atoms.columns()).map(|atom| discordant(atoms.column(atom), point)));
+            }
+        }
+    }
+
+    /// Returns the measure of a vector with itself, from its squared norm.
+    pub(super) fn of_itself(self, square: f64) -> f64 {
+        match self {
+            Self::Product => square,
+            Self::SquaredDistance | Self::AbsoluteDistance | Self::Discordance => 0.0,
+            Self::Cosine if square == 0.0 => 0.0,
+            // A row whose squared norm is not finite must be rejected.
+            Self::Cosine if !square.is_finite() => f64::NAN,
+            Self::Cosine => 1.0,
+        }
+    }
+}
+
+/// Counts the pairs of entries that two rankings put in opposite order, in O(n²) operations.
+fn discordant(a: &[f64], b: &[f64]) -> f64 {
+    let opposite = |i: usize| {
+        let later = a[i + 1..].iter().zip(&b[i + 1..]);
+        later.map(|(x, y)| u64::from((a[i] < *x) != (b[i] < *y))).sum::<u64>()
+    };
+    (0..a.len()).map(opposite).sum::<u64>() as f64
+}
+
+/// Returns `a·b / (|a| |b|)` from the product and the squared norms, clipped to [-1, 1].
+#[inline(always)]
+fn cosine(product: f64, a: f64, b: f64) -> f64 {
+    let norms = a.sqrt() * b.sqrt();
+    let cosine = product / norms;
+    // These comparisons leave NaN unchanged.
+    let cosine = if cosine > 1.0 { 1.0 } else { cosine };
+    let cosine = if cosine < -1.0 { -1.0 } else { cosine };
+    if norms == 0.0 { 0.0 } else { cosine }
+}
+
+/// Term that is summed over the entries of two vectors. It must be zero if both entries are zero.
+trait Term: Copy {
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s;
+}
+
+#[derive(Clone, Copy)]
+struct Product;
+
+#[derive(Clone, Copy)]
+struct SquaredDifference;
+
+#[derive(Clone, Copy)]
+struct AbsoluteDifference;
+
+impl Term for Product {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.mul_add_e_f64s(a, b, sum)
+    }
+}
+
+impl Term for SquaredDifference {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+        let difference = simd.sub_f64s(a, b);
+        simd.mul_add_e_f64s(difference, difference, sum)
+    }
+}
+
+impl Term for AbsoluteDifference {
+    #[inline(always)]
+    fn add<S: Simd>(self, simd: S, sum: S::f64s, a: S::f64s, b: S::f64s) -> S::f64s {
+        simd.add_f64s(sum, simd.max_f64s(simd.sub_f64s(a, b), simd.sub_f64s(b, a)))
+    }
+}
+
+/// Computes `Σ term(a_i, b_i)` for several vectors a and one vector b, with one running sum per lane.
+///
+/// Contains no closures, because their bodies would not be compiled for the detected processor.
+#[inline(always)]
+fn sums<S: Simd, T: Term, const N: usize>(simd: S, columns: [&[f64]; N], b: &[f64], term: T) -> [f64; N] {
+    let (b_body, b_rest) = S::as_simd_f64s(b);
+    let mut bodies = [b_body; N];
+    for c in 0..N {
+        bodies[c] = &S::as_simd_f64s(columns[c]).0[..b_body.len()];
+    }
+    let mut sums = [simd.splat_f64s(0.0); N];
+    for (i, b) in b_body.iter().enumerate() {
+        for c in 0..N {
+            sums[c] = term.add(simd, sums[c], bodies[c][i], *b);
+        }
+    }
+    if !b_rest.is_empty() {
+        let rest = simd.partial_load_f64s(b_rest);
+        for c in 0..N {
+            let a = simd.partial_load_f64s(&columns[c][b.len() - b_rest.len()..]);
+            sums[c] = term.add(simd, sums[c], a, rest);
+        }
+    }
+    let mut totals = [0.0; N];
+    for c in 0..N {
+        totals[c] = simd.reduce_sum_f64s(sums[c]);
+    }
+    totals
+}
+
+/// Number of entries per block. The point stays in the first-level cache while the atoms are read.
+const BLOCK: usize = 2048;
+
+/// Number of atoms per group. Eight independent sums hide the latency of an addition.
+const GROUP: usize = 8;
+
+fn all_sums(atoms: &Matrix, point: &[f64], out: &mut Vec<f64>, term: impl Term) {
+    out.clear();
+    out.resize(atoms.columns(), 0.0);
+    Arch::new().dispatch(AllSums { atoms, point, out, term });
+}
+
+struct AllSums<'a, T> {
+    atoms: &'a Matrix,
+    point: &'a [f64],
+    out: &'a mut [f64],
+    term: T,
+}
+
+impl<T: Term> WithSimd for AllSums<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { atoms, point, out, term } = self;
+        for (block, point) in point.chunks(BLOCK).enumerate() {
+            let entries = |atom: usize| &atoms.column(atom)[block * BLOCK..][..point.len()];
+            let (groups, rest) = out.as_chunks_mut::<GROUP>();
+            let done = GROUP * groups.len();
+            for (group, out) in groups.iter_mut().enumerate() {
+                let columns = std::array::from_fn::<_, GROUP, _>(|c| entries(GROUP * group + c));
+                for (out, sum) in out.iter_mut().zip(sums(simd, columns, point, term)) {
+                    *out += sum;
+                }
+            }
+            for (i, out) in rest.iter_mut().enumerate() {
+                *out += sums(simd, [entries(done + i)], point, term)[0];
+            }
+        }
+    }
+}
+
+struct Pair<'a, T> {
+    a: &'a [f64],
+    b: &'a [f64],
+    term: T,
+}
+
+impl<T: Term> WithSimd for Pair<'_, T> {
+    type Output = f64;
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> f64 {
+        let mut total = 0.0;
+        for (a, b) in self.a.chunks(BLOCK).zip(self.b.chunks(BLOCK)) {
+            total += sums(simd, [a], b, self.term)[0];
+        }
+        total
+    }
+}
+
+struct Cosines<'a> {
+    squares: &'a [f64],
+    square: f64,
+    values: &'a mut [f64],
+}
+
+impl WithSimd for Cosines<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        for (value, square) in self.values.iter_mut().zip(self.squares) {
+            *value = cosine(*value, *square, self.square);
+        }
+    }
+}
