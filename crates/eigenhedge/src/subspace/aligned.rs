@@ -33,7 +33,8 @@ struct Working {
     rotation: Matrix,
     polar: Polar,
     product: Matrix,
-    transposed: Matrix,
+    transposed_basis: Matrix,
+    transposed_rotation: Matrix,
     part: Vec<f64>,
     /// Coordinates of the last row.
     coordinates: Vec<f64>,
@@ -53,17 +54,17 @@ impl Aligned {
     /// Rotates the basis of the given directions (one per column) to be nearest to the last basis, and stores it as the
     /// new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
-        let Working { overlaps, rotation, polar, product, transposed, .. } = &mut self.scratch.0;
+        let Working { overlaps, rotation, polar, product, transposed_basis, transposed_rotation, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
         if directions.columns() == 0 {
             self.basis.resize(0, kept);
             return;
         }
-        transposed.transpose_of(&self.basis);
-        multiply_small(overlaps, transposed, directions);
+        transposed_basis.transpose_of(&self.basis);
+        multiply_small(overlaps, transposed_basis, directions);
         polar.nearest(overlaps, rotation);
-        transposed.transpose_of(rotation);
-        multiply_small(product, directions, transposed);
+        transposed_rotation.transpose_of(rotation);
+        multiply_small(product, directions, transposed_rotation);
         std::mem::swap(product, &mut self.basis);
     }
 

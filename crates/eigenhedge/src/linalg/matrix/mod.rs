@@ -108,10 +108,10 @@ impl Matrix {
     /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);
+        let own = &mut self.data[self.start..];
         for j in 0..other.columns {
-            for (i, entry) in other.column(j).iter().enumerate() {
-                self.data[self.start + i * self.stride + j] = *entry;
-            }
+            let places = own[j..].iter_mut().step_by(self.stride);
+            places.zip(other.column(j)).for_each(|(place, entry)| *place = *entry);
         }
     }
 
