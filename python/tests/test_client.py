@@ -2,18 +2,17 @@
 
 import http.server
 import json
-import os
 import subprocess
 import threading
 from typing import ClassVar
 
 import pytest
+from conftest import PROGRAM, needs_program
 
 import eigenhedge
 from eigenhedge.client import Client, ServiceError
 
 #: The program, built with the feature ``serve``.
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
 
 class Echo(http.server.BaseHTTPRequestHandler):
@@ -93,7 +92,7 @@ def test_the_client_is_part_of_the_package():
     assert eigenhedge.Client is Client
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+@needs_program
 def test_the_service_learns_what_the_package_learns(tmp_path):
     command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
