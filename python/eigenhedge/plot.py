@@ -23,23 +23,23 @@ import numpy as np
 
 from ._core import Model
 from ._optional import needed
+from ._plot_data import check_run, components_of, model_of, of_one_key, shares_of, stretches, summary_of, thinned
 from ._summary import rounded
 from ._times import wall_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
     from ._alarms import Alarms
     from ._online import Online
     from ._run import RunResult
-    from ._types import Floats, Summary, Table
+    from ._types import Table
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
-#: Maximum number of column names on an axis, of letters per name, and of points per curve.
-NAMES, LONGEST, POINTS = 40, 16, 1000
+#: Maximum number of column names on an axis, and of letters per name.
+NAMES, LONGEST = 40, 16
 
 
 def losses(run: RunResult, ax: Axes | None = None) -> Axes:
@@ -67,14 +67,14 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     >>> eigenhedge.plot.losses(eigenhedge.run(X, 2)).get_ylabel()
     'total loss'
     """
-    _check_run(run, "losses")
+    check_run(run, "losses")
     ax = _axes(ax)
     # Skipped rows have no loss. The first of the other rows may only set the center.
     seen = np.flatnonzero(~np.isnan(run.losses))
     first = 0 if run.summary["first_row_loss"] is None or not len(seen) else int(seen[0]) + 1
     rows = np.arange(first, len(run.losses))
     drawn, expected = (np.cumsum(np.nan_to_num(values[first:])) for values in (run.losses, run.expected_losses))
-    shown = _thinned(len(rows))
+    shown = thinned(len(rows))
     ax.plot(rows[shown], drawn[shown], lw=1, alpha=0.6, label="loss as drawn")
     ax.plot(rows[shown], expected[shown], lw=2, label="expected loss")
     highest = top = max(float(drawn.max(initial=0.0)), float(expected.max(initial=0.0)), 1e-300)
@@ -118,7 +118,7 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     >>> eigenhedge.plot.portfolio(eigenhedge.run(X, 2, learner="auto")).get_xlabel()
     'weight after the last row'
     """
-    members = _summary_of(run)["members"]
+    members = summary_of(run)["members"]
     if not members:
         raise ValueError("only a portfolio (learner='auto') has weights to draw")
     ax = _axes(ax)
@@ -153,7 +153,7 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     'direction'
     """
     ax = _axes(ax)
-    inner = _model(model)
+    inner = model_of(model)
     kept, energies = inner.inclusion, inner.energies
     directions = np.arange(1, len(kept) + 1)
     if energies is not None and energies[1] > 0:
@@ -193,7 +193,7 @@ def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = No
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['a', 'b', 'c']
     """
-    components, labels = _components(model, names)
+    components, labels = components_of(model, names)
     ax = _axes(ax)
     limit = float(np.abs(components).max()) or 1.0
     image = ax.imshow(components, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
@@ -243,10 +243,10 @@ def biplot(
     >>> eigenhedge.plot.biplot(eigenhedge.run(X, 2), X).get_xlabel().startswith("direction 1")
     True
     """
-    components, labels = _components(model, names)
+    components, labels = components_of(model, names)
     if max(directions) >= len(components):
         raise ValueError(f"directions must be less than {len(components)}, got {directions}")
-    z = _model(model).transform(X)[:, list(directions)]
+    z = model_of(model).transform(X)[:, list(directions)]
     ax = _axes(ax)
     ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, vmax=1.5 * len(z), s=6)
     loads = components[list(directions)].T
@@ -259,7 +259,7 @@ def biplot(
         ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": "tab:red", "alpha": 0.8})
         ax.annotate(labels[i], tip, 1.08 * tip, color="tab:red", ha="center", va="center", path_effects=[outline])
     limit = 1.2 * max(float(np.abs(z).max()), reach * float(np.abs(loads).max()))
-    shares = _shares(model)
+    shares = shares_of(model)
     x, y = (f"direction {i + 1}" + ("" if shares is None else f" ({shares[i]:.1%} of the energy)") for i in directions)
     ax.set(xlabel=x, ylabel=y, xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     return _plain(ax)
@@ -292,7 +292,7 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
     >>> eigenhedge.plot.spectrum(eigenhedge.run(X, 2), window=50).get_ylabel()
     'share of the energy of 50 rows'
     """
-    _check_run(run, "spectrum")
+    check_run(run, "spectrum")
     rows, k = run.coordinates.shape
     coordinates, lost = np.nan_to_num(run.coordinates), np.nan_to_num(run.expected_losses)
     window = max(1, min(rows, max(rows // 60, 4 * k, 20))) if window is None else window
@@ -337,7 +337,7 @@ def overview(run: RunResult) -> Figure:
     >>> len(figure.axes)  # four plots and a color bar
     5
     """
-    _check_run(run, "overview")
+    check_run(run, "overview")
     figure = _pyplot().figure(figsize=(11, 7.5), layout="constrained")
     axes = figure.subplots(2, 2)
     losses(run, axes[0, 0])
@@ -384,7 +384,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['score', 'Q', 'T²']
     """
-    alarms = _of_one_key(alarms, key)
+    alarms = of_one_key(alarms, key)
     times = wall_times(alarms.index) if times is None else times
     x = alarms.row if times is None else np.asarray(times)
     if len(x) != len(alarms):
@@ -404,7 +404,7 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     for ax, (name, values, limits) in zip(axes, shown, strict=False):
         ax.plot(x, values, lw=0.8, label="value")
         ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
-        for start, end in _stretches(alarms.drift):
+        for start, end in stretches(alarms.drift):
             ax.axvspan(x[start], x[min(end, len(x) - 1)], color="tab:orange", alpha=0.2, lw=0, label="drift")
         for change in alarms.changes:
             if change["start"] in places:
@@ -428,34 +428,9 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     return figure
 
 
-def _of_one_key(alarms: Alarms, key: object) -> Alarms:
-    """Return the results of the key, which may be None if there is only one key."""
-    if not hasattr(alarms, "reference_limit"):
-        raise TypeError(f"plot.monitor needs the Alarms that update returns, got a {type(alarms).__name__}")
-    if key is not None:
-        return alarms.of_key(key)
-    keys = sorted(set(alarms.key or []))
-    if len(keys) > 1:
-        raise ValueError(f"the rows have {len(keys)} keys: set key to the one to plot, for example key={keys[0]!r}")
-    return alarms
-
-
-def _check_run(run: RunResult, name: str) -> None:
-    if not hasattr(run, "expected_losses"):
-        raise TypeError(
-            f"plot.{name} needs the result of eigenhedge.run, which has the loss of each row, got a {type(run).__name__}"
-        )
-
-
 def _legend_above(ax: Axes, columns: int, *handles: Any) -> None:
     place: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0), "ncols": columns}
     ax.legend(*handles, **place, frameon=False, fontsize="small", handlelength=1.5, columnspacing=1.2)
-
-
-def _stretches(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """Return the start of each run of true values, and the index after its end."""
-    edges = np.flatnonzero(np.diff(mask.astype(int), prepend=0, append=0))
-    return [(int(start), int(end)) for start, end in zip(edges[::2], edges[1::2])]
 
 
 def _pyplot() -> Any:
@@ -469,41 +444,3 @@ def _axes(ax: Axes | None) -> Axes:
 def _plain(ax: Axes) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
     return ax
-
-
-def _thinned(count: int) -> Any:
-    """Return the indices of the points to draw, including the first and the last."""
-    return np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))
-
-
-def _components(model: RunResult | Model | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
-    """Return the directions and the names of the columns."""
-    inner = _model(model)
-    components = inner.components
-    if components is None:
-        raise ValueError("through a kernel there are no loadings of columns")
-    if names is None:
-        names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = inner.feature_names
-    labels = [str(i) for i in range(inner.dim)] if names is None else [str(name) for name in names]
-    if len(labels) != inner.dim:
-        raise ValueError(f"there must be a name for each of the {inner.dim} columns, got {len(labels)}")
-    return components, labels
-
-
-def _shares(model: RunResult | Model | Online) -> Floats | None:
-    energies = _model(model).energies
-    return None if energies is None or not energies[1] > 0 else energies[0] / energies[1]
-
-
-def _model(model: RunResult | Model | Online) -> Model:
-    found = getattr(model, "model_", None) or getattr(model, "model", model)
-    if not isinstance(found, Model):
-        way = "; of a Pipeline, pass its last step, pipeline[-1]" if hasattr(model, "steps") else ""
-        raise TypeError(f"the plot needs a Model, an online estimator or the result of run, got a {type(model).__name__}{way}")
-    return found
-
-
-def _summary_of(model: RunResult | Model | Online) -> Summary:
-    return _model(model).summary

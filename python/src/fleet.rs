@@ -3,7 +3,8 @@
 use crate::arrays::{Rows, as_table, table};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
-use crate::model::{Answers, PyModel};
+use crate::learning::Answers;
+use crate::model::PyModel;
 use crate::options::{Named, given};
 use crate::spelling::spelling;
 use crate::state::{State, lock};

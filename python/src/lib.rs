@@ -9,11 +9,13 @@ mod alarms;
 mod arrays;
 mod batch;
 mod bounds;
+mod embedding;
 mod errors;
 mod experts;
 mod fleet;
 mod interrupt;
 mod items;
+mod learning;
 mod model;
 mod moments;
 mod monitor;
@@ -24,6 +26,7 @@ mod pair;
 mod preimage;
 mod spelling;
 mod state;
+mod trial;
 
 use pyo3::prelude::*;
 
@@ -34,7 +37,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("_DEFAULTS", options::defaults(module.py())?)?;
     module.add_class::<model::PyModel>()?;
-    module.add_class::<model::Trial>()?;
+    module.add_class::<trial::Trial>()?;
     module.add_class::<fleet::Groups>()?;
     module.add_class::<moments::Folded>()?;
     module.add_class::<batch::KernelComponents>()?;

@@ -1,14 +1,17 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
 
-use crate::arrays::{Given, Rows, as_table, numbers, table, transposed};
-use crate::errors::{check_room, refused, refused_row};
-use crate::interrupt::{alone, each, each_lot};
+use crate::arrays::{Rows, as_table, numbers, table, transposed};
+use crate::embedding::{Embedded, embedded, reconstructed};
+use crate::errors::refused;
+use crate::interrupt::alone;
 use crate::items::Points;
+use crate::learning::{self, Answers, square, warm_up};
 use crate::options::{Named, given};
 use crate::spelling::spelling;
 use crate::state::{State, lock};
+use crate::trial::Trial;
 use eigenhedge::options::Value;
-use eigenhedge::{Columns, Embedding, Loss, Matrix, Model as CoreModel, Standardize, Standardizer};
+use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_whole};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
@@ -17,44 +20,6 @@ use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
-
-/// Losses and coordinates of one row.
-///
-/// Attributes
-/// ----------
-/// expected_loss : float
-///     Expected loss over the random choice of the subspace.
-/// loss : float
-///     Loss of the subspace that was drawn.
-/// coordinates : ndarray of shape (k,)
-///     Coordinates of the row in the basis set by the option ``coordinates``.
-///
-/// Examples
-/// --------
-/// >>> from eigenhedge import Model
-/// >>> trial = Model(3, 1, center=False).step([2.0, 0.0, 0.0])
-/// >>> trial.coordinates.shape
-/// (1,)
-#[pyclass(frozen, module = "eigenhedge")]
-pub struct Trial {
-    #[pyo3(get)]
-    expected_loss: f64,
-    #[pyo3(get)]
-    loss: f64,
-    coordinates: Vec<f64>,
-}
-
-#[pymethods]
-impl Trial {
-    #[getter]
-    fn coordinates<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_slice(py, &self.coordinates)
-    }
-
-    fn __repr__(&self) -> String {
-        format!("Trial(expected_loss={}, loss={}, coordinates={:?})", self.expected_loss, self.loss, self.coordinates)
-    }
-}
 
 /// Online PCA over rows of ``dim`` numbers that keeps ``k`` directions.
 ///
@@ -112,34 +77,6 @@ impl PyModel {
     pub fn of(state: State) -> Self {
         Self { state: Mutex::new(state) }
     }
-}
-
-/// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.
-fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
-    if !state.core.columns().standardizer.is_warming_up() {
-        return Ok(false);
-    }
-    let count = rows.count();
-    let each = (0..count).map(|i| rows.row(i).to_vec());
-    state.core.warm_up(each).map_err(|(row, error)| refused_row(row, &error))
-}
-
-/// Adds these rows to the warm-up and ends it. Does nothing without a warm-up.
-fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
-    if rows.count() > 0 && warm_up(state, rows)? {
-        state.core.settle();
-    }
-    Ok(())
-}
-
-/// Returns the weights of the rows as numbers, if given. Their number must be `count`.
-fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
-    let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
-    if weights.len() != count {
-        let text = format!("sample_weight must have one number for each of {count} rows, got {}", weights.len());
-        return Err(PyValueError::new_err(text));
-    }
-    Ok(Some(weights))
 }
 
 fn from_json(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<Bound<'_, PyAny>> {
@@ -256,29 +193,7 @@ impl PyModel {
     #[pyo3(signature = (X, sample_weight=None))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let points = self.points(py)?;
-        let given = Given::new(X, &points)?;
-        let mut rows = Rows::given(&given)?;
-        let (count, length) = (rows.count(), rows.length());
-        let mut state = self.state(py)?;
-        let state = &mut *state;
-        if length != state.core.length() && count > 0 {
-            let (expected, found) = (state.core.length(), length);
-            return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
-        }
-        settle(state, &mut rows)?;
-        state.ask(false, false).map_err(|error| refused(&error))?;
-        let weights = weights(sample_weight, count)?;
-        let outcome = each_lot(py, count, |lot| match &weights {
-            None => state.step_each(&rows.lot(lot), |_, _| ()),
-            Some(weights) => {
-                rows.lot(lot.clone()).iter().zip(&weights[lot]).enumerate().try_for_each(|(i, (row, weight))| {
-                    state.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
-                })
-            }
-        });
-        points.forget(&state.core);
-        points.told(outcome)
+        learning::learn(py, &self.state, X, sample_weight)
     }
 
     /// Run one trial for all rows: one choice, the sum of its losses, one update.
@@ -306,16 +221,7 @@ impl PyModel {
         X: &Bound<'_, PyAny>,
         sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(f64, f64)> {
-        let points = self.points(py)?;
-        let given = Given::new(X, &points)?;
-        let mut rows = Rows::given(&given)?;
-        let count = rows.count();
-        let weights = weights(sample_weight, count)?;
-        let mut state = self.state(py)?;
-        state.ask(false, false).map_err(|error| refused(&error))?;
-        let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
-        let loss = points.told(outcome.map_err(|error| refused(&error)))?;
-        points.forget(&state.core);
+        let loss = learning::step_batch(py, &self.state, X, sample_weight)?;
         Ok((loss.expected, loss.realised))
     }
 
@@ -345,34 +251,7 @@ impl PyModel {
         rows: &Bound<'py, PyAny>,
         reconstructions: bool,
     ) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
-        let points = self.points(py)?;
-        let given = Given::new(rows, &points)?;
-        let mut rows = Rows::given(&given)?;
-        let (count, length) = (rows.count(), rows.length());
-        let mut state = self.state(py)?;
-        let state = &mut *state;
-        state.ask(true, reconstructions).map_err(|error| refused(&error))?;
-        let kept = state.core.spec().kept;
-        let projected = if reconstructions { length } else { 0 };
-        check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
-        let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-        let mut projections = Vec::with_capacity(count.saturating_mul(projected));
-        let mut tell = |run: &CoreModel, loss: Loss| {
-            expected.push(loss.expected);
-            losses.push(loss.realised);
-            coordinates.extend_from_slice(run.coordinates());
-            if reconstructions {
-                projections.extend_from_slice(run.reconstruction());
-            }
-        };
-        settle(state, &mut rows)?;
-        let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell));
-        points.forget(&state.core);
-        points.told(outcome)?;
-        let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
-        let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
-        Ok((answers, projections))
+        learning::step_each(py, &self.state, rows, reconstructions)
     }
 
     /// Estimates the scale from warm-up rows, without learning. Returns True if more rows are needed.
@@ -444,20 +323,7 @@ impl PyModel {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn reconstruct<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let given = as_table(X)?;
-        let mut coordinates = Rows::of(&given)?;
-        let count = coordinates.count();
-        let mut state = self.state(py)?;
-        let length = state.core.length();
-        let model = state.embedding();
-        check_room("the rows", &[2, count, length])?;
-        let mut rows = Vec::with_capacity(count.saturating_mul(length));
-        let work = |i: usize| {
-            rows.extend_from_slice(&model.reconstruct(coordinates.row(i))?);
-            Ok(())
-        };
-        each(py, count, work)?;
-        table(py, rows, count, length)
+        reconstructed(py, &self.state, X)
     }
 
     /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
@@ -684,41 +550,4 @@ impl PyModel {
     }
 }
 
-pub type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
-type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
-
-/// Computes the coordinates of rows and their losses.
-fn embedded<'py>(
-    py: Python<'py>,
-    model: &mut Embedding,
-    rows: &Bound<'py, PyAny>,
-    points: &Points,
-) -> PyResult<Embedded<'py>> {
-    let given = Given::new(rows, points)?;
-    let mut rows = Rows::given(&given)?;
-    let (count, kept) = (rows.count(), model.kept());
-    check_room("the coordinates of the rows", &[2, count, kept])?;
-    let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
-    let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-    let work = |i: usize| {
-        losses.push(model.transform(rows.row(i), &mut row)?);
-        coordinates.extend_from_slice(&row);
-        Ok(())
-    };
-    points.told(each(py, count, work))?;
-    Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
-}
-
-/// Converts an object to a square matrix.
-fn square(object: &Bound<'_, PyAny>) -> PyResult<Matrix> {
-    let given = as_table(object)?;
-    let mut rows = Rows::of(&given)?;
-    let (count, length) = (rows.count(), rows.length());
-    if count != length {
-        return Err(PyValueError::new_err(format!("the matrix must be square, got shape ({count}, {length})")));
-    }
-    let mut matrix = Matrix::zeros(count, count);
-    (0..count).for_each(|i| matrix.column_mut(i).copy_from_slice(rows.row(i)));
-    Ok(matrix)
-}

@@ -9,6 +9,11 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 import numpy as np
 import pytest
 
+#: Path of the program; None if EIGENHEDGE_PROGRAM is not set.
+PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
+#: Skips a test that runs the program if there is none.
+needs_program = pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+
 
 def projector(components):
     """Projection matrix of the span of orthonormal rows."""

@@ -2,18 +2,17 @@
 
 import http.server
 import json
-import os
 import subprocess
 import threading
 from typing import ClassVar
 
 import pytest
+from conftest import PROGRAM, needs_program
 
 import eigenhedge
 from eigenhedge.client import Client, ServiceError
 
 #: The program, built with the feature ``serve``.
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
 
 class Echo(http.server.BaseHTTPRequestHandler):
@@ -96,8 +95,6 @@ def test_the_client_is_part_of_the_package():
 @pytest.fixture
 def service(tmp_path):
     """A client of the real service."""
-    if PROGRAM is None:
-        pytest.skip("EIGENHEDGE_PROGRAM does not name the program")
     command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", str(tmp_path / "store")]
     program = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     address = next(line.split()[-1] for line in program.stderr if "listening on http" in line)
@@ -110,6 +107,7 @@ def service(tmp_path):
 ROWS = [[float((i * j) % 7) for j in range(1, 5)] for i in range(50)]
 
 
+@needs_program
 def test_the_service_learns_what_the_package_learns(service):
     answers = list(service.create("s", k=2, learner="leader").learn(ROWS, batch=20))
     model = eigenhedge.Model(4, 2, learner="leader")
@@ -118,6 +116,7 @@ def test_the_service_learns_what_the_package_learns(service):
     assert service.stream("s").summary()["rows"] == 50
 
 
+@needs_program
 def test_rows_as_an_arrow_stream_have_the_answers_of_json_lines(service):
     pa = pytest.importorskip("pyarrow")
     columns = ["a", "b", "c", "d"]
@@ -134,6 +133,7 @@ def test_rows_as_an_arrow_stream_have_the_answers_of_json_lines(service):
     assert len(found) == 50 and found[-1]["expected_loss"] > 0
 
 
+@needs_program
 def test_scores_by_key_are_those_of_the_key_and_learn_nothing(service):
     rows = [{"machine": "ab"[i % 2], **{f"x{j}": x for j, x in enumerate(row)}} for i, row in enumerate(ROWS)]
     stream = service.create("keys", k=2, learner="tracking", by="machine")

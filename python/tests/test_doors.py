@@ -1,17 +1,16 @@
 """Every learner gives equal bits through every interface: command line, run, Model, Fleet, estimators and River."""
 
 import json
-import os
 import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import PROGRAM, needs_program
 
 import eigenhedge
 from eigenhedge import KernelPCA, KernelRidge, OnlinePCA, river
 
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 NAMES = [entry["name"] for entry in eigenhedge.learners()]
 #: Learners that do not keep 2 directions.
 DIRECTIONS = {"oja": 1}
@@ -76,9 +75,6 @@ def program(*arguments, folder):
     """Run the program."""
     command = [PROGRAM, *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
-
-
-needs_program = pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
 
 
 @needs_program

@@ -1,17 +1,15 @@
 """One model or monitor per key."""
 
-import os
 import pickle
 import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import PROGRAM, needs_program
 
 import eigenhedge
 from eigenhedge import Fleet, Model
-
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
 
 def rows(count=240, columns=5):
@@ -105,7 +103,7 @@ def sensors(count=900, faulty="key 2"):
     return keys, X
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+@needs_program
 def test_monitors_by_key_give_the_answers_of_the_command_line(tmp_path):
     pandas = pytest.importorskip("pandas")
     keys, X = sensors()

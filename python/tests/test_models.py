@@ -1,13 +1,12 @@
 """Models with column names and scale, in Python and in the program."""
 
 import json
-import os
 import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import low_rank
+from conftest import PROGRAM, low_rank, needs_program
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -17,8 +16,6 @@ import eigenhedge
 from eigenhedge import Model, OnlineKernelPCA, OnlinePCA, river
 
 NAMES = list("abcdefgh")
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
-needs_program = pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM names no program")
 
 
 @pytest.fixture

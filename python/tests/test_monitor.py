@@ -1,19 +1,18 @@
 """The monitor: equal to the command line, exact after saving, and an outlier detector."""
 
 import copy
-import os
 import pickle
 import subprocess
 
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import PROGRAM, needs_program
 from sklearn.exceptions import NotFittedError
 
 import eigenhedge
 from eigenhedge import Monitor
 
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 NAMES = ["flow", "speed", "heat", "load", "noise"]
 
 
@@ -28,9 +27,6 @@ def table(rng):
 
 @pytest.fixture
 def program(tmp_path):
-    if PROGRAM is None:
-        pytest.skip("EIGENHEDGE_PROGRAM is not set")
-
     def run(table, *arguments):
         table.to_csv(tmp_path / "rows.csv", index=False)
         call = [PROGRAM, "monitor", "rows.csv", "--out", "out.csv", "--quiet", *arguments]
@@ -60,6 +56,7 @@ def frames_are_equal(alarms, answers):
     ],
     ids=str,
 )
+@needs_program
 def test_rows_have_the_answers_of_the_command_line(program, table, options):
     arguments = []
     for name, value in options.items():
@@ -73,6 +70,7 @@ def test_rows_have_the_answers_of_the_command_line(program, table, options):
     assert pieces[1].alarm[50:90].sum() > 4 and pieces[1].drift[50:90].sum() > 20
 
 
+@needs_program
 def test_fit_is_the_table_to_train_on(program, table, tmp_path):
     table[:400].to_csv(tmp_path / "normal.csv", index=False)
     answers = program(table[400:], "--train", "normal.csv", "--lags", "1")
@@ -120,6 +118,7 @@ def test_pickles_copies_and_files_go_on_to_the_bit(table, tmp_path):
         eigenhedge.export(monitor, tmp_path / "m.json")
 
 
+@needs_program
 def test_files_of_the_command_line_come_back(program, table, tmp_path):
     program(table[:600], "--snapshot", "m.snap", "--limit", "auto:0.02")
     monitor = eigenhedge.load(tmp_path / "m.snap")

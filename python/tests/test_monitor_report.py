@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import PROGRAM, needs_program
 
 import eigenhedge
 
@@ -74,11 +74,11 @@ def test_models_and_new_monitors_have_no_page(tmp_path: Path) -> None:
         eigenhedge.Monitor().report(tmp_path / "page.html")
 
 
-@pytest.mark.skipif("EIGENHEDGE_PROGRAM" not in os.environ, reason="EIGENHEDGE_PROGRAM names the program")
+@needs_program
 def test_events_and_charts_are_those_of_the_program(tmp_path: Path) -> None:
     table = plant()
     table.rename_axis("time").to_csv(tmp_path / "rows.csv", date_format="%Y-%m-%dT%H:%M:%S")
-    command = [os.environ["EIGENHEDGE_PROGRAM"], "monitor", "rows.csv", "--report", "program.html", "--quiet"]
+    command = [PROGRAM, "monitor", "rows.csv", "--report", "program.html", "--quiet"]
     subprocess.run(command, cwd=tmp_path, check=True)
     monitor = eigenhedge.Monitor()
     monitor.update(table)

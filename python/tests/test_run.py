@@ -1,20 +1,17 @@
 """One learner over a table: from Python and from the command line."""
 
 import json
-import os
 import subprocess
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import low_rank
+from conftest import PROGRAM, low_rank, needs_program
 from pandas.testing import assert_frame_equal
 
 import eigenhedge
 from eigenhedge import _summary
-
-PROGRAM = os.environ.get("EIGENHEDGE_PROGRAM")
 
 KEYS = """rows skipped_rows dim k learner eta uncharged_rows first_row_loss expected_loss loss kept_energy best_loss regret bound
 bound_holds certificate rank_mean rank_max seconds rows_per_second""".split()
@@ -97,7 +94,7 @@ CASES = [
 ]
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="EIGENHEDGE_PROGRAM does not name the program")
+@needs_program
 @pytest.mark.parametrize("options, arguments", CASES, ids=[" ".join(arguments) or "defaults" for _, arguments in CASES])
 def test_the_command_line_gives_the_same_bits(tmp_path, rng, options, arguments):
     X = low_rank(rng, rows=120, length=6)

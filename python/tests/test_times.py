@@ -1,6 +1,5 @@
 """Index and times of the rows of a table, in results, events, plots and pages."""
 
-import os
 import pickle
 import subprocess
 
@@ -8,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import PROGRAM, needs_program
 
 import eigenhedge
 
@@ -114,12 +114,12 @@ def test_pages_and_plots_show_the_local_times_of_the_index(index, tmp_path):
     plt.close("all")
 
 
-@pytest.mark.skipif("EIGENHEDGE_PROGRAM" not in os.environ, reason="EIGENHEDGE_PROGRAM names the program")
+@needs_program
 def test_times_of_events_are_those_of_the_command_line(tmp_path):
     table, monitor = plant(INDICES["times"]), eigenhedge.Monitor()
     table.rename_axis("time").to_csv(tmp_path / "rows.csv", date_format="%Y-%m-%dT%H:%M:%S")
     arguments = ["monitor", "rows.csv", "--events", "events.csv", "--quiet"]
-    subprocess.run([os.environ["EIGENHEDGE_PROGRAM"], *arguments], cwd=tmp_path, check=True)
+    subprocess.run([PROGRAM, *arguments], cwd=tmp_path, check=True)
     theirs = pd.read_csv(tmp_path / "events.csv")
     found = [one for piece in np.split(np.arange(1500), [500, 820]) for one in occurrences(monitor.update(table.iloc[piece]))]
     found += [] if monitor.open_event_ is None else [monitor.open_event_]

@@ -63,6 +63,7 @@ mod reading;
 mod recode;
 mod refusal;
 mod saved;
+mod selectors;
 mod staging;
 mod stop;
 mod stream;

@@ -10,11 +10,12 @@
 
 use super::cells::CellStyle;
 use super::sniff::Look;
-use crate::columns::{Columns, first_free, select};
+use crate::columns::{Columns, select};
 use crate::error::{Error, Fault, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
 use crate::recode::text_of;
+use crate::selectors::first_free;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 

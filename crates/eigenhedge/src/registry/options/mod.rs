@@ -4,12 +4,15 @@
 //! an error message. Values that only the learner can check, such as a `max-rank` less than k, are checked when the learner is
 //! built.
 
+mod choices;
+mod entry;
 mod table;
 mod value;
 
 pub use crate::num::exact;
+pub use entry::{OptionEntry, Readers};
 pub(crate) use table::AUTO_SEGMENTS;
-pub use table::{OPTIONS, OptionEntry, Readers};
+pub use table::OPTIONS;
 pub use value::{Check, Choice, Type, Value};
 
 use crate::bounds;

@@ -3,96 +3,24 @@
 //! The command line, Python, the resume check, `inspect`, summaries and the book use the options in this order. In texts,
 //! `{name}` is replaced by the option name as the program spells it.
 
-use super::{Choice, Misuse, Options, Setup, Spelling, Type, Value, exact, spelled};
+use super::choices::{
+    best_methods, centers, coordinates, items, kernels, learners, missing_policies, mixing_rules, selects,
+};
+use super::entry::{OptionEntry, Readers};
+use super::{Type, Value, exact};
 use crate::comparators::BestMethod;
 use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
 use crate::registry::spec::{ALPHA, default_merge};
-use crate::registry::{Kind, Missing, REGISTRY};
+use crate::registry::{Kind, Missing};
 use crate::simplex::Multiplicity;
-use crate::subspace::{NormBound, RunningCenter, check_center_memory, check_center_prior};
-
-/// Description of an option.
-#[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
-pub struct OptionEntry {
-    /// Name, with hyphens.
-    pub name: &'static str,
-    /// Type of the values.
-    pub values: Type,
-    /// Placeholder for the value in the command-line help.
-    pub placeholder: &'static str,
-    /// Help text: one sentence without a full stop.
-    pub help: &'static str,
-    /// Default, in words; empty if there is no default and the option then has no effect.
-    pub default: &'static str,
-    /// Example as typed on the command line. Its value changes the model.
-    pub example: &'static str,
-    /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
-    pub readers: Readers,
-    /// Value that all learners accept because it has no effect; `None` if there is no such value.
-    pub neutral: Option<&'static str>,
-    /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
-    pub set: fn(&mut Setup, &Value),
-    /// Function that reads the value from settings for rows of known length; `None` if unset.
-    pub get: fn(&Setup) -> Option<Value>,
-    /// Function that returns a message if this option conflicts with the others. It is called after all
-    /// options are set.
-    pub conflict: fn(&Options, &Setup) -> Option<String>,
-}
-
-/// Learners on which an option has an effect.
-#[derive(Debug, Clone, Copy)]
-pub enum Readers {
-    /// All learners.
-    All,
-    /// All learners except these.
-    AllBut(&'static [Kind]),
-    /// Only these learners.
-    Only(&'static [Kind]),
-    /// All learners, provided that a kernel is set.
-    Features,
-}
+use crate::subspace::{NormBound, RunningCenter, check_center_prior};
 
 impl OptionEntry {
-    const fn new(name: &'static str, values: Type, placeholder: &'static str, help: &'static str) -> Self {
-        let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
-        let (default, example, readers, neutral) = ("", "", Readers::All, None);
-        Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
-    }
-
     /// Returns the entry with this name; `None` if there is no such option.
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
-    }
-
-    /// Returns true if the option has an effect with the learner.
-    pub fn is_read_by(&self, learner: Kind) -> bool {
-        match self.readers {
-            Readers::All | Readers::Features => true,
-            Readers::AllBut(others) => !others.contains(&learner),
-            Readers::Only(readers) => readers.contains(&learner),
-        }
-    }
-
-    /// Returns an error if the number in the value violates its rule.
-    pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
-        match (self.values, value) {
-            (Type::Number(check, _), Value::Number(number)) => {
-                check(self.name, *number).map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
-            }
-            (Type::Choice(list), Value::Text(text)) => {
-                let word = text.split_once(':').map_or("", |(word, _)| word);
-                let rule = list().iter().find(|choice| choice.name == word).and_then(|choice| choice.number);
-                let judged = rule.map_or(Ok(0.0), |check| check(self.name, value.number()));
-                judged.map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
-            }
-            (Type::Count(least, _), Value::Count(count)) if *count < least => {
-                Err(Misuse(format!("{} must be at least {least}, got {count}", spelling(self.name))))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -605,64 +533,3 @@ pub const OPTIONS: &[OptionEntry] = &[
         ..OptionEntry::new("seed", Type::Count(0, None), "N", "Seed of the random draws")
     },
 ];
-
-fn choices(list: &[(&'static str, &'static str)]) -> Vec<Choice> {
-    let alias = |name| if name == "polynomial" { Some("poly") } else { None };
-    list.iter().map(|(name, help)| Choice { name, help, alias: alias(*name), number: None }).collect()
-}
-
-fn learners() -> Vec<Choice> {
-    choices(&REGISTRY.iter().map(|entry| (entry.name, entry.summary)).collect::<Vec<_>>())
-}
-
-fn kernels() -> Vec<Choice> {
-    choices(&KERNELS.iter().map(|entry| (entry.name, entry.formula)).collect::<Vec<_>>())
-}
-
-fn items() -> Vec<Choice> {
-    choices(&[("words", "Sequences of letters, digits and underscores"), ("chars", "Characters")])
-}
-
-fn mixing_rules() -> Vec<Choice> {
-    let past = "The mean of all earlier distributions";
-    choices(&[("none", "Nothing"), ("fixed-share", "The uniform distribution"), ("past-average", past)])
-}
-
-fn centers() -> Vec<Choice> {
-    let mut centers = choices(&[
-        ("mean", "The mean of the earlier rows"),
-        ("forget", "A forgetting mean: earlier rows are multiplied by this factor at each row"),
-        ("none", "Nothing"),
-    ]);
-    centers[1].number = Some(check_center_memory);
-    centers
-}
-
-fn coordinates() -> Vec<Choice> {
-    let aligned =
-        "Those most likely to be kept, rotated as little as possible from row to row; losses are those of the draw";
-    choices(&[("aligned", aligned), ("drawn", "Those drawn for the row, to which the loss refers")])
-}
-
-fn best_methods() -> Vec<Choice> {
-    choices(&[
-        ("auto", "Exact for rows of up to 4096 numbers, a sketch for longer ones"),
-        ("exact", "The scatter matrix of all rows, with n² operations per row"),
-        ("sketch", "A lower and an upper bound, from a sketch of a few directions"),
-        ("none", "None, which is fastest: no best loss, no regret, no bound"),
-    ])
-}
-
-fn missing_policies() -> Vec<Choice> {
-    choices(&[
-        ("fail", "An error"),
-        ("skip", "The row is skipped and counted"),
-        ("fill", "The cell is filled in from the other cells of the row, and only these count for the loss"),
-    ])
-}
-
-fn selects() -> Vec<Choice> {
-    let corners = "At random, as a corner of the capped simplex";
-    let systematic = "At random, with one random number per row";
-    choices(&[("systematic", systematic), ("corners", corners), ("top", "The most probable ones; not random")])
-}

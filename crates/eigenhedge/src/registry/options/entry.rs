@@ -1,0 +1,83 @@
+//! Description of an option: its values, its texts and the learners that use it.
+
+use super::{Misuse, Options, Setup, Spelling, Type, Value, spelled};
+use crate::registry::Kind;
+
+/// Description of an option.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct OptionEntry {
+    /// Name, with hyphens.
+    pub name: &'static str,
+    /// Type of the values.
+    pub values: Type,
+    /// Placeholder for the value in the command-line help.
+    pub placeholder: &'static str,
+    /// Help text: one sentence without a full stop.
+    pub help: &'static str,
+    /// Default, in words; empty if there is no default and the option then has no effect.
+    pub default: &'static str,
+    /// Example as typed on the command line. Its value changes the model.
+    pub example: &'static str,
+    /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
+    pub readers: Readers,
+    /// Value that all learners accept because it has no effect; `None` if there is no such value.
+    pub neutral: Option<&'static str>,
+    /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
+    pub set: fn(&mut Setup, &Value),
+    /// Function that reads the value from settings for rows of known length; `None` if unset.
+    pub get: fn(&Setup) -> Option<Value>,
+    /// Function that returns a message if this option conflicts with the others. It is called after all
+    /// options are set.
+    pub conflict: fn(&Options, &Setup) -> Option<String>,
+}
+
+/// Learners on which an option has an effect.
+#[derive(Debug, Clone, Copy)]
+pub enum Readers {
+    /// All learners.
+    All,
+    /// All learners except these.
+    AllBut(&'static [Kind]),
+    /// Only these learners.
+    Only(&'static [Kind]),
+    /// All learners, provided that a kernel is set.
+    Features,
+}
+
+impl OptionEntry {
+    /// Creates an entry that all learners read, without effect, default and example.
+    pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str, help: &'static str) -> Self {
+        let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
+        let (default, example, readers, neutral) = ("", "", Readers::All, None);
+        Self { name, values, placeholder, help, default, example, readers, neutral, set, get, conflict }
+    }
+
+    /// Returns true if the option has an effect with the learner.
+    pub fn is_read_by(&self, learner: Kind) -> bool {
+        match self.readers {
+            Readers::All | Readers::Features => true,
+            Readers::AllBut(others) => !others.contains(&learner),
+            Readers::Only(readers) => readers.contains(&learner),
+        }
+    }
+
+    /// Returns an error if the number in the value violates its rule.
+    pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
+        match (self.values, value) {
+            (Type::Number(check, _), Value::Number(number)) => {
+                check(self.name, *number).map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
+            }
+            (Type::Choice(list), Value::Text(text)) => {
+                let word = text.split_once(':').map_or("", |(word, _)| word);
+                let rule = list().iter().find(|choice| choice.name == word).and_then(|choice| choice.number);
+                let judged = rule.map_or(Ok(0.0), |check| check(self.name, value.number()));
+                judged.map(drop).map_err(|error| Misuse(spelled(&error, spelling)))
+            }
+            (Type::Count(least, _), Value::Count(count)) if *count < least => {
+                Err(Misuse(format!("{} must be at least {least}, got {count}", spelling(self.name))))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Coordinates of rows, and rows from coordinates, without learning.
+
+use crate::arrays::{Given, Rows, as_table, table};
+use crate::errors::check_room;
+use crate::interrupt::each;
+use crate::items::Points;
+use crate::state::{State, lock};
+use eigenhedge::Embedding;
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::prelude::*;
+use std::sync::Mutex;
+
+/// Coordinates and losses of rows.
+pub type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+
+/// Computes the coordinates of rows and their losses.
+pub fn embedded<'py>(
+    py: Python<'py>,
+    model: &mut Embedding,
+    rows: &Bound<'py, PyAny>,
+    points: &Points,
+) -> PyResult<Embedded<'py>> {
+    let given = Given::new(rows, points)?;
+    let mut rows = Rows::given(&given)?;
+    let (count, kept) = (rows.count(), model.kept());
+    check_room("the coordinates of the rows", &[2, count, kept])?;
+    let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
+    let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+    let work = |i: usize| {
+        losses.push(model.transform(rows.row(i), &mut row)?);
+        coordinates.extend_from_slice(&row);
+        Ok(())
+    };
+    points.told(each(py, count, work))?;
+    Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
+}
+
+/// Computes the rows with these coordinates.
+pub fn reconstructed<'py>(
+    py: Python<'py>,
+    state: &Mutex<State>,
+    coordinates: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let given = as_table(coordinates)?;
+    let mut coordinates = Rows::of(&given)?;
+    let count = coordinates.count();
+    let mut state = lock(py, state)?;
+    let length = state.core.length();
+    let model = state.embedding();
+    check_room("the rows", &[2, count, length])?;
+    let mut rows = Vec::with_capacity(count.saturating_mul(length));
+    let work = |i: usize| {
+        rows.extend_from_slice(&model.reconstruct(coordinates.row(i))?);
+        Ok(())
+    };
+    each(py, count, work)?;
+    table(py, rows, count, length)
+}

@@ -1,0 +1,144 @@
+//! Learning from tables of rows.
+
+use crate::arrays::{Given, Rows, as_table, numbers, table};
+use crate::errors::{check_room, refused, refused_row};
+use crate::interrupt::each_lot;
+use crate::state::{State, lock};
+use eigenhedge::{Loss, Matrix, Model};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Mutex;
+
+/// Expected losses, losses and coordinates of rows.
+pub type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+
+/// Learns from every row, in order. On an error, the previous rows have been learned.
+pub fn learn(
+    py: Python<'_>,
+    state: &Mutex<State>,
+    rows: &Bound<'_, PyAny>,
+    sample_weight: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let points = lock(py, state)?.points.clone();
+    let given = Given::new(rows, &points)?;
+    let mut rows = Rows::given(&given)?;
+    let (count, length) = (rows.count(), rows.length());
+    let mut state = lock(py, state)?;
+    let state = &mut *state;
+    if length != state.core.length() && count > 0 {
+        let (expected, found) = (state.core.length(), length);
+        return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
+    }
+    settle(state, &mut rows)?;
+    state.ask(false, false).map_err(|error| refused(&error))?;
+    let weights = weights(sample_weight, count)?;
+    let outcome = each_lot(py, count, |lot| match &weights {
+        None => state.step_each(&rows.lot(lot), |_, _| ()),
+        Some(weights) => {
+            rows.lot(lot.clone()).iter().zip(&weights[lot]).enumerate().try_for_each(|(i, (row, weight))| {
+                state.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
+            })
+        }
+    });
+    points.forget(&state.core);
+    points.told(outcome)
+}
+
+/// Runs one trial for all rows.
+pub fn step_batch(
+    py: Python<'_>,
+    state: &Mutex<State>,
+    rows: &Bound<'_, PyAny>,
+    sample_weight: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Loss> {
+    let points = lock(py, state)?.points.clone();
+    let given = Given::new(rows, &points)?;
+    let mut rows = Rows::given(&given)?;
+    let count = rows.count();
+    let weights = weights(sample_weight, count)?;
+    let mut state = lock(py, state)?;
+    state.ask(false, false).map_err(|error| refused(&error))?;
+    let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
+    let loss = points.told(outcome.map_err(|error| refused(&error)))?;
+    points.forget(&state.core);
+    Ok(loss)
+}
+
+/// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true.
+pub fn step_each<'py>(
+    py: Python<'py>,
+    state: &Mutex<State>,
+    rows: &Bound<'py, PyAny>,
+    reconstructions: bool,
+) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
+    let points = lock(py, state)?.points.clone();
+    let given = Given::new(rows, &points)?;
+    let mut rows = Rows::given(&given)?;
+    let (count, length) = (rows.count(), rows.length());
+    let mut state = lock(py, state)?;
+    let state = &mut *state;
+    state.ask(true, reconstructions).map_err(|error| refused(&error))?;
+    let kept = state.core.spec().kept;
+    let projected = if reconstructions { length } else { 0 };
+    check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
+    let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+    let mut projections = Vec::with_capacity(count.saturating_mul(projected));
+    let mut tell = |run: &Model, loss: Loss| {
+        expected.push(loss.expected);
+        losses.push(loss.realised);
+        coordinates.extend_from_slice(run.coordinates());
+        if reconstructions {
+            projections.extend_from_slice(run.reconstruction());
+        }
+    };
+    settle(state, &mut rows)?;
+    let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell));
+    points.forget(&state.core);
+    points.told(outcome)?;
+    let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
+    let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
+    Ok((answers, projections))
+}
+
+/// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.
+pub fn warm_up(state: &mut State, rows: &mut Rows<'_>) -> PyResult<bool> {
+    if !state.core.columns().standardizer.is_warming_up() {
+        return Ok(false);
+    }
+    let count = rows.count();
+    let each = (0..count).map(|i| rows.row(i).to_vec());
+    state.core.warm_up(each).map_err(|(row, error)| refused_row(row, &error))
+}
+
+/// Adds these rows to the warm-up and ends it. Does nothing without a warm-up.
+fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
+    if rows.count() > 0 && warm_up(state, rows)? {
+        state.core.settle();
+    }
+    Ok(())
+}
+
+/// Returns the weights of the rows as numbers, if given. Their number must be `count`.
+fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
+    let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
+    if weights.len() != count {
+        let text = format!("sample_weight must have one number for each of {count} rows, got {}", weights.len());
+        return Err(PyValueError::new_err(text));
+    }
+    Ok(Some(weights))
+}
+
+/// Converts an object to a square matrix.
+pub fn square(object: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+    let given = as_table(object)?;
+    let mut rows = Rows::of(&given)?;
+    let (count, length) = (rows.count(), rows.length());
+    if count != length {
+        return Err(PyValueError::new_err(format!("the matrix must be square, got shape ({count}, {length})")));
+    }
+    let mut matrix = Matrix::zeros(count, count);
+    (0..count).for_each(|i| matrix.column_mut(i).copy_from_slice(rows.row(i)));
+    Ok(matrix)
+}

@@ -1,0 +1,42 @@
+//! Result of one row.
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+
+/// Losses and coordinates of one row.
+///
+/// Attributes
+/// ----------
+/// expected_loss : float
+///     Expected loss over the random choice of the subspace.
+/// loss : float
+///     Loss of the choice that was drawn.
+/// coordinates : ndarray of shape (k,)
+///     Coordinates of the row in the basis set by the option ``coordinates``.
+///
+/// Examples
+/// --------
+/// >>> from eigenhedge import Model
+/// >>> trial = Model(3, 1, center=False).step([2.0, 0.0, 0.0])
+/// >>> trial.coordinates.shape
+/// (1,)
+#[pyclass(frozen, module = "eigenhedge")]
+pub struct Trial {
+    #[pyo3(get)]
+    pub expected_loss: f64,
+    #[pyo3(get)]
+    pub loss: f64,
+    pub coordinates: Vec<f64>,
+}
+
+#[pymethods]
+impl Trial {
+    #[getter]
+    fn coordinates<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_slice(py, &self.coordinates)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Trial(expected_loss={}, loss={}, coordinates={:?})", self.expected_loss, self.loss, self.coordinates)
+    }
+}
