@@ -106,7 +106,7 @@ Examples:
   eigenhedge run data.csv -k 3 --out out.csv  also write each row's losses and coordinates
   eigenhedge run - -k 3 --out -               in a pipe: write the result of each row immediately
   eigenhedge monitor data.csv --events e.csv  find unusual rows, when they began, and which columns caused them
-  eigenhedge compare data.csv -k 3            compare several learners and the best subspace in hindsight
+  eigenhedge compare data.csv -k 3            compare several learners and the best fixed subspace in hindsight
 
 Exit status: 0 done, 1 bad data or failed run, 2 wrong usage, 3 an alarm with `monitor --fail-on-alarm`.";
 

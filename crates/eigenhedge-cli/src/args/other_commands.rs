@@ -150,7 +150,7 @@ pub struct InspectArgs {
 #[command(after_help = "\
 The learner must not depend on the order of rows: leader, anchored or product-sets. Options and columns must match, and columns must be \
 standardized by the same scale or not at all. The result is the model of all rows in one pass. Losses of the parts are \
-added; the best subspace in hindsight is that of all rows whose loss counts. For models of \
+added; the best fixed subspace in hindsight is that of all rows whose loss counts. For models of \
 `run --group-by`, the result contains the keys of all files. Only keys that occur in several files are merged, so other keys may have any learner.
 
 Examples:

@@ -278,7 +278,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "clip",
             Type::Number(error::positive, Some("none")),
             "C|none",
-            "Learn from a row as if it were at most C times as long as the median of the last 101 rows, which limits the \
+            "Learn from a row as if its norm were at most C times the median norm of the last 101 rows, which limits the \
              influence of outliers; the loss is not clipped. Try 10",
         )
     },
@@ -522,7 +522,7 @@ pub const OPTIONS: &[OptionEntry] = &[
             "best",
             Type::Choice(best_methods),
             "HOW",
-            "Method of computing the best subspace in hindsight",
+            "Method of computing the best fixed subspace in hindsight",
         )
     },
     OptionEntry {
