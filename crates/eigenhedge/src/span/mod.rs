@@ -10,6 +10,8 @@ mod feature;
 mod removal;
 
 pub use ambient::Ambient;
+#[cfg(test)]
+pub(crate) use ambient::SHORTEST;
 pub use feature::Feature;
 
 use crate::error::Error;
