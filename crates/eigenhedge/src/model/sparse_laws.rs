@@ -1,5 +1,6 @@
 //! Laws of sparse rows: every learner over plain rows gives what it gives for the same rows as dense ones.
 
+use crate::comparators::{BestMethod, Hindsight};
 use crate::registry::{Family, REGISTRY};
 use crate::span::{SHORTEST, Span};
 use crate::{AnyLearner, Comparators, Kind, Loss, Model, Random, RunningCenter, Spec};
@@ -97,7 +98,8 @@ struct Run {
 
 fn model(spec: &Spec, length: usize, shortest: usize) -> Model {
     SHORTEST.set(shortest);
-    let mut model = Model::with_comparators(spec.clone(), length, 1, Comparators::new(false, 0)).unwrap();
+    let comparators = Comparators { best: BestMethod::Sketch, ..Comparators::default() };
+    let mut model = Model::with_comparators(spec.clone(), length, 1, comparators).unwrap();
     model.ask_for_coordinates(true);
     model
 }
@@ -148,10 +150,43 @@ fn a_model_saved_between_sparse_rows_continues_bit_for_bit() {
                     other = Model::from_bytes(&other.to_bytes().unwrap()).unwrap();
                     other.ask_for_coordinates(true);
                 }
-                assert_eq!(one.step(row), other.step(row), "{:?}, {name}, row {t}", spec.learner);
+                let filled: Vec<u32> = (0..row.len() as u32).filter(|i| row[*i as usize] != 0.0).collect();
+                let (a, b) = (one.step(row), other.step_filled(row, &filled));
+                assert_eq!(a, b, "{:?}, {name}, row {t}", spec.learner);
                 assert_eq!(one.coordinates(), other.coordinates());
             }
             assert_eq!(one, other, "{:?}, {name}", spec.learner);
+        }
+    }
+}
+
+#[test]
+fn the_account_of_sparse_rows_encloses_the_best_loss() {
+    for center in [None, Some(RunningCenter::MEAN)] {
+        for Rows { name, rows } in &streams() {
+            let rows: Vec<Vec<f64>> = rows.iter().cycle().take(3 * rows.len()).cloned().collect();
+            let spec = Spec { center, ..Spec::new(Kind::Leader, 2) };
+            let mut model = model(&spec, rows[0].len(), 1);
+            let exact = Hindsight::by(BestMethod::Exact, rows[0].len(), center.is_some(), 2);
+            let mut exact = exact.unwrap().unwrap();
+            for (t, row) in rows.iter().enumerate() {
+                model.step(row).unwrap();
+                match center {
+                    Some(_) if t == 0 => exact.begin_at(row),
+                    _ => exact.add(row),
+                }
+                if t % 50 == 49 || t + 1 == rows.len() {
+                    let (found, wanted) = (model.summary().best_loss.unwrap(), exact.best(2).unwrap().low());
+                    let slack = 1e-10 * exact.best(0).unwrap().low();
+                    let is_inside = found.low() <= wanted + slack && wanted <= found.high() + slack;
+                    assert!(is_inside, "{name}, {center:?}, row {t}: {wanted} in {found:?}");
+                    let width = found.high() - found.low();
+                    assert!(width <= wanted / 7.0 + slack, "{name}, {center:?}, row {t}: {found:?} for {wanted}");
+                }
+            }
+            let mean = model.hindsight.as_ref().and_then(|hindsight| hindsight.mean());
+            let (mean, wanted) = (mean.unwrap_or_default(), exact.mean().unwrap_or_default());
+            assert!(mean.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 1e-9 * b.abs().max(1.0)), "{name}");
         }
     }
 }

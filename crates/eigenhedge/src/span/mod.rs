@@ -48,6 +48,14 @@ pub trait Span {
     /// space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
+    /// Announces that the next loaded point is zero except at these positions, which ascend.
+    fn announce_filled(&mut self, _filled: &[u32]) {}
+
+    /// Returns the positions of the filled cells of the loaded point, if these are known to be few.
+    fn filled(&self) -> Option<&[u32]> {
+        None
+    }
+
     /// Loads a point that another span has just loaded, and reuses its work if possible. Returns the squared
     /// norm.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {

@@ -222,6 +222,13 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
+    /// Adds the part of the sparse vectors in combinations of the columns to vectors.
+    pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
+        let mut expanded = Matrix::default();
+        multiply(&mut expanded, self.coefficients.view(), combinations.view());
+        self.add_sparse(&expanded, out);
+    }
+
     /// Writes the columns to the matrix of the dense vectors, in place of these.
     pub fn write_out(&mut self, dense: &mut Matrix) {
         let Working { rotation, working, .. } = &mut self.scratch.0;

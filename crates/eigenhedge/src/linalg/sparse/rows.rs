@@ -48,6 +48,12 @@ impl SparseRows {
         self.at[cells.clone()].iter().zip(&self.values[cells]).map(|(i, x)| (*i as usize, *x))
     }
 
+    /// Returns a copy of vector `j`.
+    pub fn row(&self, j: usize) -> Cells {
+        let (at, values) = self.cells(j).map(|(i, x)| (i as u32, x)).unzip();
+        Cells { at, values }
+    }
+
     /// Appends a vector.
     pub fn push(&mut self, cells: &Cells) {
         self.at.extend_from_slice(&cells.at);

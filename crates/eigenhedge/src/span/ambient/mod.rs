@@ -432,11 +432,22 @@ impl Span for Ambient {
     }
 
     fn load_point(&mut self, point: &[f64]) -> Result<f64, Error> {
+        let is_announced = self.take_announcement();
         if point.len() != self.length {
             check_row("row", point, self.length)?;
         }
-        self.look_for_filled_cells(point);
+        if !is_announced {
+            self.look_for_filled_cells(point);
+        }
         self.load(point)
+    }
+
+    fn announce_filled(&mut self, filled: &[u32]) {
+        self.announce(filled);
+    }
+
+    fn filled(&self) -> Option<&[u32]> {
+        self.filled_cells()
     }
 
     fn load_point_from(&mut self, point: &[f64], other: &Self) -> Result<f64, Error> {

@@ -41,6 +41,8 @@ pub(super) struct SparseWorking {
     /// Positions of the filled cells of the loaded point, if it is sparse.
     filled: Vec<u32>,
     is_sparse: bool,
+    /// True if the filled cells of the next point are known.
+    is_announced: bool,
     shortest: Shortest,
     /// Filled cells of the fixed point of the origin; `None` if unknown.
     base: Option<Option<Cells>>,
@@ -136,6 +138,28 @@ impl Ambient {
     fn most_filled(&self) -> Option<usize> {
         let is_long = self.length >= self.scratch.0.sparse.shortest.0 && u32::try_from(self.length).is_ok();
         is_long.then_some(self.length / SPARSITY)
+    }
+
+    /// Takes over the positions of the filled cells of the next point.
+    pub(super) fn announce(&mut self, filled: &[u32]) {
+        let Some(most) = self.most_filled() else { return };
+        let working = &mut self.scratch.0.sparse;
+        (working.is_announced, working.is_sparse) = (true, filled.len() <= most);
+        working.filled.clear();
+        if working.is_sparse {
+            working.filled.extend_from_slice(filled);
+        }
+    }
+
+    /// Returns true if the filled cells of the next point were announced. This is true once.
+    pub(super) fn take_announcement(&mut self) -> bool {
+        std::mem::take(&mut self.scratch.0.sparse.is_announced)
+    }
+
+    /// Returns the positions of the filled cells of the loaded point, if it is sparse.
+    pub(super) fn filled_cells(&self) -> Option<&[u32]> {
+        let working = &self.scratch.0.sparse;
+        working.is_sparse.then_some(&working.filled[..])
     }
 
     /// Lists the filled cells of a point, if it is sparse.
