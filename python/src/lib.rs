@@ -21,6 +21,7 @@ mod options;
 mod pages;
 mod pair;
 mod preimage;
+mod sparse;
 mod state;
 
 use pyo3::prelude::*;

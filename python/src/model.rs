@@ -5,6 +5,7 @@ use crate::errors::{check_room, refused, refused_row};
 use crate::interrupt::{alone, each, each_lot};
 use crate::items::Points;
 use crate::options::{Named, given, spelling};
+use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock};
 use eigenhedge::options::Value;
 use eigenhedge::{Columns, Embedding, Loss, Matrix, Model as CoreModel, Standardize, Standardizer};
@@ -273,6 +274,19 @@ impl PyModel {
                 })
             }
         });
+        points.forget(&state.core);
+        points.told(outcome)
+    }
+
+    /// Learns from the rows of a sparse table, given the starts of its rows, and the columns and values of its cells.
+    #[pyo3(name = "_learn_sparse")]
+    fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
+        let points = self.points(py)?;
+        let mut state = self.state(py)?;
+        let state = &mut *state;
+        let mut rows = CsrRows::new(&table, state.core.length())?;
+        state.ask(false, false).map_err(|error| refused(&error))?;
+        let outcome = each(py, rows.count(), |i| rows.step(i, state));
         points.forget(&state.core);
         points.told(outcome)
     }

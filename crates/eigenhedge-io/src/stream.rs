@@ -19,11 +19,12 @@ use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::row::Row;
 use crate::saved::count;
 use crate::time_format::{Found, TimeFormat};
 use crate::time_order::TimeOrder;
 use eigenhedge::kernel::{TextItems, item_number};
-use eigenhedge::{Missing, Standardizer};
+use eigenhedge::{Missing, Standardize, Standardizer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -92,8 +93,8 @@ pub struct Stream {
     on_bad_row: OnBadRow,
     missing: Option<Missing>,
     standardizer: Standardizer,
-    raw: Vec<f64>,
-    row: Vec<f64>,
+    raw: Row,
+    row: Row,
     /// True if the last returned row is not yet included in the statistics.
     uncounted: bool,
     /// Rows of the warm-up that have not been returned yet.
@@ -114,7 +115,7 @@ pub struct Stream {
 const WAITING_ROW: usize = 256;
 
 struct Waiting {
-    raw: Vec<f64>,
+    raw: Row,
     kept: Vec<String>,
     time: Option<f64>,
     position: ReadPosition,
@@ -163,8 +164,8 @@ impl Stream {
             on_bad_row: layout.on_bad_row,
             missing: layout.missing,
             standardizer: Standardizer::new(layout.standardize, width),
-            raw: Vec::new(),
-            row: Vec::new(),
+            raw: Row::default(),
+            row: Row::default(),
             uncounted: false,
             waiting: VecDeque::new(),
             unread: 0,
@@ -380,8 +381,8 @@ impl Stream {
                     return self.end();
                 }
             }
-            let spoiled = self.standardizer.spoiled(&self.raw).map_or(Ok(()), Err);
-            match spoiled.and_then(|()| self.standardizer.apply(&self.raw, &mut self.row)) {
+            let spoiled = self.standardizer.spoiled(self.raw.numbers()).map_or(Ok(()), Err);
+            match spoiled.and_then(|()| self.standardize()) {
                 Ok(()) => break,
                 Err(column) => {
                     let error = self.cannot_standardize(self.row_place(), column);
@@ -396,7 +397,21 @@ impl Stream {
         }
         self.delivered += 1;
         self.uncounted = true;
-        Ok(Some(&self.row))
+        Ok(Some(self.row.numbers()))
+    }
+
+    /// Returns the last returned row, with its filled cells if they are known.
+    pub fn row(&self) -> &Row {
+        &self.row
+    }
+
+    /// Writes the row in standard units. The error is the index of the first column that overflows.
+    fn standardize(&mut self) -> Result<(), usize> {
+        if self.standardizer.how() == Standardize::None {
+            self.row.copy_from(&self.raw);
+            return Ok(());
+        }
+        self.standardizer.apply(self.raw.numbers(), self.row.cells_mut())
     }
 
     /// Returns the last returned row, for callers that read ahead.
@@ -423,15 +438,14 @@ impl Stream {
     /// Reads a good row. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
-            self.raw.clear();
-            let read = self.reader.read(&mut self.raw);
+            let read = self.reader.read_row(&mut self.raw);
             match read.and_then(|found| if found { self.take_kept().map(|()| true) } else { Ok(false) }) {
                 Err(error) if error.is_row() => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(error, row)?;
                     self.bad += 1;
                 }
-                Ok(true) if self.raw.iter().all(|x| x.is_nan()) => {
+                Ok(true) if self.raw.numbers().iter().all(|x| x.is_nan()) => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(Error::at(self.reader.place(), Fault::NoCell), row)?;
                     self.bad += 1;
@@ -455,8 +469,8 @@ impl Stream {
         }
         let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
         let text = self.kept.get(column.place).map_or("", String::as_str);
-        let outcome = match append_items(items, text, &mut self.raw) {
-            Ok(()) if self.raw.is_empty() => Err(Fault::NoItems),
+        let outcome = match append_items(items, text, self.raw.cells_mut()) {
+            Ok(()) if self.raw.numbers().is_empty() => Err(Fault::NoItems),
             outcome => outcome.map_err(Fault::NoItem),
         };
         self.kept.truncate(column.kept);
@@ -485,18 +499,18 @@ impl Stream {
     /// Buffers the first rows until the statistics are known.
     fn warm_up(&mut self) -> Result<(), Error> {
         while self.standardizer.is_warming_up() && self.pull()? {
-            if let Some(column) = self.standardizer.spoiled(&self.raw) {
+            if let Some(column) = self.standardizer.spoiled(self.raw.numbers()) {
                 let error = self.cannot_standardize(self.reader.place(), column);
                 let row = self.reader.position().rows.saturating_sub(1);
                 self.remember(error, row)?;
                 self.bad += 1;
                 continue;
             }
-            self.standardizer.count_in(&self.raw);
+            self.standardizer.count_in(self.raw.numbers());
             let (position, place) = (self.reader.position(), self.reader.place());
             let rows = self.waiting.len() as u128 + 1;
             let texts: usize = self.kept.iter().map(|text| text.capacity() + size_of::<String>()).sum();
-            let bytes = 8 * self.raw.capacity() + texts + WAITING_ROW;
+            let bytes = 8 * self.raw.numbers().len() + texts + WAITING_ROW;
             self.input.allow("the rows of the warm-up", rows * bytes as u128)?;
             let (raw, kept) = (std::mem::take(&mut self.raw), std::mem::take(&mut self.kept));
             self.waiting.push_back(Waiting { raw, kept, time: self.time, position, bad: self.bad, place });
@@ -513,12 +527,12 @@ impl Stream {
 
     fn cannot_standardize(&self, place: RowPlace, column: usize) -> Error {
         let label = self.selection.label(self.selection.selected[column]);
-        Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw[column]))
+        Error::at(format!("{place}, {label}"), Fault::Standardized(self.raw.numbers()[column]))
     }
 
     fn count_in(&mut self) {
         if std::mem::take(&mut self.uncounted) {
-            self.standardizer.count_in(&self.raw);
+            self.standardizer.count_in(self.raw.numbers());
         }
     }
 

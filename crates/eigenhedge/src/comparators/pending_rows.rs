@@ -6,7 +6,6 @@
 //!
 //! Cost: O(v ℓ) per row with v stored rows and ℓ retained directions, and none that depends on the length of a row.
 
-use super::mean::Mean;
 use crate::error::Error;
 use crate::linalg::{Cells, Combinations, Eigen, Matrix};
 use crate::num::dot;
@@ -133,17 +132,22 @@ impl PendingRows {
         self.columns.add_sparse_to(combinations, out);
     }
 
-    /// Returns the mean of the rows, with the base of another mean.
-    pub fn mean_beside(&self, other: &Mean) -> Mean {
-        let row_length = other.parts().0.len();
-        let mut way = vec![0.0; row_length];
-        self.columns.add_to(&Matrix::zeros(row_length, 0), &self.mean, &mut way);
-        other.beside(way, self.weight)
+    /// Returns the total weight of the rows.
+    pub fn weight(&self) -> f64 {
+        self.weight
     }
 
-    /// Adds the energy of the rows in each column of the table, around this center.
-    pub fn add_energies(&self, center: &[f64], energies: &mut [f64]) {
-        let mut empty = vec![self.weight; energies.len()];
+    /// Adds the mean of the rows to a vector.
+    pub fn add_mean(&self, vector: &mut [f64]) {
+        self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
+    }
+
+    /// Adds the energy of the rows in each column of the table, around their mean if they are centered.
+    pub fn add_energies(&self, is_centered: bool, energies: &mut [f64]) {
+        let (mut center, mut empty) = (vec![0.0; energies.len()], vec![self.weight; energies.len()]);
+        if is_centered {
+            self.add_mean(&mut center);
+        }
         for (cells, weight) in self.rows() {
             for (i, x) in cells.iter() {
                 energies[i] += weight * (x - center[i]).powi(2);

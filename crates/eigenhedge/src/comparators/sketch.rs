@@ -25,13 +25,14 @@
 use super::best::Best;
 use super::mean::{Mean, check_mean, weigh};
 use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::saved_sketch::Saved;
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Cells, Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Sketch of a stream: a few directions that approximate the scatter of all rows.
 ///
@@ -46,7 +47,8 @@ use serde::{Deserialize, Serialize};
 /// assert!((best.low() - 50.0).abs() < 1e-9 && (best.high() - 50.0).abs() < 1e-9);
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Saved")]
 pub struct Sketch {
     /// Number of retained directions ℓ.
     pub(super) retained: usize,
@@ -62,7 +64,6 @@ pub struct Sketch {
     pub(super) pending: PendingRows,
     /// Number of consecutive sparse rows.
     pub(super) sparse_streak: usize,
-    #[serde(skip)]
     pub(super) scratch: Scratch<Working>,
 }
 
@@ -73,8 +74,8 @@ pub(super) struct Working {
     pub(super) rotation: Matrix,
     block: Matrix,
     pub(super) cells: Cells,
-    /// Filled cells of the base of the mean; `None` if unknown, `Some(None)` if it is not sparse.
-    pub(super) base: Option<Option<Cells>>,
+    /// Shift of the pending rows; `None` if unknown.
+    pub(super) shift: Option<Cells>,
 }
 
 /// Number of consecutive sparse rows before they are treated as such.

@@ -4,26 +4,24 @@ use super::best::Best;
 use super::mean::Mean;
 use super::pending_rows::{PendingRows, shrinking_rotation};
 use super::sketch::{STREAK, Sketch, Working, add_squares, bracket_of, fill_gram};
-use crate::linalg::{Cells, Matrix, filled_cells};
+use crate::linalg::{Cells, Matrix};
 use crate::num::dot;
 use std::borrow::Cow;
-
-/// The base of the mean counts as sparse if at most one cell in this many is filled.
-const SPARSITY: usize = 16;
 
 impl Sketch {
     /// Adds a weighted row whose cells are zero except at these positions, which ascend.
     pub(super) fn add_filled(&mut self, row: &[f64], filled: &[u32], weight: f64) {
         self.sparse_streak = (self.sparse_streak + 1).min(STREAK);
-        let base = if self.sparse_streak == STREAK { self.sparse_base() } else { None };
-        let Some(base) = base else {
+        let is_known = self.mean.as_ref().is_none_or(|mean| !mean.parts().0.is_empty());
+        if self.sparse_streak < STREAK || !is_known {
             self.settle();
             self.add_dense(row, weight);
             return;
-        };
+        }
         let mut cells = std::mem::take(&mut self.scratch.0.cells);
-        cells.take_difference(row, filled, &base);
-        self.scratch.0.base = Some(Some(base));
+        let shift = self.scratch.0.shift.take().unwrap_or_else(|| self.shift());
+        cells.take_difference(row, filled, &shift);
+        self.scratch.0.shift = Some(shift);
         self.pending.add(&cells, row.len(), weight, self.mean.is_some(), self.retained);
         self.scratch.0.cells = cells;
         self.rows += 1;
@@ -33,33 +31,32 @@ impl Sketch {
         }
     }
 
-    /// Takes the filled cells of the base of the mean from the scratch space. `None` if the base is not sparse or not known yet.
-    fn sparse_base(&mut self) -> Option<Cells> {
-        let Some(mean) = &self.mean else { return Some(Cells::default()) };
-        let (base, _) = mean.parts();
-        if base.is_empty() {
-            return None;
-        }
-        let found = self.scratch.0.base.get_or_insert_with(|| {
-            let (mut at, mut cells) = (Vec::new(), Cells::default());
-            filled_cells(base, base.len() / SPARSITY, &mut at).then(|| {
-                cells.take(base, &at);
-                cells
-            })
-        });
-        found.as_mut().map(std::mem::take)
+    /// Computes the sparse vector that is subtracted from the pending rows: the largest cells of the mean of all others. Without
+    /// it, products of columns in which all rows are far from zero would cancel.
+    fn shift(&self) -> Cells {
+        let parts = self.mean.as_ref().map(Mean::parts);
+        parts.map_or_else(Cells::default, |(base, way)| Cells::largest_of_sum(base, way))
+    }
+
+    /// Returns the mean of pending rows.
+    fn mean_of(&self, pending: &PendingRows) -> Option<Mean> {
+        let mean = self.mean.as_ref()?;
+        let mut way: Vec<f64> = mean.parts().0.iter().map(|base| -base).collect();
+        self.shift().iter().for_each(|(i, shift)| way[i] += shift);
+        pending.add_mean(&mut way);
+        Some(mean.beside(way, pending.weight()))
     }
 
     /// Sets the base of the mean to a row that does not count.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
-        self.scratch.0.base = None;
+        self.scratch.0.shift = None;
         self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
     /// Changes the base of a column in which all previous rows were equal to the base.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.settle();
-        self.scratch.0.base = None;
+        self.scratch.0.shift = None;
         self.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
 
@@ -74,13 +71,15 @@ impl Sketch {
         let mut pending = std::mem::take(&mut self.pending);
         self.rows -= pending.count() as u64;
         let length = self.buffer.rows();
+        let shift = self.shift();
         for (cells, weight) in pending.rows() {
-            let mut row = self.mean.as_ref().map_or_else(|| vec![0.0; length], |mean| mean.parts().0.to_vec());
-            cells.iter().for_each(|(i, x)| row[i] += x);
+            let mut row = vec![0.0; length];
+            shift.iter().chain(cells.iter()).for_each(|(i, x)| row[i] += x);
             self.add_dense(&row, weight);
         }
         pending.clear();
         self.pending = pending;
+        self.scratch.0.shift = None;
     }
 
     /// Adds the sketch of the pending rows to the matrix, as [`Sketch::merge`] does with that of another stream.
@@ -89,14 +88,11 @@ impl Sketch {
         pending.shrink(self.retained);
         let between = self.between(&pending);
         let gram = self.whole_gram(&pending, between.as_deref());
-        match &mut self.mean {
-            None => pending.add_energies(&vec![0.0; self.energies.len()], &mut self.energies),
-            Some(mean) => {
-                let theirs = pending.mean_beside(mean);
-                pending.add_energies(theirs.parts().1, &mut self.energies);
-                mean.merge(&theirs);
-            }
+        pending.add_energies(self.mean.is_some(), &mut self.energies);
+        if let (Some(theirs), Some(mean)) = (self.mean_of(&pending), &mut self.mean) {
+            mean.merge(&theirs);
         }
+        self.scratch.0.shift = None;
         if let Some(between) = &between {
             add_squares(&mut self.energies, between);
             self.buffer.push_column(between);
@@ -124,8 +120,7 @@ impl Sketch {
 
     /// Returns the contribution of the displacement between the mean and that of pending rows to the scatter.
     fn between(&self, pending: &PendingRows) -> Option<Vec<f64>> {
-        let mean = self.mean.as_ref()?;
-        mean.between(&pending.mean_beside(mean))
+        self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
 
     /// Computes the Gram matrix of the matrix, the displacement between the means, and the pending columns, in this order. Only
@@ -177,7 +172,7 @@ impl Sketch {
             return Some(Cow::Borrowed(mean));
         }
         let mut whole = mean.clone();
-        whole.merge(&self.pending.mean_beside(mean));
+        self.mean_of(&self.pending).iter().for_each(|theirs| _ = whole.merge(theirs));
         Some(Cow::Owned(whole))
     }
 }

@@ -1,16 +1,16 @@
 //! Rows read ahead in a block, for learners that gain from blocks.
 
 use super::words::by_name;
-use eigenhedge::Model;
-use eigenhedge_io::{Delivered, Error, Stream};
+use eigenhedge::{Loss, Model};
+use eigenhedge_io::{Delivered, Error, Row, Stream};
 
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
-const ROW: usize = 256;
+const ROW_BYTES: usize = 256;
 
 /// Rows of a block, in order.
 #[derive(Default)]
 pub struct Block {
-    rows: Vec<Vec<f64>>,
+    rows: Vec<Row>,
     delivered: Vec<Delivered>,
     /// Error that occurred after the last row. The next read reports it.
     failure: Option<Error>,
@@ -26,13 +26,11 @@ impl Block {
         }
         while self.delivered.len() < most {
             match stream.next_row() {
-                Ok(Some(row)) => {
+                Ok(Some(_)) => {
                     if self.rows.len() == self.delivered.len() {
-                        self.rows.push(Vec::new());
+                        self.rows.push(Row::default());
                     }
-                    let kept = &mut self.rows[self.delivered.len()];
-                    kept.clear();
-                    kept.extend_from_slice(row);
+                    self.rows[self.delivered.len()].copy_from(stream.row());
                 }
                 Ok(None) => break,
                 Err(error) if self.delivered.is_empty() => return Err(error),
@@ -54,12 +52,13 @@ impl Block {
         loop {
             warm.read(stream, 1)?;
             let (Some(row), Some(delivered)) = (warm.rows.pop(), warm.delivered.pop()) else { break };
-            match model.warm_up([&row]) {
+            match model.warm_up([row.numbers()]) {
                 Err((_, error)) => {
                     stream.refuse_row(&delivered, by_name(&error, stream))?;
                 }
                 Ok(needs_more) => {
-                    let bytes = 8 * row.len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW;
+                    let bytes =
+                        8 * row.numbers().len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW_BYTES;
                     stream.allow("the rows of the warm-up", bytes as u128 * (self.delivered.len() as u128 + 1))?;
                     self.rows.insert(self.delivered.len(), row);
                     self.delivered.push(delivered);
@@ -74,8 +73,30 @@ impl Block {
     }
 
     /// Returns the rows, and the place of each in the input.
-    pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
-        let rows = self.rows.iter().take(self.delivered.len()).map(|row| &row[..]).collect();
-        (rows, &self.delivered)
+    pub fn rows(&self) -> (&[Row], &[Delivered]) {
+        (&self.rows[..self.delivered.len()], &self.delivered)
     }
+}
+
+/// Runs a trial for each row: sparse rows one by one, all others in blocks. Calls `each` and returns errors like
+/// [`Model::step_each`].
+pub fn step_rows(
+    model: &mut Model,
+    rows: &[Row],
+    mut each: impl FnMut(&Model, Loss),
+) -> Result<(), (usize, eigenhedge::Error)> {
+    let mut first = 0;
+    while let Some(row) = rows.get(first) {
+        let dense = rows[first..].iter().take_while(|row| row.filled().is_none());
+        let block: Vec<&[f64]> = dense.map(Row::numbers).collect();
+        if let Some(filled) = row.filled() {
+            let loss = model.step_filled(row.numbers(), filled).map_err(|error| (first, error))?;
+            each(model, loss);
+            first += 1;
+        } else {
+            model.step_each(&block, &mut each).map_err(|(i, error)| (first + i, error))?;
+            first += block.len();
+        }
+    }
+    Ok(())
 }

@@ -15,7 +15,9 @@ use crate::table::{allow_learners, open_like, say_reading, say_times};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::options::Setup;
 use eigenhedge::{Columns, Error, Fleet, Loss, Model, Standardizer};
-use eigenhedge_io::{Answer, Answers, GroupStore, Layout, Reservation, Source, Stream, Target, open_fleet, save_fleet};
+use eigenhedge_io::{
+    Answer, Answers, GroupStore, Layout, Reservation, Row, Source, Stream, Target, open_fleet, save_fleet,
+};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::number::readable;
 use serde_json::{Map, Value};
@@ -221,6 +223,7 @@ impl<'a> Session<'a> {
         let Self { fleet, stream, answers, key, block, .. } = self;
         block.read(stream, most)?;
         let (rows, delivered) = block.rows();
+        let rows: Vec<&[f64]> = rows.iter().map(Row::numbers).collect();
         if rows.is_empty() {
             return Ok(Step::Ended);
         }

@@ -1,6 +1,6 @@
 //! One model with its input stream and results, started or resumed from a snapshot.
 
-use super::block::Block;
+use super::block::{Block, step_rows};
 use super::resume_state::{ResumeState, agree_with_model, in_effect, layout_of_model, options, saved_options};
 use super::words::{by_name, misfit, say, uncapped};
 use crate::files::read_model;
@@ -251,7 +251,7 @@ impl<'a> Session<'a> {
                 }
                 _ => rows.len(),
             };
-            let outcome = model.step_each(&rows[first..end], |model, loss| {
+            let outcome = step_rows(model, &rows[first..end], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;

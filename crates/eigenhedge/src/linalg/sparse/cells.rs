@@ -27,7 +27,21 @@ pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool 
 /// Number of cells that are tested together.
 const BLOCK: usize = 16;
 
+/// The largest cells of a sum of two vectors are those whose squares are at least this share of the squared norm.
+const LARGE: f64 = 1.0 / 64.0;
+
 impl Cells {
+    /// Returns the largest cells of the sum of two vectors, of which there are few.
+    pub fn largest_of_sum(a: &[f64], b: &[f64]) -> Self {
+        let sum = || a.iter().zip(b).map(|(a, b)| a + b);
+        let least = LARGE * sum().map(|x| x * x).sum::<f64>();
+        let mut cells = Self::default();
+        for (i, x) in (0..).zip(sum()).filter(|(_, x)| *x != 0.0 && x * x >= least) {
+            cells.push(i, x);
+        }
+        cells
+    }
+
     /// Returns the squared norm.
     pub fn square(&self) -> f64 {
         self.values.iter().map(|x| x * x).sum()

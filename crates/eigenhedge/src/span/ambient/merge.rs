@@ -46,7 +46,7 @@ impl Ambient {
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
         self.leave_sparse();
         self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_base();
+        self.scratch.0.sparse.forget_shift();
         let zero = || Origin::at(vec![0.0; self.length]);
         let theirs = other.current_origin().map_or_else(zero, std::borrow::Cow::into_owned);
         let own = self.origin.get_or_insert_with(zero);
@@ -60,7 +60,7 @@ impl Ambient {
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.leave_sparse();
         self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_base();
+        self.scratch.0.sparse.forget_shift();
         self.origin = Some(Origin { base: base.to_vec(), way: way.to_vec() });
     }
 }

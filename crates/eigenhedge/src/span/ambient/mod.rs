@@ -19,6 +19,7 @@
 mod block;
 mod deferred;
 mod merge;
+mod saved;
 mod sparse;
 mod state;
 
@@ -34,19 +35,20 @@ use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use block::Block;
 use deferred::{Deferred, Refinement};
+use saved::Saved;
 use serde::{Deserialize, Serialize};
 use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
 /// Orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Saved")]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Orthonormal vectors, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
     combinations: u64,
-    #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
@@ -236,7 +238,7 @@ impl Ambient {
     /// are not affected.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.leave_sparse();
-        self.scratch.0.sparse.forget_base();
+        self.scratch.0.sparse.forget_shift();
         self.scratch.0.block.clear();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
@@ -634,7 +636,7 @@ impl Span for Ambient {
 
     fn begin_at(&mut self, point: &[f64]) {
         self.scratch.0.block.clear();
-        self.scratch.0.sparse.forget_base();
+        self.scratch.0.sparse.forget_shift();
         self.origin = Some(Origin::at(point.to_vec()));
     }
 

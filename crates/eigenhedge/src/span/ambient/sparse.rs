@@ -44,9 +44,9 @@ pub(super) struct SparseWorking {
     /// True if the filled cells of the next point are known.
     is_announced: bool,
     shortest: Shortest,
-    /// Filled cells of the fixed point of the origin; `None` if unknown.
-    base: Option<Option<Cells>>,
-    /// Loaded point minus the fixed point, and its squared norm.
+    /// Shift of all points; `None` if unknown.
+    shift: Option<Cells>,
+    /// Loaded point minus the shift, and its squared norm.
     cells: Cells,
     square: f64,
     /// Inner products of the loaded point with the stored vectors; before centering, if it is sparse.
@@ -108,9 +108,9 @@ impl Default for Shortest {
 }
 
 impl SparseWorking {
-    /// Discards what is known about the fixed point of the origin.
-    pub(super) fn forget_base(&mut self) {
-        self.base = None;
+    /// Discards the shift, because the origin has changed.
+    pub(super) fn forget_shift(&mut self) {
+        self.shift = None;
     }
 }
 
@@ -182,21 +182,17 @@ impl Ambient {
     pub(super) fn current_origin(&self) -> Option<Cow<'_, Origin>> {
         let origin = self.origin.as_ref()?;
         let Some(sparse) = &self.sparse else { return Some(Cow::Borrowed(origin)) };
-        let mut way = vec![0.0; self.length];
+        let mut way: Vec<f64> = origin.base.iter().map(|base| -base).collect();
+        self.shift().iter().for_each(|(i, shift)| way[i] += shift);
         sparse.add_displacement(&self.columns, 1.0, &mut way);
-        if self.sparse_base(&origin.base).is_none() {
-            way.iter_mut().zip(&origin.base).for_each(|(way, base)| *way -= base);
-        }
         Some(Cow::Owned(Origin { base: origin.base.clone(), way }))
     }
 
-    /// Returns the filled cells of the fixed point of the origin, if it is sparse. Otherwise it counts as part of the displacement.
-    fn sparse_base(&self, base: &[f64]) -> Option<Cells> {
-        let (mut at, mut cells) = (Vec::new(), Cells::default());
-        filled_cells(base, self.most_filled()?, &mut at).then(|| {
-            cells.take(base, &at);
-            cells
-        })
+    /// Computes the sparse part of the origin that is subtracted from all points: its largest cells, when the columns were last
+    /// written out. The rest of the origin is the displacement. Without the shift, products of columns in which all rows are far
+    /// from zero would cancel.
+    fn shift(&self) -> Cells {
+        self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }
 
     /// Ends the trial: starts, ends or renews the representation by sparse rows.
@@ -236,12 +232,11 @@ impl Ambient {
         let columns = self.columns.columns();
         let mut displacement = Vec::new();
         if let Some(origin) = &self.origin {
-            displacement.clone_from(&origin.way);
-            let base = self.sparse_base(&origin.base);
-            if base.is_none() {
-                add_multiple(&mut displacement, 1.0, &origin.base);
-            }
-            self.scratch.0.sparse.base = Some(base);
+            let shift = self.shift();
+            displacement.clone_from(&origin.base);
+            shift.iter().for_each(|(i, shift)| displacement[i] -= shift);
+            add_multiple(&mut displacement, 1.0, &origin.way);
+            self.scratch.0.sparse.shift = Some(shift);
         }
         let moves = displacement.iter().any(|x| *x != 0.0);
         if moves {
@@ -292,15 +287,15 @@ impl Ambient {
 
     /// Loads a sparse point. Returns its squared norm; `None` if it must be loaded as a dense point.
     pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
-        if self.scratch.0.sparse.base.is_none() {
-            self.scratch.0.sparse.base = Some(self.origin.as_ref().and_then(|origin| self.sparse_base(&origin.base)));
+        if self.scratch.0.sparse.shift.is_none() {
+            self.scratch.0.sparse.shift = Some(self.shift());
         }
         let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, place, .. } = &mut scratch.0;
-        let SparseWorking { filled, cells, base, products, along_origin, square, .. } = working;
-        match base {
-            Some(Some(base)) => cells.take_difference(point, filled, base),
-            _ => cells.take(point, filled),
+        let SparseWorking { filled, cells, shift, products, along_origin, square, .. } = working;
+        match shift {
+            Some(shift) => cells.take_difference(point, filled, shift),
+            None => cells.take(point, filled),
         }
         *square = cells.square();
         let fits = square.is_finite() && sparse.columns.sparse().has_room(cells.at.len());
