@@ -102,7 +102,8 @@ impl LineParser for Libsvm {
     fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
         self.fill_from(lines)?;
         if self.takes_all && self.set.len() <= self.dense.len() / SPARSITY {
-            row.set_sparse(self.dense.len(), self.set.iter().map(|i| (*i as u32, self.dense[*i])));
+            let cells = self.set.iter().map(|i| (*i as u32, self.dense[*i]));
+            row.set_sparse(self.dense.len(), cells.filter(|(_, value)| *value != 0.0));
         } else {
             self.append_all(row.cleared());
         }

@@ -37,7 +37,12 @@ impl Model {
         if self.columns.standardizer.how() == Standardize::None
             && let Some(portfolio) = self.learner.plain_mut()
         {
-            portfolio.announce_filled(filled);
+            let is_filled = |i: &u32| row[*i as usize] != 0.0;
+            if filled.iter().all(is_filled) {
+                portfolio.announce_filled(filled);
+            } else {
+                portfolio.announce_filled(&filled.iter().copied().filter(is_filled).collect::<Vec<u32>>());
+            }
         }
         self.step(row)
     }
