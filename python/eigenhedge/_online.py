@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _snapshot
 from ._core import Model
-from ._rows import blocks, check_numbers, is_plain, is_single
+from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
 from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin, validated
 from ._types import Floats, Path, Summary, Table
 
@@ -294,6 +294,9 @@ class Online(Transformer):
         # The warm-up uses the whole table, which may consist of several blocks.
         if self._model.standardize.startswith("warmup") and self._model.rows == 0:
             any(not self._model._warm_up(block) for block in blocks(X))
+        if is_sparse(X) and self._model.standardize == "none":
+            self._model._learn_sparse(cells(X))
+            return
         for block in blocks(X):
             self._model.learn(block)
 

@@ -159,6 +159,16 @@ def blocks(X: Any) -> Iterator[Floats]:
         yield np.ascontiguousarray(X[start : start + step].toarray(), dtype=np.float64)
 
 
+def cells(X: Any) -> tuple[NDArray[np.int64], NDArray[np.uint32], Floats]:
+    """Return the cells of a sparse table: the starts of its rows, and the columns and values of its cells, in order."""
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    starts, columns = X.indptr.astype(np.int64), X.indices.astype(np.uint32)
+    return starts, columns, np.ascontiguousarray(X.data, dtype=np.float64)
+
+
 def scaled_gamma(X: Any) -> float:
     """Return 1 / (number of columns · variance of all entries), the ``"scale"`` of scikit-learn's kernels."""
     mean, squares = X.mean(), (X.multiply(X) if is_sparse(X) else np.square(X)).mean()

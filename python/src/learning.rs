@@ -2,7 +2,8 @@
 
 use crate::arrays::{Given, Rows, as_table, numbers, table};
 use crate::errors::{check_room, refused, refused_row};
-use crate::interrupt::each_lot;
+use crate::interrupt::{each, each_lot};
+use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock};
 use eigenhedge::{Loss, Matrix, Model};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -41,6 +42,18 @@ pub fn learn(
             })
         }
     });
+    points.forget(&state.core);
+    points.told(outcome)
+}
+
+/// Learns from every row of a sparse table, in order.
+pub fn learn_sparse(py: Python<'_>, state: &Mutex<State>, table: &Csr<'_>) -> PyResult<()> {
+    let mut state = lock(py, state)?;
+    let state = &mut *state;
+    let points = state.points.clone();
+    let mut rows = CsrRows::new(table, state.core.length())?;
+    state.ask(false, false).map_err(|error| refused(&error))?;
+    let outcome = each(py, rows.count(), |i| rows.step(i, state));
     points.forget(&state.core);
     points.told(outcome)
 }

@@ -24,6 +24,7 @@ mod options;
 mod pages;
 mod pair;
 mod preimage;
+mod sparse;
 mod spelling;
 mod state;
 mod trial;

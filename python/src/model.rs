@@ -7,6 +7,7 @@ use crate::interrupt::alone;
 use crate::items::Points;
 use crate::learning::{self, Answers, square, warm_up};
 use crate::options::{Named, given};
+use crate::sparse::Csr;
 use crate::spelling::spelling;
 use crate::state::{State, lock};
 use crate::trial::Trial;
@@ -194,6 +195,12 @@ impl PyModel {
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         learning::learn(py, &self.state, X, sample_weight)
+    }
+
+    /// Learns from the rows of a sparse table, given the starts of its rows, and the columns and values of its cells.
+    #[pyo3(name = "_learn_sparse")]
+    fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
+        learning::learn_sparse(py, &self.state, &table)
     }
 
     /// Run one trial for all rows: one choice, the sum of its losses, one update.

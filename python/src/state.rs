@@ -64,6 +64,11 @@ impl State {
         self.learn(|model| model.step(row))
     }
 
+    /// Runs one trial with a row that is zero except at these positions.
+    pub fn step_filled(&mut self, row: &[f64], filled: &[u32]) -> Result<Loss, Error> {
+        self.learn(|model| model.step_filled(row, filled))
+    }
+
     /// Runs one trial with several rows, weighted if `weights` is given.
     pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
         self.learn(|model| model.step_batch(rows, weights))

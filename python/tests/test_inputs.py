@@ -139,3 +139,15 @@ def test_a_table_without_columns_is_refused(X):
     for use in (lambda: eigenhedge.run(table, 1), lambda: OnlinePCA(1).fit(table), lambda: eigenhedge.Monitor().update(table)):
         with pytest.raises(ValueError, match="the table has no columns"):
             use()
+
+
+@pytest.mark.parametrize("learner", ["tracking", "leader", "auto"])
+def test_a_wide_sparse_table_is_learned_like_the_same_dense_one(learner):
+    random = np.random.default_rng(4)
+    table = sparse.random_array((40, 5000), density=0.002, rng=random, format="csr")
+    table.data[::7] = 0.0
+    shuffled = sparse.csr_array((table.data[::-1], table.indices[::-1], table.indptr), shape=table.shape)
+    for X in (table, shuffled):
+        found, wanted = (OnlinePCA(3, learner=learner, random_state=1).fit(rows) for rows in (X, X.toarray()))
+        np.testing.assert_array_equal(found.components_, wanted.components_)
+        np.testing.assert_array_equal(found.mean_, wanted.mean_)

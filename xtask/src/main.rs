@@ -33,6 +33,7 @@ cargo xtask bench evidence compare the default learner with tuned trackers; --qu
 cargo xtask bench missing  measure the cost of missing cells; --data FOLDER, --masks N
 cargo xtask bench monitor  compare the monitor with its targets; NAMES, --data FOLDER; `peers` compares it with other detectors
 cargo xtask bench serve    measure the throughput and latency of the service; --quick
+cargo xtask bench sparse   compare sparse rows with dense ones and with scikit-learn; --quick, --learner NAME, --k K, --out FILE, -- OPTIONS
 cargo xtask bench spark    compare the package on Spark with MLlib and the program; --quick, --only PART, --rows N
 cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
@@ -114,6 +115,7 @@ fn main() -> ExitCode {
         ["bench", "monitor", "peers", rest @ ..] => outcome(python::measure(&root(), "monitor_peers.py", rest)),
         ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
         ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
+        ["bench", "sparse", rest @ ..] => outcome(python::sparse(&root(), rest)),
         ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
         ["dist"] => outcome(dist::build(&root())),
         ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),

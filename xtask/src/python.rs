@@ -95,6 +95,15 @@ pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(script.args(arguments).current_dir(root))
 }
 
+/// Compares sparse rows with dense ones and with scikit-learn. Uses a release build of the program.
+pub fn sparse(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    let environment = environment(root)?;
+    run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
+    let mut python = interpreter(&environment);
+    let script = python.arg(root.join("bench/sparse.py")).arg("--program").arg(root.join("target/release/eigenhedge"));
+    run(script.args(arguments).current_dir(root))
+}
+
 /// Measures the throughput and latency of the service, with a release build.
 pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;

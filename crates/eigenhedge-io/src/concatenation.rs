@@ -11,6 +11,7 @@ use crate::input_source::{InputSource, Source};
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::row::Row;
 use crate::{binary, columnar, text};
 
 /// Opens a single table. If `like` is given, the table continues one with these columns.
@@ -87,6 +88,15 @@ impl Concatenation {
 impl Reader for Concatenation {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
         while !self.reader.read(row)? {
+            if !self.advance()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
+        while !self.reader.read_row(row)? {
             if !self.advance()? {
                 return Ok(false);
             }

@@ -12,6 +12,7 @@ use crate::input_source::{InputSource, Source};
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::row::Row;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -25,7 +26,10 @@ const BATCHES: usize = 3;
 
 /// Batch of rows, in order.
 struct Batch {
+    /// Cells of the rows, one row after the other; only the filled ones of sparse rows.
     numbers: Vec<f64>,
+    /// Positions of the filled cells of sparse rows.
+    filled: Vec<u32>,
     rows: Vec<ReadRow>,
     progress: Progress,
     /// Position and place of the reader at the end of the table; `None` except in the last batch.
@@ -36,6 +40,8 @@ struct Batch {
 struct ReadRow {
     /// End of the numbers of this row within the batch.
     end: usize,
+    /// Length of a sparse row, and end of its positions within the batch; `None` if the row is dense.
+    sparse: Option<(usize, usize)>,
     error: Option<Error>,
     texts: Vec<String>,
     place: RowPlace,
@@ -71,7 +77,13 @@ impl ReadAhead {
             input: input.clone(),
             source: source.clone(),
             layout: layout.clone(),
-            batch: Batch { numbers: Vec::new(), rows: Vec::new(), progress: reader.progress(), end: None },
+            batch: Batch {
+                numbers: Vec::new(),
+                filled: Vec::new(),
+                rows: Vec::new(),
+                progress: reader.progress(),
+                end: None,
+            },
             given: 0,
             has_ended: false,
             start,
@@ -105,19 +117,31 @@ impl ReadAhead {
 
 impl Reader for ReadAhead {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        let mut whole = Row::default();
+        let found = self.read_row(&mut whole)?;
+        row.extend_from_slice(whole.numbers());
+        Ok(found)
+    }
+
+    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.next_batch()? {
             return Ok(false);
         }
         let first = self.given.checked_sub(1).map_or(0, |before| self.batch.rows[before].end);
         let read = &mut self.batch.rows[self.given];
         self.given += 1;
-        match read.error.take() {
-            Some(error) => Err(error),
-            None => {
-                row.extend_from_slice(&self.batch.numbers[first..read.end]);
-                Ok(true)
+        if let Some(error) = read.error.take() {
+            return Err(error);
+        }
+        let numbers = &self.batch.numbers[first..read.end];
+        match read.sparse {
+            None => row.cleared().extend_from_slice(numbers),
+            Some((length, end)) => {
+                let filled = &self.batch.filled[end - numbers.len()..end];
+                row.set_sparse(length, filled.iter().copied().zip(numbers.iter().copied()));
             }
         }
+        Ok(true)
     }
 
     fn kept(&self, texts: &mut Vec<String>) {
@@ -141,7 +165,8 @@ impl Reader for ReadAhead {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         self.batches =
             begin(self.source.clone(), self.layout.clone(), *position).map_err(|error| self.input.unreadable(error))?;
-        (self.batch.numbers, self.batch.rows, self.batch.end) = (Vec::new(), Vec::new(), None);
+        (self.batch.numbers, self.batch.filled) = (Vec::new(), Vec::new());
+        (self.batch.rows, self.batch.end) = (Vec::new(), None);
         (self.given, self.has_ended, self.start) = (0, false, *position);
         Ok(position.rows)
     }
@@ -185,12 +210,12 @@ fn read_all(
         _ => Concatenation::open(parts, layout)?.1,
     };
     reader.go_to(start)?;
-    let mut row = Vec::new();
+    let mut row = Row::default();
     loop {
-        let (mut numbers, mut rows, mut is_last) = (Vec::with_capacity(NUMBERS), Vec::with_capacity(ROWS), false);
+        let (mut numbers, mut filled) = (Vec::with_capacity(NUMBERS), Vec::new());
+        let (mut rows, mut is_last) = (Vec::with_capacity(ROWS), false);
         while !is_last && numbers.len() < NUMBERS && rows.len() < ROWS {
-            row.clear();
-            let error = match reader.read(&mut row) {
+            let error = match reader.read_row(&mut row) {
                 Ok(true) => None,
                 Ok(false) => {
                     is_last = true;
@@ -201,16 +226,23 @@ fn read_all(
                     Some(error)
                 }
             };
-            let mut texts = Vec::new();
+            let (mut texts, mut sparse) = (Vec::new(), None);
             if error.is_none() {
-                numbers.extend_from_slice(&row);
+                match row.filled() {
+                    None => numbers.extend_from_slice(row.numbers()),
+                    Some(at) => {
+                        numbers.extend(at.iter().map(|i| row.numbers()[*i as usize]));
+                        filled.extend_from_slice(at);
+                        sparse = Some((row.numbers().len(), filled.len()));
+                    }
+                }
                 reader.kept(&mut texts);
             }
             let (place, position) = (reader.place(), reader.position());
-            rows.push(ReadRow { end: numbers.len(), error, texts, place, position });
+            rows.push(ReadRow { end: numbers.len(), sparse, error, texts, place, position });
         }
         let end = is_last.then(|| (reader.position(), reader.place()));
-        let batch = Batch { numbers, rows, progress: reader.progress(), end };
+        let batch = Batch { numbers, filled, rows, progress: reader.progress(), end };
         if batches.send(Ok(batch)).is_err() || is_last {
             return Ok(());
         }

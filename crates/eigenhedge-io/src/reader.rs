@@ -4,6 +4,7 @@ use crate::columns::Columns;
 use crate::error::{Error, RowPlace};
 pub use crate::input_source::Progress;
 use crate::reading::Reading;
+use crate::row::Row;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,10 @@ pub(crate) trait Reader {
     /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end. After an
     /// error about a single row, the next call reads the following row.
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
+    /// Reads the next row like [`Self::read`], as a sparse row if the format has such rows.
+    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
+        self.read(row.cleared())
+    }
     /// Appends the cells of the copied columns of the last row.
     fn kept(&self, _texts: &mut Vec<String>) {}
     /// Returns the place of the last row.

@@ -19,6 +19,7 @@ use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::row::Row;
 use crate::saved::count;
 use crate::time_format::{Found, TimeFormat};
 use crate::time_order::TimeOrder;
@@ -98,7 +99,7 @@ pub struct Stream {
     names: Vec<String>,
     on_bad_row: OnBadRow,
     missing: Option<Missing>,
-    row: Vec<f64>,
+    row: Row,
     /// Position after the last returned row.
     position: ReadPosition,
     /// Number of unreadable rows before that position.
@@ -151,7 +152,7 @@ impl Stream {
             selection: columns,
             on_bad_row: layout.on_bad_row,
             missing: layout.missing,
-            row: Vec::new(),
+            row: Row::default(),
             unread: 0,
             delivered: 0,
             bad: 0,
@@ -351,7 +352,12 @@ impl Stream {
             self.times.enter(key, time, self.position.rows.saturating_sub(1));
         }
         self.delivered += 1;
-        Ok(Some(&self.row))
+        Ok(Some(self.row.numbers()))
+    }
+
+    /// Returns the last returned row, with its filled cells if they are known.
+    pub fn row(&self) -> &Row {
+        &self.row
     }
 
     /// Returns the number, copied cells and time of the last returned row, for callers that read ahead.
@@ -382,15 +388,14 @@ impl Stream {
     /// Reads the next good row into `raw`. Bad rows are skipped or returned as errors. Returns false at the end.
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
-            self.row.clear();
-            let read = self.reader.read(&mut self.row);
+            let read = self.reader.read_row(&mut self.row);
             match read.and_then(|found| if found { self.take_kept().map(|()| true) } else { Ok(false) }) {
                 Err(error) if error.is_row() => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(error, row)?;
                     self.bad += 1;
                 }
-                Ok(true) if self.row.iter().all(|x| x.is_nan()) => {
+                Ok(true) if self.row.numbers().iter().all(|x| x.is_nan()) => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(Error::at(self.reader.place(), Fault::NoCell), row)?;
                     self.bad += 1;
@@ -414,8 +419,8 @@ impl Stream {
         }
         let (Some(items), Some(column)) = (self.items, self.selection.text) else { return Ok(()) };
         let text = self.kept.get(column.place).map_or("", String::as_str);
-        let outcome = match append_items(items, text, &mut self.row) {
-            Ok(()) if self.row.is_empty() => Err(Fault::NoItems),
+        let outcome = match append_items(items, text, self.row.cells_mut()) {
+            Ok(()) if self.row.numbers().is_empty() => Err(Fault::NoItems),
             outcome => outcome.map_err(Fault::NoItem),
         };
         self.kept.truncate(column.kept);

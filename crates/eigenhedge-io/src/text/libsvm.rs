@@ -10,6 +10,7 @@ use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
+use crate::row::Row;
 
 /// Parser of LIBSVM lines.
 pub struct Libsvm {
@@ -19,7 +20,12 @@ pub struct Libsvm {
     /// Indices of the cells that the last row set.
     set: Vec<usize>,
     fills: bool,
+    /// True if all columns are selected, in their order.
+    takes_all: bool,
 }
+
+/// A row is sparse if at most one cell in this many is listed.
+const SPARSITY: usize = 16;
 
 impl Libsvm {
     /// Opens the source and determines the number of columns.
@@ -36,7 +42,9 @@ impl Libsvm {
         }
         let columns = Columns::choose(input, layout, None, dim, |_| false)?;
         lines.hold();
-        let parser = Self { columns: columns.clone(), dense: vec![0.0; dim], set: Vec::new(), fills: layout.fills() };
+        let takes_all = columns.selected.iter().copied().eq(0..dim) && u32::try_from(dim).is_ok();
+        let (dense, set, fills) = (vec![0.0; dim], Vec::new(), layout.fills());
+        let parser = Self { columns: columns.clone(), dense, set, fills, takes_all };
         Ok(Opened { reader: Box::new(LineTable { lines, parser }), columns })
     }
 
@@ -70,15 +78,35 @@ impl Libsvm {
         }
         Ok(())
     }
+
+    /// Parses the last line.
+    fn fill_from(&mut self, lines: &LineReader) -> Result<(), Error> {
+        self.fill(lines.line()).map_err(|(column, fault)| {
+            let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
+            Error::at(lines.place().to_string() + &column, fault)
+        })
+    }
+
+    fn append_all(&self, row: &mut Vec<f64>) {
+        row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
+    }
 }
 
 impl LineParser for Libsvm {
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error> {
-        self.fill(lines.line()).map_err(|(column, fault)| {
-            let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));
-            Error::at(lines.place().to_string() + &column, fault)
-        })?;
-        row.extend(self.columns.selected.iter().map(|column| self.dense[*column]));
+        self.fill_from(lines)?;
+        self.append_all(row);
+        Ok(())
+    }
+
+    fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
+        self.fill_from(lines)?;
+        if self.takes_all && self.set.len() <= self.dense.len() / SPARSITY {
+            let cells = self.set.iter().map(|i| (*i as u32, self.dense[*i]));
+            row.set_sparse(self.dense.len(), cells.filter(|(_, value)| *value != 0.0));
+        } else {
+            self.append_all(row.cleared());
+        }
         Ok(())
     }
 }

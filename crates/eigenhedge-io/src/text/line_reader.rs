@@ -3,6 +3,7 @@
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::reader::{Progress, ReadPosition, Reader};
+use crate::row::Row;
 use std::io::{BufRead, BufReader, Read};
 
 /// Reader of lines into a reused buffer.
@@ -77,6 +78,10 @@ impl LineReader {
 pub trait LineParser {
     /// Parses the selected cells of the last line into `row`, which must be empty.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
+    /// Parses the selected cells of the last line, as a sparse row if the format has such rows.
+    fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
+        self.parse(lines, row.cleared())
+    }
     /// Appends the cells of the copied columns of the last parsed line.
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
@@ -90,6 +95,10 @@ pub struct LineTable<P> {
 impl<P: LineParser> Reader for LineTable<P> {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
         Ok(self.lines.advance()? && self.parser.parse(&self.lines, row).map(|()| true)?)
+    }
+
+    fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
+        Ok(self.lines.advance()? && self.parser.parse_row(&self.lines, row).map(|()| true)?)
     }
 
     fn kept(&self, texts: &mut Vec<String>) {

@@ -10,6 +10,7 @@ use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// Best subspace of all rows in hindsight. It is computed exactly for short rows, from a sketch for long
 /// rows, and from kernel values for features.
@@ -92,7 +93,7 @@ impl Hindsight {
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.begin_at(row),
-            Self::Sketched(sketch) => sketch.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
+            Self::Sketched(sketch) => sketch.begin_at(row),
             Self::Features(rows) => rows.begin_at(row),
         }
     }
@@ -101,7 +102,7 @@ impl Hindsight {
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
             Self::Exact(best) => best.begin_column(column, value),
-            Self::Sketched(sketch) => sketch.mean.iter_mut().for_each(|mean| mean.begin_column(column, value)),
+            Self::Sketched(sketch) => sketch.begin_column(column, value),
             Self::Features(_) => {}
         }
     }
@@ -111,7 +112,7 @@ impl Hindsight {
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
-            _ => self.running_mean().map(Mean::squared_way),
+            _ => self.running_mean().map(|mean| mean.squared_way()),
         }
     }
 
@@ -126,6 +127,14 @@ impl Hindsight {
             Self::Exact(best) => best.add_weighted(row, weight),
             Self::Sketched(sketch) => sketch.add_weighted(row, weight),
             Self::Features(rows) => rows.add(row),
+        }
+    }
+
+    /// Adds a row with a weight. Its cells are zero except at these positions, if they are given.
+    pub(crate) fn add_filled(&mut self, row: &[f64], filled: Option<&[u32]>, weight: f64) {
+        match (self, filled) {
+            (Self::Sketched(sketch), Some(filled)) => sketch.add_filled(row, filled, weight),
+            (hindsight, _) => hindsight.add_weighted(row, weight),
         }
     }
 
@@ -176,10 +185,10 @@ impl Hindsight {
         self.running_mean()?.value()
     }
 
-    fn running_mean(&self) -> Option<&Mean> {
+    fn running_mean(&self) -> Option<Cow<'_, Mean>> {
         match self {
-            Self::Exact(best) => best.mean(),
-            Self::Sketched(sketch) => sketch.mean.as_ref(),
+            Self::Exact(best) => best.mean().map(Cow::Borrowed),
+            Self::Sketched(sketch) => sketch.whole_mean(),
             Self::Features(_) => None,
         }
     }

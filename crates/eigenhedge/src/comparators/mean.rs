@@ -35,6 +35,11 @@ impl Mean {
         self.left_out = true;
     }
 
+    /// Returns the mean of other rows, with the base of this one.
+    pub fn beside(&self, way: Vec<f64>, weight: f64) -> Self {
+        Self { base: self.base.clone(), way, weight, left_out: self.left_out }
+    }
+
     /// Changes the base of a column in which all previous rows were equal to the base.
     pub fn begin_column(&mut self, column: usize, value: f64) {
         self.base[column] = value;

@@ -26,9 +26,12 @@ mod leading_directions;
 mod mean;
 pub mod partition;
 mod partitions;
+mod pending_rows;
 mod refine;
 mod running_scatter;
+mod saved_sketch;
 mod sketch;
+mod sparse_sketch;
 
 pub use best::{Best, BestMethod};
 pub use best_pair::BestPair;

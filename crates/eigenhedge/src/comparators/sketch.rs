@@ -12,7 +12,8 @@
 //! high - min(k Δ, tr C - tr B Bᵀ)` always enclose the best loss. Each step removes at least `(ℓ+1) δ` from `B`, hence `(ℓ+1-k)
 //! Δ ≤ best` and `high - low ≤ best · k/(ℓ+1-k)`. Both ends are equal as long as the rows have rank at most ℓ.
 //!
-//! Cost: amortized O(nℓ) per row; 2nℓ numbers of memory.
+//! Cost: amortized O(nℓ) per row; 2nℓ numbers of memory. Sparse rows are first collected in a sketch of their own, whose cost
+//! does not depend on n ([`PendingRows`]).
 //!
 //! Numerics: a step uses the 2ℓ × 2ℓ Gram matrix of `B`, which squares the condition number. Only the eigenvalues are
 //! needed, and their error is the rounding error of the largest one. Both ends are accurate up to the rounding error of
@@ -24,13 +25,15 @@
 
 use super::best::Best;
 use super::mean::{Mean, check_mean, weigh};
+use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::saved_sketch::Saved;
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
-use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
+use crate::linalg::{Cells, Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Sketch of a stream: a few directions that approximate the scatter of all rows.
 ///
@@ -45,30 +48,39 @@ use serde::{Deserialize, Serialize};
 /// assert!((best.low() - 50.0).abs() < 1e-9 && (best.high() - 50.0).abs() < 1e-9);
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Saved")]
 pub struct Sketch {
     /// Number of retained directions ℓ.
-    retained: usize,
+    pub(super) retained: usize,
     /// Running mean, if the comparator is centered.
     pub(super) mean: Option<Mean>,
-    rows: u64,
+    pub(super) rows: u64,
     /// Energy (the sum of squares after centering) of each column of the rows.
-    energies: Vec<f64>,
-    shrinkage: f64,
+    pub(super) energies: Vec<f64>,
+    pub(super) shrinkage: f64,
     /// Matrix B with at most 2ℓ columns.
-    buffer: Matrix,
-    #[serde(skip)]
-    scratch: Scratch<Working>,
+    pub(super) buffer: Matrix,
+    /// Sparse rows that are not part of the matrix yet.
+    pub(super) pending: PendingRows,
+    /// Number of consecutive sparse rows.
+    pub(super) sparse_streak: usize,
+    pub(super) scratch: Scratch<Working>,
 }
 
 #[derive(Debug, Clone, Default)]
-struct Working {
+pub(super) struct Working {
     gram: Matrix,
-    eigen: Eigen,
-    rotation: Matrix,
+    pub(super) eigen: Eigen,
+    pub(super) rotation: Matrix,
     block: Matrix,
+    pub(super) cells: Cells,
+    /// Shift of the pending rows; `None` if unknown.
+    pub(super) shift: Option<Cells>,
 }
 
+/// Number of consecutive sparse rows before they are treated as such.
+pub(super) const STREAK: usize = 4;
 /// Number of rows of the buffer that are rotated at once.
 const BLOCK: usize = 512;
 
@@ -85,6 +97,8 @@ impl Sketch {
         entries("energies of columns", &self.energies, 0.0..=LARGEST)?;
         energy("the energy of all rows", self.energy())?;
         energy("the shrinkage of the sketch", self.shrinkage)?;
+        self.pending.check_state(length, retained)?;
+        ensure(self.sparse_streak <= STREAK, "the number of sparse rows must be counted up to its limit")?;
         count("the number of rows", self.rows)
     }
 
@@ -99,6 +113,8 @@ impl Sketch {
             energies: vec![0.0; length],
             shrinkage: 0.0,
             buffer: Matrix::zeros(length, 0),
+            pending: PendingRows::default(),
+            sparse_streak: 0,
             scratch: Scratch::default(),
         })
     }
@@ -110,7 +126,7 @@ impl Sketch {
 
     /// Returns the total squared norm of the (centered) rows.
     pub fn energy(&self) -> f64 {
-        self.energies.iter().sum()
+        self.energies.iter().sum::<f64>() + self.pending_energy()
     }
 
     /// Returns the energy of each column.
@@ -145,6 +161,13 @@ impl Sketch {
 
     /// Adds a weighted row. Returns the increase of the energy.
     pub(crate) fn add_row(&mut self, row: &[f64], weight: f64) -> f64 {
+        self.sparse_streak = 0;
+        self.settle();
+        self.add_dense(row, weight)
+    }
+
+    /// Adds a weighted row to the matrix. Returns the increase of the energy.
+    pub(super) fn add_dense(&mut self, row: &[f64], weight: f64) -> f64 {
         let at = self.push(row);
         self.rows += 1;
         let column = self.buffer.column_mut(at);
@@ -156,7 +179,9 @@ impl Sketch {
     /// Merges the sketches of two streams. The result retains as many directions as `self`. If the sketches are
     /// centered, the displacement between their means is added as one more row: `√(s t / (s + t)) (m - m')` for total
     /// weights s and t.
-    pub fn merge(mut self, other: Self) -> Result<Self, Error> {
+    pub fn merge(mut self, mut other: Self) -> Result<Self, Error> {
+        self.settle();
+        other.settle();
         let (expected, found) = (self.buffer.rows(), other.buffer.rows());
         if expected != found {
             return Err(Error::Length { what: "rows of the other sketch", expected, found });
@@ -185,6 +210,9 @@ impl Sketch {
         if kept >= self.buffer.rows() {
             return Best::between(0.0, 0.0);
         }
+        if self.pending.count() > 0 {
+            return self.best_with_pending(kept);
+        }
         bracket(&self.buffer, self.energy(), kept, kept as f64 * self.shrinkage)
     }
 
@@ -199,21 +227,17 @@ impl Sketch {
     }
 
     fn shrink(&mut self) {
-        let Working { gram, eigen, rotation, block } = &mut self.scratch.0;
-        let columns = self.buffer.columns();
+        let Working { gram, eigen, rotation, .. } = &mut self.scratch.0;
         fill_gram(gram, &self.buffer);
         eigen.compute(gram.view());
-        let taken = eigen.values[columns - self.retained - 1].max(0.0);
-        self.shrinkage += taken;
-        let left = eigen.values.iter().rev().take(self.retained).take_while(|v| **v > taken).count();
-        rotation.resize(columns, left);
-        for j in 0..left {
-            let from = columns - 1 - j;
-            let factor = (1.0 - taken / eigen.values[from]).sqrt();
-            let source = eigen.vectors.column(from);
-            rotation.column_mut(j).iter_mut().zip(source).for_each(|(r, v)| *r = factor * v);
-        }
-        let length = self.buffer.rows();
+        self.shrinkage += shrinking_rotation(eigen, self.retained, rotation);
+        self.rotate();
+    }
+
+    /// Replaces the matrix by its product with the rotation in the scratch space, which has no more columns.
+    pub(super) fn rotate(&mut self) {
+        let Working { rotation, block, .. } = &mut self.scratch.0;
+        let (length, left) = (self.buffer.rows(), rotation.columns());
         for start in (0..length).step_by(BLOCK) {
             let rows = BLOCK.min(length - start);
             multiply(block, self.buffer.view().subrows(start, rows), rotation.view());
@@ -230,6 +254,11 @@ impl Sketch {
 pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let mut gram = Matrix::default();
     fill_gram(&mut gram, sketch);
+    bracket_of(&gram, energy, kept, most)
+}
+
+/// Computes the interval of [`bracket`] from the lower triangle of the Gram matrix of the sketch.
+pub(super) fn bracket_of(gram: &Matrix, energy: f64, kept: usize, most: f64) -> Best {
     let values = symmetric_eigenvalues(gram.view());
     let largest = values.len().saturating_sub(kept);
     let rest: f64 = values[..largest].iter().map(|v| v.max(0.0)).sum();
@@ -240,12 +269,12 @@ pub(crate) fn bracket(sketch: &Matrix, energy: f64, kept: usize, most: f64) -> B
 }
 
 /// Adds the square of each entry of `column` to `energies`.
-fn add_squares(energies: &mut [f64], column: &[f64]) {
+pub(super) fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
 /// Computes the lower triangle of `gram = Bᵀ B`.
-fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
+pub(super) fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
     // Resizing to zero first makes all entries zero.
     gram.resize(0, 0);
     gram.resize(columns.columns(), columns.columns());

@@ -4,6 +4,7 @@ pub(crate) mod checks;
 mod eigen;
 mod matrix;
 mod polar;
+mod sparse;
 
 pub use eigen::{Eigen, symmetric_eigen};
 pub(crate) use eigen::{
@@ -12,3 +13,4 @@ pub(crate) use eigen::{
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
 pub(crate) use polar::Polar;
+pub(crate) use sparse::{Cells, Combinations, add_multiple, filled_cells};

@@ -9,6 +9,8 @@ mod matrix;
 mod merge;
 mod missing;
 mod row_learner;
+#[cfg(test)]
+mod sparse_laws;
 mod step;
 mod summary;
 mod totals;

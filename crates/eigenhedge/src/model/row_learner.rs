@@ -69,6 +69,11 @@ pub(super) trait RowLearner {
     /// Sets whether aligned coordinates are computed for the following rows.
     fn set_aligns(&mut self, _aligns: bool) {}
 
+    /// Returns the positions of the filled cells of the last row, if these are known to be few.
+    fn filled(&self) -> Option<&[u32]> {
+        None
+    }
+
     /// Returns the atoms of all members; empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]>;
 
@@ -142,6 +147,10 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
 
     fn set_aligns(&mut self, aligns: bool) {
         Portfolio::set_aligns(self, aligns);
+    }
+
+    fn filled(&self) -> Option<&[u32]> {
+        Portfolio::members(self)[0].span().filled()
     }
 
     fn atoms(&self) -> Vec<&[f64]> {

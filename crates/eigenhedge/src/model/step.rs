@@ -27,6 +27,26 @@ impl Model {
         outcome
     }
 
+    /// Runs one trial like [`Self::step`] with a row that is zero except at these positions, which ascend. For long rows with
+    /// few filled cells the cost of a row is then independent of its length. The caller guarantees that all other cells are zero.
+    pub fn step_filled(&mut self, row: &[f64], filled: &[u32]) -> Result<Loss, Error> {
+        let is_inside = filled.last().is_none_or(|last| (*last as usize) < row.len());
+        if !is_inside || !filled.is_sorted_by(|a, b| a < b) {
+            return Err(Error::Unsupported("positions of filled cells ascend and lie within the row"));
+        }
+        if self.columns.standardizer.how() == Standardize::None
+            && let Some(portfolio) = self.learner.plain_mut()
+        {
+            let is_filled = |i: &u32| row[*i as usize] != 0.0;
+            if filled.iter().all(is_filled) {
+                portfolio.announce_filled(filled);
+            } else {
+                portfolio.announce_filled(&filled.iter().copied().filter(is_filled).collect::<Vec<u32>>());
+            }
+        }
+        self.step(row)
+    }
+
     /// Updates the scale after a row, and converts the reconstruction to units of the input.
     fn enter_raw(&mut self, raw: &[f64]) {
         self.columns.standardizer.undo_like(raw, &mut self.scratch.0.reconstruction);
@@ -78,7 +98,10 @@ impl Model {
             self.begin_comparators(row);
         } else {
             self.totals.enter(loss, last.coordinates, last.rank, last.square);
-            self.compare(row, 1.0);
+            if let Some(hindsight) = &mut self.hindsight {
+                hindsight.add_filled(row, self.learner.inside().filled(), 1.0);
+            }
+            self.partitions.iter_mut().for_each(|partitions| partitions.add(row));
         }
         Ok(loss)
     }

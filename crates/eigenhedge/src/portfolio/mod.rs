@@ -178,6 +178,11 @@ impl<S: Span> Portfolio<S> {
         self.members[0].fixes_center()
     }
 
+    /// Announces that the next row is zero except at these positions, which ascend. The members share them.
+    pub(crate) fn announce_filled(&mut self, filled: &[u32]) {
+        self.members[0].announce_filled(filled);
+    }
+
     /// Sets whether aligned coordinates are computed for the following rows.
     pub(crate) fn set_aligns(&mut self, aligns: bool) {
         self.scratch.0.aligns = aligns;

@@ -92,7 +92,9 @@ impl Drop for Failing<'_> {
 impl Portfolio<Ambient> {
     /// Returns true if several threads make the trial faster.
     fn is_shared(&self) -> bool {
-        self.members.len() > 1 && threads() > 1 && self.members[0].span().length() >= LONG
+        let span = self.members[0].span();
+        // A sparse row costs less than its copy for other threads.
+        self.members.len() > 1 && threads() > 1 && span.length() >= LONG && !span.is_sparse()
     }
 
     /// Runs [`Learner::incur`], on several threads if that is faster.

@@ -10,6 +10,8 @@ mod feature;
 mod removal;
 
 pub use ambient::Ambient;
+#[cfg(test)]
+pub(crate) use ambient::SHORTEST;
 pub use feature::Feature;
 
 use crate::error::Error;
@@ -45,6 +47,14 @@ pub trait Span {
     /// Loads a point minus the origin. Returns its squared norm, or `Err` if the point is invalid. Changes only scratch
     /// space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
+
+    /// Announces that the next loaded point is zero except at these positions, which ascend.
+    fn announce_filled(&mut self, _filled: &[u32]) {}
+
+    /// Returns the positions of the filled cells of the loaded point, if these are known to be few.
+    fn filled(&self) -> Option<&[u32]> {
+        None
+    }
 
     /// Loads a point that another span has just loaded, and reuses the work of that span if possible. Returns the
     /// squared norm.

@@ -54,7 +54,8 @@ impl Aligned {
     /// Rotates the basis of the given directions (one per column) to be nearest to the last basis, and stores it as the
     /// new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
-        let Working { overlaps, rotation, polar, product, transposed_basis, transposed_rotation, .. } = &mut self.scratch.0;
+        let Working { overlaps, rotation, polar, product, transposed_basis, transposed_rotation, .. } =
+            &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
         if directions.columns() == 0 {
             self.basis.resize(0, kept);

@@ -246,6 +246,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         &self.rule
     }
 
+    /// Announces that the next point is zero except at these positions, which ascend.
+    pub(crate) fn announce_filled(&mut self, filled: &[u32]) {
+        self.span.announce_filled(filled);
+    }
+
     /// Returns the total expected loss of the learned rows.
     pub fn lost(&self) -> f64 {
         self.lost

@@ -9,7 +9,7 @@ use crate::live::Shared;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Cause, Error, Fleet, Mode, Monitor};
 use eigenhedge_io::{
-    Answers, Delivered, Position, Stream, printable, printable_path, save_fleet, verdict_cells, write_whole,
+    Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_whole,
 };
 use eigenhedge_pages::monitor::{Facts, Journal, Occurrence, RowAt, Seen};
 use eigenhedge_pages::{counted, to_text};
@@ -72,10 +72,10 @@ impl Engine for Monitors<'_> {
         self.block_rows
     }
 
-    fn learn(&mut self, rows: &[&[f64]], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
         let watched = Arc::clone(&self.watched);
         let mut held = watched.lock();
-        for (cells, row) in rows.iter().zip(delivered) {
+        for (cells, row) in rows.iter().map(Row::numbers).zip(delivered) {
             self.step(cells, row, &mut held.journal, stream)?;
         }
         (held.skipped, held.in_memory) = (stream.skipped(), self.fleet.in_memory());

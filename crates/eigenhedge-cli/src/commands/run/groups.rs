@@ -13,7 +13,7 @@ use crate::stop::StopSignal;
 use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::{Error, Fleet, Loss, Model};
-use eigenhedge_io::{Answer, Answers, Delivered, Position, Stream, Target, save_fleet};
+use eigenhedge_io::{Answer, Answers, Delivered, Position, Row, Stream, Target, save_fleet};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::number::readable;
 use std::io::{self, Write};
@@ -110,12 +110,13 @@ impl Engine for ModelsByKey<'_> {
         (ROWS_PER_KEY * self.fleet.keys().len()).clamp(FEWEST_ROWS, MOST_ROWS).min(by_memory).max(1)
     }
 
-    fn learn(&mut self, rows: &[&[f64]], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+        let rows: Vec<&[f64]> = rows.iter().map(Row::numbers).collect();
         let keys: Vec<&str> = delivered.iter().map(|row| &row.kept[self.key][..]).collect();
         let kept = self.fleet.fresh().spec().kept;
         let mut coordinates = vec![0.0; rows.len() * kept];
         let mut outcomes: Vec<Result<Loss, Error>> = vec![Ok(Loss::default()); rows.len()];
-        self.fleet.step_all(&keys, rows, |i, outcome| {
+        self.fleet.step_all(&keys, &rows, |i, outcome| {
             outcomes[i] = outcome.map(|(loss, model)| {
                 let found = model.coordinates();
                 coordinates[i * kept..][..found.len()].copy_from_slice(found);

@@ -3,13 +3,13 @@
 use super::options::RunState;
 use super::start::Start;
 use crate::commands::session::words::by_name;
-use crate::commands::session::{Block, Engine, Options, Session, Snapshots};
+use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_rows};
 use crate::live::Shared;
 use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::Model;
-use eigenhedge_io::{Answer, Answers, Delivered, Layout, Output, Position, Source, Stream, Target, write_whole};
+use eigenhedge_io::{Answer, Answers, Delivered, Layout, Output, Position, Row, Source, Stream, Target, write_whole};
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
 use std::path::Path;
@@ -125,7 +125,7 @@ impl Engine for OneModel<'_> {
         }
     }
 
-    fn learn(&mut self, rows: &[&[f64]], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
         if self.closed {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", stream.source()));
@@ -145,7 +145,7 @@ impl Engine for OneModel<'_> {
                 }
                 _ => rows.len(),
             };
-            let outcome = model.step_each(&rows[first..end], |model, loss| {
+            let outcome = step_rows(model, &rows[first..end], |model, loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;

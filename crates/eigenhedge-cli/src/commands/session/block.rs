@@ -1,16 +1,16 @@
 //! Blocks of rows that are read ahead, for learners that are faster with blocks.
 
 use super::words::by_name;
-use eigenhedge::Model;
-use eigenhedge_io::{Delivered, Error, Stream};
+use eigenhedge::{Loss, Model};
+use eigenhedge_io::{Delivered, Error, Row, Stream};
 
 /// Memory of a buffered row in bytes, in addition to its numbers and strings.
-const ROW: usize = 256;
+const ROW_BYTES: usize = 256;
 
 /// Rows of a block, in order. The memory of earlier blocks is used again.
 #[derive(Default)]
 pub struct Block {
-    rows: Vec<Vec<f64>>,
+    rows: Vec<Row>,
     delivered: Vec<Delivered>,
     len: usize,
     /// Error that occurred after the last row. The next read reports it.
@@ -27,13 +27,11 @@ impl Block {
         }
         while self.len < most {
             match stream.next_row() {
-                Ok(Some(row)) => {
+                Ok(Some(_)) => {
                     if self.rows.len() == self.len {
-                        self.rows.push(Vec::new());
+                        self.rows.push(Row::default());
                     }
-                    let copy = &mut self.rows[self.len];
-                    copy.clear();
-                    copy.extend_from_slice(row);
+                    self.rows[self.len].copy_from(stream.row());
                 }
                 Ok(None) => break,
                 Err(error) if self.len == 0 => return Err(error),
@@ -59,12 +57,13 @@ impl Block {
         loop {
             warm.read(stream, 1)?;
             let (Some(row), Some(delivered)) = (warm.rows.pop(), warm.delivered.pop()) else { break };
-            match model.warm_up([&row]) {
+            match model.warm_up([row.numbers()]) {
                 Err((_, error)) => {
                     stream.refuse_row(&delivered, by_name(&error, stream))?;
                 }
                 Ok(needs_more) => {
-                    let bytes = 8 * row.len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW;
+                    let bytes =
+                        8 * row.numbers().len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW_BYTES;
                     stream.allow("the rows of the warm-up", bytes as u128 * (self.len as u128 + 1))?;
                     self.rows.insert(self.len, row);
                     self.delivered.insert(self.len, delivered);
@@ -80,7 +79,30 @@ impl Block {
     }
 
     /// Returns the rows and their positions in the input.
-    pub fn rows(&self) -> (Vec<&[f64]>, &[Delivered]) {
-        (self.rows.iter().take(self.len).map(|row| &row[..]).collect(), &self.delivered[..self.len])
+    pub fn rows(&self) -> (&[Row], &[Delivered]) {
+        (&self.rows[..self.len], &self.delivered[..self.len])
     }
+}
+
+/// Runs a trial for each row: sparse rows one by one, all others in blocks. Calls `each` and returns errors like
+/// [`Model::step_each`].
+pub fn step_rows(
+    model: &mut Model,
+    rows: &[Row],
+    mut each: impl FnMut(&Model, Loss),
+) -> Result<(), (usize, eigenhedge::Error)> {
+    let mut first = 0;
+    while let Some(row) = rows.get(first) {
+        if let Some(filled) = row.filled() {
+            let loss = model.step_filled(row.numbers(), filled).map_err(|error| (first, error))?;
+            each(model, loss);
+            first += 1;
+        } else {
+            let dense = rows[first..].iter().take_while(|row| row.filled().is_none());
+            let block: Vec<&[f64]> = dense.map(Row::numbers).collect();
+            model.step_each(&block, &mut each).map_err(|(i, error)| (first + i, error))?;
+            first += block.len();
+        }
+    }
+    Ok(())
 }

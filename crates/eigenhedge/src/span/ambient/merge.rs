@@ -9,6 +9,7 @@ impl Ambient {
     /// Adds columns until the span contains all vectors. Returns the coordinates of the vectors, one per column.
     pub(crate) fn take_in_vectors(&mut self, vectors: &Matrix) -> Result<Matrix, Error> {
         let mut coordinates = Matrix::default();
+        self.leave_sparse();
         if self.columns.columns() == self.length {
             multiply(&mut coordinates, self.vectors().view().transpose(), vectors.view());
             return Ok(coordinates);
@@ -32,6 +33,7 @@ impl Ambient {
 
     /// Replaces the columns by the unit vectors of `R^n`. Returns the old columns.
     pub(crate) fn complete(&mut self) -> Matrix {
+        self.leave_sparse();
         let vectors = self.vectors().into_owned();
         self.scratch.0.block.clear();
         self.columns = Matrix::identity(self.length);
@@ -42,9 +44,11 @@ impl Ambient {
     /// Moves the origin towards the origin of another span by the given share of their difference. Returns the whole
     /// difference.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {
+        self.leave_sparse();
         self.scratch.0.block.clear();
+        self.scratch.0.sparse.forget_shift();
         let zero = || Origin::at(vec![0.0; self.length]);
-        let theirs = other.origin.clone().unwrap_or_else(zero);
+        let theirs = other.current_origin().map_or_else(zero, std::borrow::Cow::into_owned);
         let own = self.origin.get_or_insert_with(zero);
         let way = |i: usize| (theirs.base[i] - own.base[i]) + (theirs.way[i] - own.way[i]);
         let way: Vec<f64> = (0..own.base.len()).map(way).collect();
@@ -54,7 +58,9 @@ impl Ambient {
 
     /// Sets the origin to the fixed point `base` plus the displacement `way`.
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
+        self.leave_sparse();
         self.scratch.0.block.clear();
+        self.scratch.0.sparse.forget_shift();
         self.origin = Some(Origin { base: base.to_vec(), way: way.to_vec() });
     }
 }

@@ -4,7 +4,8 @@
 //! computed in the storage of the next column. A combination reads and writes the columns once. Long rows take one
 //! pass. A residual that is not small is known from products alone, so the row itself is stored, and its column is kept
 //! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass ([`Block`])
-//! and are copied directly to their final storage.
+//! and are copied directly to their final storage. Rows with few filled
+//! cells need no pass at all ([`Sparse`]).
 //!
 //! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
 //! enough"), so that no defect of the columns is amplified by more than that factor. If the second pass halves the
@@ -20,7 +21,12 @@
 mod block;
 mod deferred;
 mod merge;
+mod saved;
+mod sparse;
 mod state;
+
+#[cfg(test)]
+pub(crate) use sparse::SHORTEST;
 
 use super::{MAX_PENDING_COLUMNS, Span};
 use crate::error::Error;
@@ -31,21 +37,27 @@ use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use block::Block;
 use deferred::{Deferred, Refinement};
+use saved::Saved;
 use serde::{Deserialize, Serialize};
+use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
 /// Span of orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Saved")]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
     combinations: u64,
-    #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
+    /// Columns and origin of sparse rows. The matrix then contains their dense vectors, and there are no deferred columns.
+    sparse: Option<Box<Sparse>>,
+    /// Number of consecutive sparse rows.
+    sparse_streak: usize,
 }
 
 /// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once. Later steps do not
@@ -96,6 +108,7 @@ struct Working {
     /// Rotation of the columns, expressed as combinations of the stored vectors.
     expanded: Matrix,
     product: Vec<f64>,
+    sparse: SparseWorking,
 }
 
 /// Place where the loaded point is stored.
@@ -108,6 +121,8 @@ enum Place {
     Behind,
     /// Last stored vector of the span.
     Stored,
+    /// As a list of filled cells.
+    Cells,
 }
 
 /// Length of a residual, as a share of the length of the point, below which the residual is computed twice.
@@ -145,6 +160,8 @@ impl Ambient {
             scratch: Scratch::default(),
             length,
             deferred: Deferred::default(),
+            sparse: None,
+            sparse_streak: 0,
         })
     }
 
@@ -177,7 +194,12 @@ impl Ambient {
 
     /// Returns true if a call of `prefetch` would start a new block.
     pub(crate) fn wants_block(&self) -> bool {
-        self.stores_points() && self.scratch.0.block.left() == 0
+        self.stores_points() && self.sparse.is_none() && self.scratch.0.block.left() == 0
+    }
+
+    /// Returns true if the columns are combinations of sparse rows.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.sparse.is_some()
     }
 
     /// Returns the length of a row.
@@ -187,13 +209,13 @@ impl Ambient {
 
     /// Returns the origin, or `None` if it is zero.
     pub fn origin(&self) -> Option<Vec<f64>> {
-        self.origin.as_ref().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
+        self.current_origin().map(|origin| origin.base.iter().zip(&origin.way).map(|(b, w)| b + w).collect())
     }
 
     /// Computes the row minus the origin. Missing cells (NaN) stay missing.
     pub(crate) fn deviation(&self, row: &[f64], out: &mut Vec<f64>) {
         out.clear();
-        match &self.origin {
+        match self.current_origin().as_deref() {
             None => out.extend_from_slice(row),
             Some(Origin { base, way }) => {
                 out.extend(row.iter().zip(base).zip(way).map(|((x, base), way)| (x - base) - way));
@@ -204,7 +226,7 @@ impl Ambient {
     /// Computes the row that has the given deviation from the origin.
     pub(crate) fn place(&self, deviation: &[f64], out: &mut Vec<f64>) {
         out.clear();
-        match &self.origin {
+        match self.current_origin().as_deref() {
             None => out.extend_from_slice(deviation),
             Some(Origin { base, way }) => {
                 out.extend(deviation.iter().zip(base).zip(way).map(|((z, base), way)| base + (way + z)));
@@ -215,6 +237,8 @@ impl Ambient {
     /// Moves the origin in one column of the data to `value`. All previous rows must have had the origin's value in
     /// that column, so their deviations do not change.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
+        self.leave_sparse();
+        self.scratch.0.sparse.forget_shift();
         self.scratch.0.block.clear();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
@@ -223,6 +247,9 @@ impl Ambient {
     pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
         if directions.columns() == 0 {
             return out.resize(self.length, 0);
+        }
+        if let Some(sparse) = &self.sparse {
+            return sparse.columns.write(&self.columns, directions, out);
         }
         if self.deferred.columns() == 0 {
             return multiply(out, self.columns.view(), directions.view());
@@ -233,6 +260,11 @@ impl Ambient {
 
     /// Returns the orthonormal vectors. They are copied only if some columns are deferred.
     pub fn vectors(&self) -> Cow<'_, Matrix> {
+        if let Some(sparse) = &self.sparse {
+            let mut vectors = Matrix::default();
+            sparse.columns.write(&self.columns, &Matrix::identity(sparse.columns.columns()), &mut vectors);
+            return Cow::Owned(vectors);
+        }
         if self.deferred.columns() == 0 {
             return Cow::Borrowed(&self.columns);
         }
@@ -246,14 +278,18 @@ impl Ambient {
 impl Ambient {
     /// Returns a point minus the origin.
     pub(crate) fn measured_from_origin(&self, point: &[f64]) -> Vec<f64> {
-        match &self.origin {
-            None => point.to_vec(),
-            Some(Origin { base, way }) => point.iter().zip(base).zip(way).map(|((x, b), w)| (x - b) - w).collect(),
-        }
+        let mut vector = Vec::with_capacity(point.len());
+        self.deviation(point, &mut vector);
+        vector
     }
 
     /// Computes the coordinates of a vector with respect to the columns.
     pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
+        if let Some(sparse) = &self.sparse {
+            let mut products = Vec::new();
+            sparse.columns.times_dense(&self.columns, vector, &mut products);
+            return sparse.columns.coordinates(&products, coordinates);
+        }
         self.columns.transpose_times(vector, coordinates);
         self.deferred.scale(coordinates);
         self.deferred.resolve(coordinates);
@@ -262,6 +298,12 @@ impl Ambient {
     /// Subtracts the combination of the columns with these coordinates from a vector.
     pub(crate) fn subtract(&mut self, coordinates: &[f64], vector: &mut [f64]) {
         let explained = &mut self.scratch.0.explained;
+        if let Some(sparse) = &self.sparse {
+            explained.clear();
+            explained.resize(sparse.columns.vectors(), 0.0);
+            sparse.columns.subtract_coefficients(coordinates, explained);
+            return sparse.columns.add_to(&self.columns, explained, vector);
+        }
         self.deferred.expand(coordinates, explained);
         self.deferred.scale(explained);
         self.columns.subtract_times(explained, vector);
@@ -350,6 +392,28 @@ impl Ambient {
         *residual_norm = if is_rounding { 0.0 } else { left.sqrt() };
     }
 
+    /// Loads a point of the right length. Returns its squared norm.
+    fn load(&mut self, point: &[f64]) -> Result<f64, Error> {
+        let is_plain = |square: f64| unit(square.sqrt()) == 1.0 && square.is_normal();
+        let square = if self.sparse.is_some() {
+            let square = self.load_sparse(point).filter(|square| *square == 0.0 || is_plain(*square));
+            if let Some(square) = square {
+                (self.scratch.0.square, self.scratch.0.unit) = (square, None);
+                return Ok(square);
+            }
+            self.copy_point(point)
+        } else if self.stores_points() {
+            self.store_point(point)
+        } else {
+            self.copy_point(point)
+        };
+        if !is_plain(square) {
+            return self.copy_scaled(point);
+        }
+        (self.scratch.0.square, self.scratch.0.unit) = (square, None);
+        Ok(square)
+    }
+
     /// Measures the deviation of the columns from orthonormality. All columns must be written out.
     fn measure(&mut self) {
         let Working { defect, product, .. } = &mut self.scratch.0;
@@ -366,19 +430,31 @@ impl Span for Ambient {
     }
 
     fn columns(&self) -> usize {
-        self.columns.columns()
+        self.sparse.as_ref().map_or(self.columns.columns(), |sparse| sparse.columns.columns())
     }
 
     fn load_point(&mut self, point: &[f64]) -> Result<f64, Error> {
+        let is_announced = self.take_announcement();
         if point.len() != self.length {
             check_row("row", point, self.length)?;
         }
-        let square = if self.stores_points() { self.store_point(point) } else { self.copy_point(point) };
-        if unit(square.sqrt()) != 1.0 || !square.is_normal() {
-            return self.copy_scaled(point);
+        if !is_announced {
+            self.look_for_filled_cells(point);
         }
-        (self.scratch.0.square, self.scratch.0.unit) = (square, None);
-        Ok(square)
+        self.load(point)
+    }
+
+    fn announce_filled(&mut self, filled: &[u32]) {
+        self.announce(filled);
+    }
+
+    fn filled(&self) -> Option<&[u32]> {
+        self.filled_cells()
+    }
+
+    fn load_point_from(&mut self, point: &[f64], other: &Self) -> Result<f64, Error> {
+        self.share_filled_cells(other);
+        self.load(point)
     }
 
     fn unit(&self) -> f64 {
@@ -389,7 +465,7 @@ impl Span for Ambient {
     where
         [f64]: 'a,
     {
-        let stores_points = self.stores_points();
+        let stores_points = self.stores_points() && self.sparse.is_none();
         let Working { block, combined, last_wait, .. } = &mut self.scratch.0;
         let mut points = points.peekable();
         if points.peek().is_none() {
@@ -435,8 +511,8 @@ impl Span for Ambient {
         let mut vector = std::mem::take(&mut self.scratch.0.vector);
         vector.clear();
         vector.resize(self.length, 0.0);
-        for (origin, sign) in [(&self.origin, 1.0), (&other.origin, -1.0)] {
-            let Some(Origin { base, way }) = origin else { continue };
+        for (origin, sign) in [(self.current_origin(), 1.0), (other.current_origin(), -1.0)] {
+            let Some(Origin { base, way }) = origin.as_deref() else { continue };
             vector.iter_mut().zip(base.iter().zip(way)).for_each(|(v, (b, w))| *v += sign * (b + w));
         }
         self.coordinates_of(&vector, way);
@@ -452,6 +528,9 @@ impl Span for Ambient {
     }
 
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64 {
+        if self.sparse.is_some() {
+            return self.project_sparse(coordinates);
+        }
         let Working { point, place, square, products, residual_norm, explained, refinement, block, .. } =
             &mut self.scratch.0;
         match (&place, block.present()) {
@@ -485,6 +564,10 @@ impl Span for Ambient {
     }
 
     fn append_residual(&mut self, _: &[f64]) -> f64 {
+        if self.sparse.is_some() {
+            self.append_sparse();
+            return self.scratch.0.residual_norm;
+        }
         let Working { place, square, residual_norm, explained, products, block, correction, .. } = &mut self.scratch.0;
         if *place == Place::Behind {
             self.columns.adopt_spare();
@@ -503,6 +586,10 @@ impl Span for Ambient {
     }
 
     fn combine(&mut self, rotation: &Matrix) {
+        if self.sparse.is_some() {
+            self.combinations += 1;
+            return self.combine_sparse(rotation);
+        }
         let Working { product, expanded, block, combined, last_wait, .. } = &mut self.scratch.0;
         *last_wait = Some(self.columns.columns().saturating_sub(*combined));
         *combined = rotation.columns();
@@ -525,6 +612,7 @@ impl Span for Ambient {
     }
 
     fn heal(&mut self) {
+        self.leave_sparse();
         let columns = self.columns.columns();
         self.combine(&Matrix::identity(columns));
         self.columns.orthonormalise();
@@ -533,19 +621,29 @@ impl Span for Ambient {
 
     fn shift_origin(&mut self, step: f64) {
         let step = step * self.unit();
+        if self.sparse.is_some() {
+            return self.shift_sparse(step);
+        }
         let origin = self.origin.get_or_insert_with(|| Origin::at(vec![0.0; self.length]));
         let Working { point, place, .. } = &mut self.scratch.0;
         let point = match place {
             Place::Apart => &point[..],
             Place::Behind => self.columns.spare(),
             Place::Stored => self.columns.column(self.columns.columns() - 1),
+            Place::Cells => unreachable!("only a span of sparse rows has a point in this place"),
         };
         origin.way.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
     }
 
     fn begin_at(&mut self, point: &[f64]) {
         self.scratch.0.block.clear();
+        self.scratch.0.sparse.forget_shift();
         self.origin = Some(Origin::at(point.to_vec()));
+    }
+
+    fn end_trial(&mut self) -> Option<&Matrix> {
+        self.end_sparse_trial();
+        None
     }
 
     fn drift(&self) -> f64 {

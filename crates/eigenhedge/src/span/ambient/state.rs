@@ -1,12 +1,13 @@
 //! Checks of a deserialized span of plain vectors.
 
+use super::sparse::{STREAK, Sparse};
 use super::{Ambient, Deferred};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::linalg::checks::{DRIFT, energies, matrix_entries, orthonormal, shape};
 use crate::num::dot;
 use crate::span::Span;
-use crate::state::{State, count, energy, ensure, length, within};
+use crate::state::{LARGEST, State, count, energy, ensure, entries, length, within};
 
 /// Maximum absolute value of a coefficient in a deserialized deferred column.
 const LARGEST_COEFFICIENT: f64 = 1e4;
@@ -15,7 +16,7 @@ impl State for Ambient {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
         let parameters = (self.dimension, self.length) == (built.dimension, built.length);
         ensure(parameters, "the rows and the space must be those of the learner")?;
-        shape("the basis", &self.columns, self.length, self.columns())?;
+        shape("the basis", &self.columns, self.length, self.columns.columns())?;
         ensure(self.columns() <= self.length, "the basis must have no more columns than rows have numbers")?;
         if let Some(origin) = &self.origin {
             for part in [&origin.base, &origin.way] {
@@ -26,6 +27,11 @@ impl State for Ambient {
         count("the number of combinations", self.combinations)?;
         energies("the energy of the stored vectors", &self.columns)?;
         self.deferred.check_state(&self.columns)?;
+        ensure(self.sparse_streak <= STREAK, "the number of sparse rows must be counted up to its limit")?;
+        if let Some(sparse) = &self.sparse {
+            sparse.check_state(&self.columns, self.origin.is_some())?;
+            ensure(self.deferred.columns() == 0, "no columns may wait between sparse rows")?;
+        }
         orthonormal("the basis", &self.vectors())
     }
 }
@@ -52,6 +58,31 @@ impl Deferred {
                 let deviation = found - product - if i == own { 1.0 } else { 0.0 };
                 within("the deviation of a product of stored vectors", deviation, -DRIFT..=DRIFT)?;
             }
+        }
+        Ok(())
+    }
+}
+
+impl Sparse {
+    /// Checks the stored vectors and the displacement of the origin.
+    fn check_state(&self, dense: &Matrix, has_origin: bool) -> Result<(), Error> {
+        self.columns.check_state(dense, LARGEST_COEFFICIENT)?;
+        let vectors = self.columns.vectors();
+        length("the coefficients of the center", self.origin.len(), vectors)?;
+        length("the products of the center", self.origin_products.len(), vectors)?;
+        ensure(self.written <= dense.columns(), "no more vectors may be written out than there are")?;
+        count("the number of rows that are not sparse", self.dense_streak as u64)?;
+        ensure(has_origin || self.origin.iter().all(|a| *a == 0.0), "only a center that moves has coefficients")?;
+        entries("coefficients of the center", &self.origin, -LARGEST..=LARGEST)?;
+        let (mut center, mut products) = (vec![0.0; dense.rows()], Vec::new());
+        self.columns.add_to(dense, &self.origin, &mut center);
+        let square = dot(&center, &center);
+        energy("the squared norm of the center", square)?;
+        self.columns.times_dense(dense, &center, &mut products);
+        for (i, product) in products.iter().enumerate() {
+            let bound = (square * self.columns.squares()[i]).sqrt().max(f64::MIN_POSITIVE);
+            let deviation = (product - self.origin_products[i]) / bound;
+            within("the deviation of a product of the center", deviation, -DRIFT..=DRIFT)?;
         }
         Ok(())
     }

@@ -1,0 +1,86 @@
+//! A row of numbers with the positions of its filled cells, if they are known.
+//!
+//! A row that is mostly empty is read, copied and erased in time that depends on its filled cells only.
+
+/// Numbers of a row. If the row is sparse, the positions of its filled cells are known, and all other cells are zero.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Row {
+    numbers: Vec<f64>,
+    filled: Vec<u32>,
+    is_sparse: bool,
+}
+
+impl Row {
+    /// Returns all cells.
+    pub fn numbers(&self) -> &[f64] {
+        &self.numbers
+    }
+
+    /// Returns the positions of the filled cells, in ascending order, if they are known.
+    pub fn filled(&self) -> Option<&[u32]> {
+        self.is_sparse.then_some(&self.filled)
+    }
+
+    /// Returns the numbers of a dense row, to be changed. The filled cells are then not known.
+    pub(crate) fn cells_mut(&mut self) -> &mut Vec<f64> {
+        self.is_sparse = false;
+        &mut self.numbers
+    }
+
+    /// Removes all cells and returns the numbers, to be filled as a dense row.
+    pub(crate) fn cleared(&mut self) -> &mut Vec<f64> {
+        let numbers = self.cells_mut();
+        numbers.clear();
+        numbers
+    }
+
+    /// Sets the row to a sparse one of this length, with these values at these positions, which ascend.
+    pub(crate) fn set_sparse(&mut self, length: usize, cells: impl Iterator<Item = (u32, f64)>) {
+        if self.is_sparse && self.numbers.len() == length {
+            self.filled.iter().for_each(|i| self.numbers[*i as usize] = 0.0);
+        } else {
+            self.numbers.clear();
+            self.numbers.resize(length, 0.0);
+        }
+        self.is_sparse = true;
+        self.filled.clear();
+        for (i, value) in cells {
+            self.numbers[i as usize] = value;
+            self.filled.push(i);
+        }
+    }
+
+    /// Copies another row.
+    pub fn copy_from(&mut self, other: &Self) {
+        if other.is_sparse {
+            let cells = other.filled.iter().map(|i| (*i, other.numbers[*i as usize]));
+            self.set_sparse(other.numbers.len(), cells);
+        } else {
+            self.cleared().extend_from_slice(&other.numbers);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_is_used_again_has_the_cells_of_the_last_row_only() {
+        let (mut row, mut copy) = (Row::default(), Row::default());
+        let sparse: [(usize, &[(u32, f64)]); 4] =
+            [(5, &[(1, 2.0), (4, -1.0)]), (5, &[(0, 3.0)]), (3, &[]), (7, &[(6, f64::NAN)])];
+        for (length, cells) in sparse {
+            row.set_sparse(length, cells.iter().copied());
+            copy.copy_from(&row);
+            let mut wanted = vec![0.0; length];
+            cells.iter().for_each(|(i, x)| wanted[*i as usize] = *x);
+            let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(copy.numbers()), bits(&wanted));
+            assert_eq!(copy.filled().unwrap(), cells.iter().map(|(i, _)| *i).collect::<Vec<_>>());
+            row.cleared().extend([1.0, 2.0, 3.0]);
+            copy.copy_from(&row);
+            assert_eq!((copy.numbers(), copy.filled()), (&[1.0, 2.0, 3.0][..], None));
+        }
+    }
+}

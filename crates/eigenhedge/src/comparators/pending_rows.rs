@@ -1,0 +1,200 @@
+//! Sparse rows of a sketch, summarized by a small sketch of their own.
+//!
+//! Setting: as in [`sketch`](super::sketch), for rows of which few cells are filled. The columns of the small sketch are
+//! combinations of the rows, which are stored as they are ([`Combinations`]). Its mean is a combination as well. From time to time
+//! the large sketch absorbs it, as it would absorb the sketch of another stream.
+//!
+//! Cost: O(v ℓ) per row with v stored rows and ℓ retained directions, and none that depends on the length of a row.
+
+use crate::error::Error;
+use crate::linalg::{Cells, Combinations, Eigen, Matrix};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, count, energy, ensure, entries, length};
+use serde::{Deserialize, Serialize};
+
+/// Sketch of sparse rows that the large sketch has not absorbed yet.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PendingRows {
+    columns: Combinations,
+    /// Weights of the rows.
+    weights: Vec<f64>,
+    weight: f64,
+    /// Coefficients of the mean of the rows, and its inner products with them.
+    mean: Vec<f64>,
+    mean_products: Vec<f64>,
+    pub energy: f64,
+    pub shrinkage: f64,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    products: Vec<f64>,
+    coefficients: Vec<f64>,
+    with_columns: Vec<f64>,
+    /// Matrix without columns, because there are no dense vectors.
+    none: Matrix,
+    gram: Matrix,
+    eigen: Eigen,
+    rotation: Matrix,
+}
+
+impl PendingRows {
+    /// Returns the number of rows.
+    pub fn count(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Returns the number of columns of the sketch.
+    pub fn columns(&self) -> usize {
+        self.columns.columns()
+    }
+
+    /// Returns the rows as cells, with their weights.
+    pub fn rows(&self) -> impl Iterator<Item = (Cells, f64)> {
+        (0..self.count()).map(|j| (self.columns.sparse().row(j), self.weights[j]))
+    }
+
+    /// Adds a row of this length with a weight. The sketch retains `retained` directions.
+    pub fn add(&mut self, cells: &Cells, row_length: usize, weight: f64, is_centered: bool, retained: usize) {
+        if self.columns.columns() == 2 * retained {
+            self.shrink(retained);
+        }
+        let Self { columns, mean, mean_products, scratch, .. } = self;
+        let Working { products, coefficients, with_columns, none, .. } = &mut scratch.0;
+        none.resize(row_length, 0);
+        columns.times_cells(none, cells, products);
+        columns.coordinates(products, with_columns);
+        let square = cells.square();
+        columns.push_sparse(cells, square, with_columns);
+        let (before, along) = (self.weight, dot(mean, products));
+        self.weight += weight;
+        self.weights.push(weight);
+        let factor = if is_centered { (weight * before / self.weight).sqrt() } else { weight.sqrt() };
+        coefficients.clear();
+        coefficients.extend(mean.iter().map(|a| -factor * a));
+        coefficients.push(factor);
+        let centered = square - 2.0 * along + dot(mean, mean_products);
+        self.energy += factor * factor * centered.max(0.0);
+        let step = if is_centered { weight / self.weight } else { 0.0 };
+        for (g, h) in products.iter_mut().zip(&mut *mean_products) {
+            let z = *g - *h;
+            *h += step * z;
+            *g = factor * z;
+        }
+        products.push(factor * (square - along));
+        mean_products.push(along + step * (square - along));
+        mean.iter_mut().for_each(|a| *a -= step * *a);
+        mean.push(step);
+        if factor > 0.0 {
+            columns.push_column(coefficients, products);
+        }
+    }
+
+    /// Reduces the columns to the retained directions.
+    pub fn shrink(&mut self, retained: usize) {
+        if self.columns.columns() <= retained {
+            return;
+        }
+        let Working { gram, eigen, rotation, .. } = &mut self.scratch.0;
+        self.columns.gram(gram);
+        eigen.compute(gram.view());
+        self.shrinkage += shrinking_rotation(eigen, retained, rotation);
+        self.columns.combine(rotation);
+    }
+
+    /// Computes the inner products of dense vectors with the columns, one row per dense vector.
+    pub fn times_vectors(&self, vectors: &Matrix, out: &mut Matrix) {
+        out.resize(vectors.columns(), self.columns());
+        for i in 0..vectors.columns() {
+            let with_columns = self.times_vector(vectors.column(i));
+            with_columns.iter().enumerate().for_each(|(j, x)| out.column_mut(j)[i] = *x);
+        }
+    }
+
+    /// Computes the inner products of a dense vector with the columns.
+    pub fn times_vector(&self, vector: &[f64]) -> Vec<f64> {
+        let (mut products, mut out) = (Vec::new(), Vec::new());
+        self.columns.times_dense(&Matrix::zeros(vector.len(), 0), vector, &mut products);
+        self.columns.coordinates(&products, &mut out);
+        out
+    }
+
+    /// Computes the Gram matrix of the columns.
+    pub fn gram(&self, out: &mut Matrix) {
+        self.columns.gram(out);
+    }
+
+    /// Adds combinations of the columns to vectors, one per column of the matrix.
+    pub fn add_combinations(&self, combinations: &Matrix, out: &mut Matrix) {
+        self.columns.add_sparse_to(combinations, out);
+    }
+
+    /// Returns the total weight of the rows.
+    pub fn weight(&self) -> f64 {
+        self.weight
+    }
+
+    /// Adds the mean of the rows to a vector.
+    pub fn add_mean(&self, vector: &mut [f64]) {
+        self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
+    }
+
+    /// Adds the energy of the rows in each column of the table, around their mean if they are centered.
+    pub fn add_energies(&self, is_centered: bool, energies: &mut [f64]) {
+        let (mut center, mut empty) = (vec![0.0; energies.len()], vec![self.weight; energies.len()]);
+        if is_centered {
+            self.add_mean(&mut center);
+        }
+        for (cells, weight) in self.rows() {
+            for (i, x) in cells.iter() {
+                energies[i] += weight * (x - center[i]).powi(2);
+                empty[i] -= weight;
+            }
+        }
+        for (i, weight) in empty.iter().enumerate() {
+            energies[i] += weight.max(0.0) * center[i] * center[i];
+        }
+    }
+
+    /// Removes all rows.
+    pub fn clear(&mut self) {
+        let scratch = std::mem::take(&mut self.scratch);
+        *self = Self { scratch, ..Self::default() };
+    }
+
+    /// Checks a deserialized state for rows of this length.
+    pub fn check_state(&self, row_length: usize, retained: usize) -> Result<(), Error> {
+        self.columns.check_state(&Matrix::zeros(row_length, 0), LARGEST)?;
+        let rows = self.count();
+        length("the rows that wait", self.columns.vectors(), rows)?;
+        length("the mean of the rows that wait", self.mean.len(), rows)?;
+        length("the products of the mean of the rows that wait", self.mean_products.len(), rows)?;
+        ensure(self.columns() <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
+        entries("weights of the rows that wait", &self.weights, 0.0..=LARGEST)?;
+        entries("coefficients of the mean", &self.mean, 0.0..=1.0)?;
+        entries("products of the mean", &self.mean_products, -LARGEST..=LARGEST)?;
+        energy("the weight of the rows that wait", self.weight)?;
+        energy("the energy of the rows that wait", self.energy)?;
+        energy("the shrinkage of the rows that wait", self.shrinkage)?;
+        count("the number of rows that wait", rows as u64)
+    }
+}
+
+/// Computes the rotation that reduces a sketch to the retained directions, given the eigensystem of its Gram matrix. Returns the
+/// eigenvalue that is subtracted from all others.
+pub(super) fn shrinking_rotation(eigen: &Eigen, retained: usize, rotation: &mut Matrix) -> f64 {
+    let columns = eigen.values.len();
+    let taken = if columns > retained { eigen.values[columns - retained - 1].max(0.0) } else { 0.0 };
+    let left = eigen.values.iter().rev().take(retained).take_while(|v| **v > taken).count();
+    rotation.resize(columns, left);
+    for j in 0..left {
+        let from = columns - 1 - j;
+        let factor = (1.0 - taken / eigen.values[from]).sqrt();
+        let source = eigen.vectors.column(from);
+        rotation.column_mut(j).iter_mut().zip(source).for_each(|(r, v)| *r = factor * v);
+    }
+    taken
+}

@@ -1,0 +1,73 @@
+//! Saved form of a sketch.
+//!
+//! A sketch without sparse rows has the form that it had before there were any: the mean is an optional value, and pending sparse
+//! rows are one more case of it.
+
+use super::mean::Mean;
+use super::pending_rows::PendingRows;
+use super::sketch::Sketch;
+use crate::linalg::Matrix;
+use crate::scratch::Scratch;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Form in which a sketch is read.
+#[derive(Deserialize)]
+pub(super) struct Saved {
+    retained: usize,
+    mean: SavedMean,
+    rows: u64,
+    energies: Vec<f64>,
+    shrinkage: f64,
+    buffer: Matrix,
+}
+
+#[derive(Deserialize)]
+enum SavedMean {
+    None,
+    Some(Mean),
+    Sparse(Option<Mean>, usize, Box<PendingRows>),
+}
+
+/// Form in which a sketch is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    retained: usize,
+    mean: WrittenMean<'a>,
+    rows: u64,
+    energies: &'a [f64],
+    shrinkage: f64,
+    buffer: &'a Matrix,
+}
+
+#[derive(Serialize)]
+enum WrittenMean<'a> {
+    None,
+    Some(&'a Mean),
+    Sparse(&'a Option<Mean>, usize, &'a PendingRows),
+}
+
+impl Serialize for Sketch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { retained, mean, rows, energies, shrinkage, buffer, pending, sparse_streak, .. } = self;
+        let mean = match mean {
+            _ if *sparse_streak > 0 || pending.count() > 0 => WrittenMean::Sparse(mean, *sparse_streak, pending),
+            None => WrittenMean::None,
+            Some(mean) => WrittenMean::Some(mean),
+        };
+        let (retained, rows, shrinkage) = (*retained, *rows, *shrinkage);
+        Written { retained, mean, rows, energies, shrinkage, buffer }.serialize(serializer)
+    }
+}
+
+impl From<Saved> for Sketch {
+    fn from(saved: Saved) -> Self {
+        let Saved { retained, mean, rows, energies, shrinkage, buffer } = saved;
+        let (mean, sparse_streak, pending) = match mean {
+            SavedMean::None => (None, 0, PendingRows::default()),
+            SavedMean::Some(mean) => (Some(mean), 0, PendingRows::default()),
+            SavedMean::Sparse(mean, streak, pending) => (mean, streak, *pending),
+        };
+        let scratch = Scratch::default();
+        Self { retained, mean, rows, energies, shrinkage, buffer, pending, sparse_streak, scratch }
+    }
+}

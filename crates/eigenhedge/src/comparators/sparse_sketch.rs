@@ -1,0 +1,178 @@
+//! Sparse rows in a sketch: they are collected first, and absorbed many at a time.
+
+use super::best::Best;
+use super::mean::Mean;
+use super::pending_rows::{PendingRows, shrinking_rotation};
+use super::sketch::{STREAK, Sketch, Working, add_squares, bracket_of, fill_gram};
+use crate::linalg::{Cells, Matrix};
+use crate::num::dot;
+use std::borrow::Cow;
+
+impl Sketch {
+    /// Adds a weighted row whose cells are zero except at these positions, which ascend.
+    pub(super) fn add_filled(&mut self, row: &[f64], filled: &[u32], weight: f64) {
+        self.sparse_streak = (self.sparse_streak + 1).min(STREAK);
+        let is_known = self.mean.as_ref().is_none_or(|mean| !mean.parts().0.is_empty());
+        if self.sparse_streak < STREAK || !is_known {
+            self.settle();
+            self.add_dense(row, weight);
+            return;
+        }
+        let mut cells = std::mem::take(&mut self.scratch.0.cells);
+        let shift = self.scratch.0.shift.take().unwrap_or_else(|| self.shift());
+        cells.take_difference(row, filled, &shift);
+        self.scratch.0.shift = Some(shift);
+        self.pending.add(&cells, row.len(), weight, self.mean.is_some(), self.retained);
+        self.scratch.0.cells = cells;
+        self.rows += 1;
+        let limit = (3 * row.len().isqrt()).clamp(4 * self.retained, 4096.max(4 * self.retained));
+        if self.pending.count() >= limit {
+            self.absorb();
+        }
+    }
+
+    /// Computes the sparse vector that is subtracted from the pending rows: the largest cells of the mean of all others. Without
+    /// it, products of columns in which all rows are far from zero would cancel.
+    fn shift(&self) -> Cells {
+        let parts = self.mean.as_ref().map(Mean::parts);
+        parts.map_or_else(Cells::default, |(base, way)| Cells::largest_of_sum(base, way))
+    }
+
+    /// Returns the mean of pending rows.
+    fn mean_of(&self, pending: &PendingRows) -> Option<Mean> {
+        let mean = self.mean.as_ref()?;
+        let mut way: Vec<f64> = mean.parts().0.iter().map(|base| -base).collect();
+        self.shift().iter().for_each(|(i, shift)| way[i] += shift);
+        pending.add_mean(&mut way);
+        Some(mean.beside(way, pending.weight()))
+    }
+
+    /// Sets the base of the mean to a row that does not count.
+    pub(super) fn begin_at(&mut self, row: &[f64]) {
+        self.scratch.0.shift = None;
+        self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
+    }
+
+    /// Changes the base of a column in which all previous rows were equal to the base.
+    pub(super) fn begin_column(&mut self, column: usize, value: f64) {
+        self.settle();
+        self.scratch.0.shift = None;
+        self.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
+    }
+
+    /// Makes all rows part of the matrix.
+    pub(super) fn settle(&mut self) {
+        if self.pending.count() >= self.retained {
+            return self.absorb();
+        }
+        if self.pending.count() == 0 {
+            return;
+        }
+        let mut pending = std::mem::take(&mut self.pending);
+        self.rows -= pending.count() as u64;
+        let length = self.buffer.rows();
+        let shift = self.shift();
+        for (cells, weight) in pending.rows() {
+            let mut row = vec![0.0; length];
+            shift.iter().chain(cells.iter()).for_each(|(i, x)| row[i] += x);
+            self.add_dense(&row, weight);
+        }
+        pending.clear();
+        self.pending = pending;
+        self.scratch.0.shift = None;
+    }
+
+    /// Adds the sketch of the pending rows to the matrix, as [`Sketch::merge`] does with that of another stream.
+    fn absorb(&mut self) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.shrink(self.retained);
+        let between = self.between(&pending);
+        let gram = self.whole_gram(&pending, between.as_deref());
+        pending.add_energies(self.mean.is_some(), &mut self.energies);
+        if let (Some(theirs), Some(mean)) = (self.mean_of(&pending), &mut self.mean) {
+            mean.merge(&theirs);
+        }
+        self.scratch.0.shift = None;
+        if let Some(between) = &between {
+            add_squares(&mut self.energies, between);
+            self.buffer.push_column(between);
+        }
+        let Working { eigen, rotation, .. } = &mut self.scratch.0;
+        eigen.compute(gram.view());
+        let mut whole = Matrix::default();
+        self.shrinkage += pending.shrinkage + shrinking_rotation(eigen, self.retained, &mut whole);
+        // The rows of the rotation: first those of the matrix, then those of the pending columns.
+        let (dense, left) = (self.buffer.columns(), whole.columns());
+        let mut of_pending = Matrix::zeros(pending.columns(), left);
+        rotation.resize(0, 0);
+        rotation.resize(dense.max(left), left);
+        for j in 0..left {
+            let (own, theirs) = whole.column(j).split_at(dense);
+            rotation.column_mut(j)[..dense].copy_from_slice(own);
+            of_pending.column_mut(j).copy_from_slice(theirs);
+        }
+        self.buffer.resize(self.buffer.rows(), dense.max(left));
+        self.rotate();
+        pending.add_combinations(&of_pending, &mut self.buffer);
+        pending.clear();
+        self.pending = pending;
+    }
+
+    /// Returns the contribution of the displacement between the mean and that of pending rows to the scatter.
+    fn between(&self, pending: &PendingRows) -> Option<Vec<f64>> {
+        self.mean.as_ref()?.between(&self.mean_of(pending)?)
+    }
+
+    /// Computes the Gram matrix of the matrix, the displacement between the means, and the pending columns, in this order. Only
+    /// the lower triangle is defined.
+    fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
+        let (own, more) = (self.buffer.columns(), pending.columns());
+        let first = own + usize::from(between.is_some());
+        let (mut gram, mut products) = (Matrix::default(), Matrix::default());
+        fill_gram(&mut gram, &self.buffer);
+        gram.resize(first + more, first + more);
+        pending.times_vectors(&self.buffer, &mut products);
+        for j in 0..own {
+            (0..more).for_each(|i| gram.column_mut(j)[first + i] = products.column(i)[j]);
+        }
+        if let Some(between) = between {
+            let mut with_own = Vec::new();
+            self.buffer.transpose_times(between, &mut with_own);
+            with_own.iter().enumerate().for_each(|(j, x)| gram.column_mut(j)[own] = *x);
+            gram.column_mut(own)[own] = dot(between, between);
+            gram.column_mut(own)[first..].copy_from_slice(&pending.times_vector(between));
+        }
+        pending.gram(&mut products);
+        for j in 0..more {
+            gram.column_mut(first + j)[first..].copy_from_slice(products.column(j));
+        }
+        gram
+    }
+
+    /// Returns the energy of the pending rows around the mean of all.
+    pub(super) fn pending_energy(&self) -> f64 {
+        if self.pending.count() == 0 {
+            return 0.0;
+        }
+        let between = self.between(&self.pending);
+        self.pending.energy + between.map_or(0.0, |between| dot(&between, &between))
+    }
+
+    /// Returns the interval of [`Sketch::best`] if there are pending rows.
+    pub(super) fn best_with_pending(&self, kept: usize) -> Best {
+        let between = self.between(&self.pending);
+        let gram = self.whole_gram(&self.pending, between.as_deref());
+        bracket_of(&gram, self.energy(), kept, kept as f64 * (self.shrinkage + self.pending.shrinkage))
+    }
+
+    /// Returns the mean of all rows, if the sketch is centered.
+    pub(super) fn whole_mean(&self) -> Option<Cow<'_, Mean>> {
+        let mean = self.mean.as_ref()?;
+        if self.pending.count() == 0 {
+            return Some(Cow::Borrowed(mean));
+        }
+        let mut whole = mean.clone();
+        self.mean_of(&self.pending).iter().for_each(|theirs| _ = whole.merge(theirs));
+        Some(Cow::Owned(whole))
+    }
+}

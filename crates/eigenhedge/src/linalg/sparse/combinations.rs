@@ -1,0 +1,303 @@
+//! Columns that are combinations of stored vectors, dense and sparse.
+//!
+//! Setting: stored vectors V, of which the dense ones are the columns of a matrix that the caller owns, and the sparse ones are
+//! held here. The columns are `B = V C`. The inner products `H = Vᵀ B` are known as well, because every product in them was
+//! needed to compute the coordinates of a vector.
+//!
+//! With v vectors and w columns, the coordinates `Bᵀ z = Cᵀ (Vᵀ z)`, the products `Vᵀ (z - B c) = Vᵀ z - H c` of a residual and
+//! the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the vectors. Neither does a new column, or a combination of columns.
+//!
+//! Cost: O(v w) per vector, plus its products with V: the filled cells times the dense vectors, and the cells that it has in
+//! common with the sparse ones. [`Combinations::write_out`] costs O(n v w) for the dense vectors.
+
+use super::{Cells, SparseRows};
+use crate::error::Error;
+use crate::linalg::checks::{DRIFT, matrix_entries, shape};
+use crate::linalg::{Matrix, multiply};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, ensure, length};
+use serde::{Deserialize, Serialize};
+
+/// Combinations of stored vectors.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Combinations {
+    /// Matrix C, one row per stored vector.
+    coefficients: Matrix,
+    /// Matrix H, one row per stored vector.
+    products: Matrix,
+    /// Squared norms of the stored vectors.
+    squares: Vec<f64>,
+    /// Rows of C that belong to the dense vectors, in the order of their columns.
+    dense_at: Vec<usize>,
+    /// Rows of C that belong to the sparse vectors.
+    sparse_at: Vec<usize>,
+    sparse: SparseRows,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    some: Vec<f64>,
+    rotation: Matrix,
+    working: Vec<f64>,
+}
+
+/// Deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] leaves as it is.
+const NEGLIGIBLE: f64 = 4e-15;
+
+/// Adds a multiple of one vector to another.
+pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
+    to.iter_mut().zip(vector).for_each(|(to, x)| *to += factor * x);
+}
+
+impl Combinations {
+    /// Starts with dense vectors only. The first `columns` of them are the columns. The matrix is the Gram matrix of all, in the
+    /// upper triangle, minus 1 on the diagonal of the columns.
+    pub fn begin(&mut self, defect: &Matrix, columns: usize) {
+        let vectors = defect.columns();
+        self.sparse.clear();
+        self.sparse_at.clear();
+        self.dense_at.clear();
+        self.dense_at.extend(0..vectors);
+        self.squares.clear();
+        self.squares.extend((0..vectors).map(|j| defect.column(j)[j] + if j < columns { 1.0 } else { 0.0 }));
+        for matrix in [&mut self.coefficients, &mut self.products] {
+            matrix.resize(0, 0);
+            matrix.resize(vectors, columns);
+        }
+        for j in 0..columns {
+            self.coefficients.column_mut(j)[j] = 1.0;
+            let products = self.products.column_mut(j);
+            products[..j].copy_from_slice(&defect.column(j)[..j]);
+            products[j] = self.squares[j];
+            (j + 1..vectors).for_each(|i| products[i] = defect.column(i)[j]);
+        }
+    }
+
+    /// Returns the number of columns.
+    pub fn columns(&self) -> usize {
+        self.coefficients.columns()
+    }
+
+    /// Returns the number of stored vectors.
+    pub fn vectors(&self) -> usize {
+        self.squares.len()
+    }
+
+    /// Returns the squared norms of the stored vectors.
+    pub fn squares(&self) -> &[f64] {
+        &self.squares
+    }
+
+    /// Returns the sparse vectors.
+    pub fn sparse(&self) -> &SparseRows {
+        &self.sparse
+    }
+
+    /// Returns the number of dense vectors.
+    pub fn dense(&self) -> usize {
+        self.dense_at.len()
+    }
+
+    /// Computes the inner products of a sparse vector with the stored vectors.
+    pub fn times_cells(&mut self, dense: &Matrix, cells: &Cells, out: &mut Vec<f64>) {
+        out.clear();
+        out.resize(self.vectors(), 0.0);
+        for (j, at) in self.dense_at.iter().enumerate() {
+            out[*at] = cells.times(dense.column(j));
+        }
+        let some = &mut self.scratch.0.some;
+        self.sparse.products(cells, dense.rows(), some);
+        self.sparse_at.iter().zip(some).for_each(|(at, x)| out[*at] = *x);
+    }
+
+    /// Computes the inner products of a dense vector with the stored vectors.
+    pub fn times_dense(&self, dense: &Matrix, vector: &[f64], out: &mut Vec<f64>) {
+        let mut some = Vec::new();
+        out.clear();
+        out.resize(self.vectors(), 0.0);
+        dense.transpose_times(vector, &mut some);
+        self.dense_at.iter().zip(&some).for_each(|(at, x)| out[*at] = *x);
+        self.sparse.dense_products(vector, &mut some);
+        self.sparse_at.iter().zip(&some).for_each(|(at, x)| out[*at] = *x);
+    }
+
+    /// Computes coordinates in the columns from inner products with the stored vectors.
+    pub fn coordinates(&self, products: &[f64], out: &mut Vec<f64>) {
+        self.coefficients.transpose_times(products, out);
+    }
+
+    /// Subtracts the products of a combination of the columns from inner products with the stored vectors.
+    pub fn subtract_products(&self, coordinates: &[f64], products: &mut [f64]) {
+        self.products.subtract_times(coordinates, products);
+    }
+
+    /// Subtracts a combination of the columns from coefficients of the stored vectors.
+    pub fn subtract_coefficients(&self, coordinates: &[f64], coefficients: &mut [f64]) {
+        self.coefficients.subtract_times(coordinates, coefficients);
+    }
+
+    /// Stores a sparse vector with its inner products with the columns.
+    pub fn push_sparse(&mut self, cells: &Cells, square: f64, with_columns: &[f64]) {
+        self.sparse.push(cells);
+        self.sparse_at.push(self.vectors());
+        self.push_row(square, with_columns);
+    }
+
+    /// Stores a dense vector with its inner products with the columns. The caller appends it to its matrix.
+    pub fn push_dense(&mut self, square: f64, with_columns: &[f64]) {
+        self.dense_at.push(self.vectors());
+        self.push_row(square, with_columns);
+    }
+
+    fn push_row(&mut self, square: f64, with_columns: &[f64]) {
+        let (at, columns) = (self.vectors(), self.columns());
+        self.squares.push(square);
+        self.coefficients.resize(at + 1, columns);
+        self.products.resize(at + 1, columns);
+        for (j, product) in with_columns.iter().enumerate() {
+            self.products.column_mut(j)[at] = *product;
+        }
+    }
+
+    /// Appends a column, given its coefficients and its inner products with the stored vectors.
+    pub fn push_column(&mut self, coefficients: &[f64], products: &[f64]) {
+        let (vectors, columns) = (self.vectors(), self.columns());
+        // A matrix without columns has the number of rows at which it was created.
+        self.coefficients.resize(vectors, columns + 1);
+        self.products.resize(vectors, columns + 1);
+        self.coefficients.column_mut(columns).copy_from_slice(coefficients);
+        self.products.column_mut(columns).copy_from_slice(products);
+    }
+
+    /// Replaces the columns by combinations of them.
+    pub fn combine(&mut self, rotation: &Matrix) {
+        let working = &mut self.scratch.0.working;
+        self.coefficients.combine(rotation, working);
+        self.products.combine(rotation, working);
+    }
+
+    /// Computes the Gram matrix of the columns.
+    pub fn gram(&self, out: &mut Matrix) {
+        multiply(out, self.coefficients.view().transpose(), self.products.view());
+    }
+
+    /// Makes columns orthonormal that are nearly so, to first order in their Gram matrix minus the identity.
+    pub fn orthonormalise(&mut self) {
+        let mut defect = std::mem::take(&mut self.scratch.0.rotation);
+        self.gram(&mut defect);
+        let mut largest = 0f64;
+        for j in 0..defect.columns() {
+            let column = defect.column_mut(j);
+            column[j] -= 1.0;
+            largest = column[..=j].iter().fold(largest, |a, x| a.max(x.abs()));
+            column[..j].iter_mut().for_each(|x| *x = -*x);
+            column[j] = 1.0 - 0.5 * column[j];
+            column[j + 1..].fill(0.0);
+        }
+        if largest > NEGLIGIBLE {
+            self.combine(&defect);
+        }
+        self.scratch.0.rotation = defect;
+    }
+
+    /// Adds a combination of the stored vectors to a vector.
+    pub fn add_to(&self, dense: &Matrix, coefficients: &[f64], vector: &mut [f64]) {
+        for (j, at) in self.dense_at.iter().enumerate().filter(|(_, at)| coefficients[**at] != 0.0) {
+            add_multiple(vector, coefficients[*at], dense.column(j));
+        }
+        for (j, at) in self.sparse_at.iter().enumerate().filter(|(_, at)| coefficients[**at] != 0.0) {
+            self.sparse.cells(j).for_each(|(i, x)| vector[i] += coefficients[*at] * x);
+        }
+    }
+
+    /// Computes combinations of the columns as vectors.
+    pub fn write(&self, dense: &Matrix, combinations: &Matrix, out: &mut Matrix) {
+        let (mut expanded, mut rotation) = (Matrix::default(), Matrix::default());
+        multiply(&mut expanded, self.coefficients.view(), combinations.view());
+        self.dense_rows(&expanded, &mut rotation);
+        multiply(out, dense.view(), rotation.view());
+        self.add_sparse(&expanded, out);
+    }
+
+    /// Adds the part of the sparse vectors in combinations of the columns to vectors.
+    pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
+        let mut expanded = Matrix::default();
+        multiply(&mut expanded, self.coefficients.view(), combinations.view());
+        self.add_sparse(&expanded, out);
+    }
+
+    /// Writes the columns to the matrix of the dense vectors, in place of these.
+    pub fn write_out(&mut self, dense: &mut Matrix) {
+        let Working { rotation, working, .. } = &mut self.scratch.0;
+        let (mut rotation, mut working) = (std::mem::take(rotation), std::mem::take(working));
+        self.dense_rows(&self.coefficients, &mut rotation);
+        if self.columns() > dense.columns() {
+            dense.resize(dense.rows(), self.columns());
+            rotation.resize(self.columns(), self.columns());
+        }
+        dense.combine(&rotation, &mut working);
+        self.add_sparse(&self.coefficients, dense);
+        (self.scratch.0.rotation, self.scratch.0.working) = (rotation, working);
+    }
+
+    /// Copies the rows of the dense vectors.
+    fn dense_rows(&self, coefficients: &Matrix, out: &mut Matrix) {
+        out.resize(0, 0);
+        out.resize(self.dense_at.len(), coefficients.columns());
+        for j in 0..coefficients.columns() {
+            let from = coefficients.column(j);
+            out.column_mut(j).iter_mut().zip(&self.dense_at).for_each(|(out, at)| *out = from[*at]);
+        }
+    }
+
+    /// Adds the part of the sparse vectors to combinations of all vectors.
+    fn add_sparse(&self, coefficients: &Matrix, out: &mut Matrix) {
+        for j in 0..coefficients.columns() {
+            let (from, to) = (coefficients.column(j), out.column_mut(j));
+            for (row, at) in self.sparse_at.iter().enumerate() {
+                let factor = from[*at];
+                self.sparse.cells(row).for_each(|(i, x)| to[i] += factor * x);
+            }
+        }
+    }
+
+    /// Checks a deserialized state against the matrix of the dense vectors. `largest` bounds the coefficients of
+    /// vectors at unit length.
+    pub fn check_state(&self, dense: &Matrix, largest: f64) -> Result<(), Error> {
+        let (vectors, columns) = (self.vectors(), self.columns());
+        self.sparse.check_state(dense.rows())?;
+        length("the dense vectors", self.dense_at.len(), dense.columns())?;
+        length("the sparse vectors", self.sparse_at.len(), self.sparse.count())?;
+        let mut places: Vec<usize> = self.dense_at.iter().chain(&self.sparse_at).copied().collect();
+        places.sort_unstable();
+        ensure(places.iter().copied().eq(0..vectors), "every stored vector must have its place")?;
+        shape("the coefficients of columns", &self.coefficients, vectors, columns)?;
+        shape("the products of columns", &self.products, vectors, columns)?;
+        matrix_entries("products of columns", &self.products, -LARGEST..=LARGEST)?;
+        let (mut written, mut products) = (Matrix::default(), Vec::new());
+        self.write(dense, &Matrix::identity(columns), &mut written);
+        for j in 0..columns {
+            self.times_dense(dense, written.column(j), &mut products);
+            let own = dot(written.column(j), written.column(j));
+            for (i, product) in products.iter().enumerate() {
+                let bound = self.squares[i].sqrt();
+                let near = (product - self.products.column(j)[i]).abs() <= DRIFT * bound * own.max(1.0).sqrt();
+                ensure(near, "the products of stored vectors must be those of the vectors")?;
+                let fits = (self.coefficients.column(j)[i] * bound).abs() <= largest;
+                ensure(fits, "the coefficients of columns must be moderate")?;
+            }
+        }
+        self.check_squares(dense)
+    }
+
+    fn check_squares(&self, dense: &Matrix) -> Result<(), Error> {
+        let of_dense = (0..dense.columns()).map(|j| dot(dense.column(j), dense.column(j)));
+        let of_sparse = (0..self.sparse.count()).map(|j| self.sparse.cells(j).map(|(_, x)| x * x).sum::<f64>());
+        let places = self.dense_at.iter().chain(&self.sparse_at);
+        let near = |(at, square): (&usize, f64)| (self.squares[*at] - square).abs() <= DRIFT * square;
+        ensure(places.zip(of_dense.chain(of_sparse)).all(near), "squared norms must be those of the vectors")
+    }
+}

@@ -1,0 +1,73 @@
+//! Saved form of a span of plain vectors.
+//!
+//! A span without sparse rows has the form that it had before there were any: the origin is an optional value, and a span of
+//! sparse rows is one more case of it.
+
+use super::sparse::Sparse;
+use super::{Ambient, Deferred, Origin};
+use crate::linalg::Matrix;
+use crate::scratch::Scratch;
+use crate::simplex::Multiplicity;
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Form in which a span is read.
+#[derive(Deserialize)]
+pub(super) struct Saved {
+    dimension: Multiplicity,
+    columns: Matrix,
+    origin: SavedOrigin,
+    combinations: u64,
+    length: usize,
+    deferred: Deferred,
+}
+
+#[derive(Deserialize)]
+enum SavedOrigin {
+    None,
+    Some(Origin),
+    Sparse(Option<Origin>, usize, Option<Box<Sparse>>),
+}
+
+/// Form in which a span is written.
+#[derive(Serialize)]
+struct Written<'a> {
+    dimension: &'a Multiplicity,
+    columns: &'a Matrix,
+    origin: WrittenOrigin<'a>,
+    combinations: u64,
+    length: usize,
+    deferred: &'a Deferred,
+}
+
+#[derive(Serialize)]
+enum WrittenOrigin<'a> {
+    None,
+    Some(&'a Origin),
+    Sparse(&'a Option<Origin>, usize, &'a Option<Box<Sparse>>),
+}
+
+impl Serialize for Ambient {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { dimension, columns, origin, combinations, length, deferred, sparse, sparse_streak, .. } = self;
+        let origin = match origin {
+            _ if sparse.is_some() || *sparse_streak > 0 => WrittenOrigin::Sparse(origin, *sparse_streak, sparse),
+            None => WrittenOrigin::None,
+            Some(origin) => WrittenOrigin::Some(origin),
+        };
+        let (combinations, length) = (*combinations, *length);
+        Written { dimension, columns, origin, combinations, length, deferred }.serialize(serializer)
+    }
+}
+
+impl From<Saved> for Ambient {
+    fn from(saved: Saved) -> Self {
+        let Saved { dimension, columns, origin, combinations, length, deferred } = saved;
+        let (origin, sparse_streak, sparse) = match origin {
+            SavedOrigin::None => (None, 0, None),
+            SavedOrigin::Some(origin) => (Some(origin), 0, None),
+            SavedOrigin::Sparse(origin, streak, sparse) => (origin, streak, sparse),
+        };
+        let scratch = Scratch::default();
+        Self { dimension, columns, origin, combinations, scratch, length, deferred, sparse, sparse_streak }
+    }
+}
