@@ -473,3 +473,33 @@ fn rows_read_ahead_are_those_of_the_reader() {
     let case = Case::new("short.csv", "1,2\n3,4\n");
     assert_eq!(told(&case, &case.layout(), true, None), told(&case, &case.layout(), false, None));
 }
+
+#[test]
+fn sparse_rows_come_with_their_filled_cells() {
+    let dense: String = (1..=40).map(|i| format!(" {i}:{i}")).collect();
+    let text = format!("0 2:1.5 40:-2\n1\n0{dense}\n0 5:1 3:1\n0 7:0 8:4\n0 9:1\n");
+    let case = Case::new("t.libsvm", text);
+    let layout = Layout { dim: Some(40), on_bad_row: OnBadRow::Skip, ..case.layout() };
+    let row = |cells: &[(usize, f64)]| {
+        let mut row = vec![0.0; 40];
+        cells.iter().for_each(|(i, x)| row[*i] = *x);
+        row
+    };
+    let all = (1..=40).map(f64::from).collect();
+    let wanted = [row(&[(1, 1.5), (39, -2.0)]), row(&[]), all, row(&[(7, 4.0)]), row(&[(8, 1.0)])];
+    let filled = [Some(&[1, 39][..]), Some(&[]), None, Some(&[7]), Some(&[8])];
+    for reads_ahead in [false, true] {
+        let mut stream = case.open(&layout).unwrap();
+        if reads_ahead {
+            assert!(stream.read_ahead(&case.source(), &layout).unwrap());
+        }
+        for (wanted, filled) in wanted.iter().zip(filled) {
+            assert_eq!(stream.next_row().unwrap().unwrap(), wanted);
+            assert_eq!((stream.row().numbers(), stream.row().filled()), (&wanted[..], filled));
+        }
+        assert!(stream.next_row().unwrap().is_none());
+        assert_eq!(stream.skipped(), 1);
+    }
+    let some = Layout { columns: selectors(&["39", "1"]), ..layout };
+    assert_eq!(case.read(&some).unwrap()[0], [-2.0, 1.5]);
+}

@@ -11,6 +11,9 @@ struct Rows {
     rows: Vec<Vec<f64>>,
 }
 
+/// Function of the number of a row and the rows before it.
+type NextRow<'a> = dyn FnMut(usize, &mut Random, &[Vec<f64>]) -> Vec<f64> + 'a;
+
 /// Generates a row with `filled` cells, which are more often in the first columns.
 fn sparse_row(length: usize, filled: usize, random: &mut Random) -> Vec<f64> {
     let mut row = vec![0.0; length];
@@ -27,7 +30,7 @@ fn dense_row(length: usize, random: &mut Random) -> Vec<f64> {
 
 fn streams() -> Vec<Rows> {
     let mut random = Random::seeded(11);
-    let mut rows = |name, length, count, row: &mut dyn FnMut(usize, &mut Random, &[Vec<f64>]) -> Vec<f64>| {
+    let mut rows = |name, length, count, row: &mut NextRow<'_>| {
         let mut rows: Vec<Vec<f64>> = Vec::new();
         for t in 0..count {
             let next = row(t, &mut random, &rows);

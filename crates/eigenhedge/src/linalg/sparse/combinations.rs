@@ -39,6 +39,9 @@ pub(crate) struct Combinations {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
+    /// Dense vectors that were there at the first product with a sparse vector, row by row: few cache lines for each cell.
+    by_row: Vec<f64>,
+    by_row_columns: usize,
     some: Vec<f64>,
     rotation: Matrix,
     working: Vec<f64>,
@@ -52,11 +55,26 @@ pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
     to.iter_mut().zip(vector).for_each(|(to, x)| *to += factor * x);
 }
 
+/// Copies a matrix row by row. A few rows at a time stay in the cache.
+fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
+    const ROWS: usize = 64;
+    let columns = matrix.columns();
+    by_row.clear();
+    by_row.resize(matrix.rows() * columns, 0.0);
+    for (block, rows) in by_row.chunks_mut(ROWS * columns).enumerate() {
+        for j in 0..columns {
+            let column = &matrix.column(j)[block * ROWS..];
+            rows[j..].iter_mut().step_by(columns).zip(column).for_each(|(to, x)| *to = *x);
+        }
+    }
+}
+
 impl Combinations {
     /// Starts with dense vectors only. The first `columns` of them are the columns. The matrix is the Gram matrix of all, in the
     /// upper triangle, minus 1 on the diagonal of the columns.
     pub fn begin(&mut self, defect: &Matrix, columns: usize) {
         let vectors = defect.columns();
+        self.scratch.0.by_row_columns = 0;
         self.sparse.clear();
         self.sparse_at.clear();
         self.dense_at.clear();
@@ -105,10 +123,21 @@ impl Combinations {
     pub fn times_cells(&mut self, dense: &Matrix, cells: &Cells, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.vectors(), 0.0);
-        for (j, at) in self.dense_at.iter().enumerate() {
+        let Working { by_row, by_row_columns, some, .. } = &mut self.scratch.0;
+        if *by_row_columns == 0 && dense.columns() > 0 {
+            *by_row_columns = dense.columns();
+            copy_by_row(dense, by_row);
+        }
+        let columns = *by_row_columns;
+        some.clear();
+        some.resize(columns, 0.0);
+        if columns > 0 {
+            cells.iter().for_each(|(i, x)| add_multiple(some, x, &by_row[i * columns..][..columns]));
+        }
+        self.dense_at.iter().zip(&*some).for_each(|(at, x)| out[*at] = *x);
+        for (j, at) in self.dense_at.iter().enumerate().skip(columns) {
             out[*at] = cells.times(dense.column(j));
         }
-        let some = &mut self.scratch.0.some;
         self.sparse.products(cells, dense.rows(), some);
         self.sparse_at.iter().zip(some).for_each(|(at, x)| out[*at] = *x);
     }

@@ -24,10 +24,16 @@ pub(crate) struct SparseRows {
 struct Index {
     /// One more than the last cell at each position; zero if there is none.
     last: Vec<u32>,
-    /// One more than the cell before each cell at its position; zero for the first.
-    before: Vec<u32>,
-    /// Vector of each cell.
-    owner: Vec<u32>,
+    cells: Vec<IndexCell>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct IndexCell {
+    /// One more than the cell before this one at its position; zero for the first.
+    before: u32,
+    /// Vector to which the cell belongs.
+    owner: u32,
+    value: f64,
 }
 
 impl SparseRows {
@@ -69,8 +75,7 @@ impl SparseRows {
                 *last = 0;
             }
         });
-        index.before.clear();
-        index.owner.clear();
+        index.cells.clear();
         self.ends.clear();
         self.at.clear();
         self.values.clear();
@@ -78,31 +83,31 @@ impl SparseRows {
 
     /// Adds the cells of vectors that are not in the index yet.
     fn update_index(&mut self, length: usize) {
-        let Index { last, before, owner } = &mut self.index.0;
+        let Index { last, cells } = &mut self.index.0;
         last.resize(length, 0);
-        let mut vector = self.ends.partition_point(|end| *end <= before.len());
-        for cell in before.len()..self.at.len() {
+        let mut vector = self.ends.partition_point(|end| *end <= cells.len());
+        for cell in cells.len()..self.at.len() {
             while self.ends[vector] <= cell {
                 vector += 1;
             }
             let last = &mut last[self.at[cell] as usize];
-            before.push(std::mem::replace(last, cell as u32 + 1));
-            owner.push(vector as u32);
+            let before = std::mem::replace(last, cell as u32 + 1);
+            cells.push(IndexCell { before, owner: vector as u32, value: self.values[cell] });
         }
     }
 
     /// Computes the inner products of a vector of this length with all stored ones.
     pub fn products(&mut self, cells: &Cells, length: usize, out: &mut Vec<f64>) {
         self.update_index(length);
-        let Index { last, before, owner } = &self.index.0;
+        let Index { last, cells: indexed } = &self.index.0;
         out.clear();
         out.resize(self.ends.len(), 0.0);
         for (i, x) in cells.iter() {
             let mut next = last[i];
             while next > 0 {
-                let cell = next as usize - 1;
-                out[owner[cell] as usize] += x * self.values[cell];
-                next = before[cell];
+                let cell = indexed[next as usize - 1];
+                out[cell.owner as usize] += x * cell.value;
+                next = cell.before;
             }
         }
     }
