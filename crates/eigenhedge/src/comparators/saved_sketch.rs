@@ -8,11 +8,11 @@ use super::pending_rows::PendingRows;
 use super::sketch::Sketch;
 use crate::linalg::Matrix;
 use crate::scratch::Scratch;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Form in which a sketch is read.
 #[derive(Deserialize)]
-pub(super) struct Saved {
+struct Saved {
     retained: usize,
     mean: SavedMean,
     rows: u64,
@@ -59,15 +59,15 @@ impl Serialize for Sketch {
     }
 }
 
-impl From<Saved> for Sketch {
-    fn from(saved: Saved) -> Self {
-        let Saved { retained, mean, rows, energies, shrinkage, buffer } = saved;
+impl<'de> Deserialize<'de> for Sketch {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Saved { retained, mean, rows, energies, shrinkage, buffer } = Saved::deserialize(deserializer)?;
         let (mean, sparse_streak, pending) = match mean {
             SavedMean::None => (None, 0, PendingRows::default()),
             SavedMean::Some(mean) => (Some(mean), 0, PendingRows::default()),
             SavedMean::Sparse(mean, streak, pending) => (mean, streak, *pending),
         };
         let scratch = Scratch::default();
-        Self { retained, mean, rows, energies, shrinkage, buffer, pending, sparse_streak, scratch }
+        Ok(Self { retained, mean, rows, energies, shrinkage, buffer, pending, sparse_streak, scratch })
     }
 }

@@ -26,14 +26,12 @@
 use super::best::Best;
 use super::mean::{Mean, check_mean, weigh};
 use super::pending_rows::{PendingRows, shrinking_rotation};
-use super::saved_sketch::Saved;
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
 use crate::linalg::{Cells, Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
-use serde::Deserialize;
 
 /// Sketch of a stream: a few directions that approximate the scatter of all rows.
 ///
@@ -48,8 +46,7 @@ use serde::Deserialize;
 /// assert!((best.low() - 50.0).abs() < 1e-9 && (best.high() - 50.0).abs() < 1e-9);
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "Saved")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Sketch {
     /// Number of retained directions ℓ.
     pub(super) retained: usize,

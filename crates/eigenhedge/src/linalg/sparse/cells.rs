@@ -28,7 +28,7 @@ pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool 
 const BLOCK: usize = 16;
 
 /// The largest cells of a sum of two vectors are those whose squares are at least this share of the squared norm.
-const LARGE: f64 = 1.0 / 64.0;
+const LARGE: f64 = 1.0 / 8.0;
 
 impl Cells {
     /// Returns the largest cells of the sum of two vectors, of which there are few.

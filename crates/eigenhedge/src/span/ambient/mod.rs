@@ -23,6 +23,8 @@ mod deferred;
 mod merge;
 mod saved;
 mod sparse;
+mod sparse_columns;
+mod sparse_trial;
 mod state;
 
 #[cfg(test)]
@@ -37,14 +39,12 @@ use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use block::Block;
 use deferred::{Deferred, Refinement};
-use saved::Saved;
 use serde::{Deserialize, Serialize};
 use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
 /// Span of orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(from = "Saved")]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Written columns, followed by the stored vectors of the deferred columns.

@@ -8,11 +8,11 @@ use super::{Ambient, Deferred, Origin};
 use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Form in which a span is read.
 #[derive(Deserialize)]
-pub(super) struct Saved {
+struct Saved {
     dimension: Multiplicity,
     columns: Matrix,
     origin: SavedOrigin,
@@ -59,15 +59,15 @@ impl Serialize for Ambient {
     }
 }
 
-impl From<Saved> for Ambient {
-    fn from(saved: Saved) -> Self {
-        let Saved { dimension, columns, origin, combinations, length, deferred } = saved;
+impl<'de> Deserialize<'de> for Ambient {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Saved { dimension, columns, origin, combinations, length, deferred } = Saved::deserialize(deserializer)?;
         let (origin, sparse_streak, sparse) = match origin {
             SavedOrigin::None => (None, 0, None),
             SavedOrigin::Some(origin) => (Some(origin), 0, None),
             SavedOrigin::Sparse(origin, streak, sparse) => (origin, streak, sparse),
         };
         let scratch = Scratch::default();
-        Self { dimension, columns, origin, combinations, scratch, length, deferred, sparse, sparse_streak }
+        Ok(Self { dimension, columns, origin, combinations, scratch, length, deferred, sparse, sparse_streak })
     }
 }

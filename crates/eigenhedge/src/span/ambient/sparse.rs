@@ -15,11 +15,8 @@
 //! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in relation to its
 //! coefficients is computed from dense vectors instead, unless it is rounding. So is a row that nearly equals the origin.
 
-use super::{Ambient, HALVED, ORTHOGONAL, Origin, Place, REPEAT, ROUNDING, Working};
-use crate::linalg::{Cells, Combinations, Matrix, add_multiple, filled_cells};
-use crate::num::dot;
+use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 
 /// Columns and origin of a span of sparse rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -39,53 +36,53 @@ pub(super) struct Sparse {
 #[derive(Debug, Clone, Default)]
 pub(super) struct SparseWorking {
     /// Positions of the filled cells of the loaded point, if it is sparse.
-    filled: Vec<u32>,
-    is_sparse: bool,
+    pub(super) filled: Vec<u32>,
+    pub(super) is_sparse: bool,
     /// True if the filled cells of the next point are known.
-    is_announced: bool,
-    shortest: Shortest,
+    pub(super) is_announced: bool,
+    pub(super) shortest: Shortest,
     /// Shift of all points; `None` if unknown.
-    shift: Option<Cells>,
+    pub(super) shift: Option<Cells>,
     /// Loaded point minus the shift, and its squared norm.
-    cells: Cells,
-    square: f64,
+    pub(super) cells: Cells,
+    pub(super) square: f64,
     /// Inner products of the loaded point with the stored vectors; before centering, if it is sparse.
-    products: Vec<f64>,
+    pub(super) products: Vec<f64>,
     /// Inner product of the loaded point, before centering, with the displacement of the origin.
-    along_origin: f64,
+    pub(super) along_origin: f64,
     /// Inner products of the loaded point, before centering, with the columns.
-    with_columns: Vec<f64>,
+    pub(super) with_columns: Vec<f64>,
     /// Inner products of the residual with the stored vectors.
-    left: Vec<f64>,
+    pub(super) left: Vec<f64>,
     /// Coefficients of the residual in terms of the stored vectors; without the loaded point itself, if that is sparse.
-    coefficients: Vec<f64>,
-    correction: Vec<f64>,
+    pub(super) coefficients: Vec<f64>,
+    pub(super) correction: Vec<f64>,
     /// Coordinates of the loaded point in the columns.
-    coordinates: Vec<f64>,
+    pub(super) coordinates: Vec<f64>,
     /// Residual, if it was computed.
-    residual: Vec<f64>,
-    is_stored: bool,
-    defect: Matrix,
-    working: Vec<f64>,
+    pub(super) residual: Vec<f64>,
+    pub(super) is_stored: bool,
+    pub(super) defect: Matrix,
+    pub(super) working: Vec<f64>,
 }
 
 /// Number of consecutive sparse rows before they are treated as such.
 pub(super) const STREAK: usize = 4;
 /// Number of consecutive rows that are not sparse before all rows are treated as dense again.
-const DENSE_STREAK: usize = 16;
+pub(super) const DENSE_STREAK: usize = 16;
 /// Number of dense vectors stored since the columns were written out after which they are written out again.
 const DENSE_VECTORS: usize = 4;
 /// Minimum length of a sparse row.
 #[cfg(not(test))]
 const SHORTEST: usize = 4096;
 /// A row is sparse if at most one cell in this many is filled.
-const SPARSITY: usize = 32;
+pub(super) const SPARSITY: usize = 32;
 /// Maximum norm of the coefficients of a residual, as a multiple of its own.
-const LARGEST_COEFFICIENTS: f64 = 16.0;
+pub(super) const LARGEST_COEFFICIENTS: f64 = 16.0;
 /// A squared residual below this share of the squared norm of its coefficients is treated as rounding error.
-const NOTHING: f64 = 1e-14;
+pub(super) const NOTHING: f64 = 1e-14;
 /// Minimum squared norm of a centered row, relative to the row and the origin.
-const CANCELLED: f64 = 1e-2;
+pub(super) const CANCELLED: f64 = 1e-2;
 
 #[cfg(test)]
 thread_local! {
@@ -95,7 +92,7 @@ thread_local! {
 
 /// Minimum length of a sparse row.
 #[derive(Debug, Clone, Copy)]
-struct Shortest(usize);
+pub(super) struct Shortest(pub(super) usize);
 
 impl Default for Shortest {
     fn default() -> Self {
@@ -116,391 +113,19 @@ impl SparseWorking {
 
 impl Sparse {
     /// Returns the number of sparse rows to store before the columns are written out.
-    fn limit(&self, length: usize) -> usize {
+    pub(super) fn limit(&self, length: usize) -> usize {
         length.isqrt().clamp(16, 1024) + 2 * self.columns.columns()
     }
 
     /// Returns true if the columns should be written out when they are combined.
-    fn is_due(&self, length: usize) -> bool {
+    pub(super) fn is_due(&self, length: usize) -> bool {
         let dense = self.columns.dense() - self.written;
         dense >= DENSE_VECTORS || self.columns.sparse().count() >= self.limit(length)
     }
 
     /// Adds a multiple of the displacement of the origin to a vector.
-    fn add_displacement(&self, dense: &Matrix, factor: f64, vector: &mut [f64]) {
+    pub(super) fn add_displacement(&self, dense: &Matrix, factor: f64, vector: &mut [f64]) {
         let scaled: Vec<f64> = self.origin.iter().map(|a| factor * a).collect();
         self.columns.add_to(dense, &scaled, vector);
-    }
-}
-
-impl Ambient {
-    /// Returns the maximum number of filled cells of a sparse row; `None` if no row is sparse.
-    fn most_filled(&self) -> Option<usize> {
-        let is_long = self.length >= self.scratch.0.sparse.shortest.0 && u32::try_from(self.length).is_ok();
-        is_long.then_some(self.length / SPARSITY)
-    }
-
-    /// Takes over the positions of the filled cells of the next point.
-    pub(super) fn announce(&mut self, filled: &[u32]) {
-        let Some(most) = self.most_filled() else { return };
-        let working = &mut self.scratch.0.sparse;
-        (working.is_announced, working.is_sparse) = (true, filled.len() <= most);
-        working.filled.clear();
-        if working.is_sparse {
-            working.filled.extend_from_slice(filled);
-        }
-    }
-
-    /// Returns true if the filled cells of the next point were announced. This is true once.
-    pub(super) fn take_announcement(&mut self) -> bool {
-        std::mem::take(&mut self.scratch.0.sparse.is_announced)
-    }
-
-    /// Returns the positions of the filled cells of the loaded point, if it is sparse.
-    pub(super) fn filled_cells(&self) -> Option<&[u32]> {
-        let working = &self.scratch.0.sparse;
-        working.is_sparse.then_some(&working.filled[..])
-    }
-
-    /// Lists the filled cells of a point, if it is sparse.
-    pub(super) fn look_for_filled_cells(&mut self, point: &[f64]) {
-        let Some(most) = self.most_filled() else { return };
-        let working = &mut self.scratch.0.sparse;
-        working.is_sparse = filled_cells(point, most, &mut working.filled);
-    }
-
-    /// Takes over the filled cells of a point that another span has loaded.
-    pub(super) fn share_filled_cells(&mut self, other: &Self) {
-        let (own, theirs) = (&mut self.scratch.0.sparse, &other.scratch.0.sparse);
-        own.is_sparse = theirs.is_sparse;
-        if own.is_sparse {
-            own.filled.clone_from(&theirs.filled);
-        }
-    }
-
-    /// Returns the current origin.
-    pub(super) fn current_origin(&self) -> Option<Cow<'_, Origin>> {
-        let origin = self.origin.as_ref()?;
-        let Some(sparse) = &self.sparse else { return Some(Cow::Borrowed(origin)) };
-        let mut way: Vec<f64> = origin.base.iter().map(|base| -base).collect();
-        self.shift().iter().for_each(|(i, shift)| way[i] += shift);
-        sparse.add_displacement(&self.columns, 1.0, &mut way);
-        Some(Cow::Owned(Origin { base: origin.base.clone(), way }))
-    }
-
-    /// Computes the sparse part of the origin that is subtracted from all points: its largest cells, when the columns were last
-    /// written out. The rest of the origin is the displacement. Without the shift, products of columns in which all rows are far
-    /// from zero would cancel.
-    fn shift(&self) -> Cells {
-        self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
-    }
-
-    /// Ends the trial: starts, ends or renews the representation by sparse rows.
-    pub(super) fn end_sparse_trial(&mut self) {
-        let is_sparse = self.scratch.0.sparse.is_sparse;
-        self.sparse_streak = if is_sparse { (self.sparse_streak + 1).min(STREAK) } else { 0 };
-        let length = self.length;
-        match &mut self.sparse {
-            None if self.sparse_streak == STREAK => self.enter_sparse(),
-            None => {}
-            Some(sparse) => {
-                sparse.dense_streak = if is_sparse { 0 } else { sparse.dense_streak + 1 };
-                if sparse.dense_streak >= DENSE_STREAK {
-                    self.leave_sparse();
-                } else if sparse.columns.sparse().count() >= 2 * sparse.limit(length) {
-                    self.write_out_sparse();
-                }
-            }
-        }
-    }
-
-    /// Starts the representation by sparse rows.
-    fn enter_sparse(&mut self) {
-        self.scratch.0.block.clear();
-        if self.deferred.columns() > 0 {
-            let Working { product, expanded, .. } = &mut self.scratch.0;
-            self.deferred.expand_all(&Matrix::identity(self.columns.columns()), expanded);
-            self.columns.combine(expanded, product);
-            self.deferred.clear();
-        }
-        self.sparse = Some(Box::default());
-        self.begin_sparse();
-    }
-
-    /// Starts again with columns that are written out. The displacement of the origin becomes one more dense vector.
-    fn begin_sparse(&mut self) {
-        let columns = self.columns.columns();
-        let mut displacement = Vec::new();
-        if let Some(origin) = &self.origin {
-            let shift = self.shift();
-            displacement.clone_from(&origin.base);
-            shift.iter().for_each(|(i, shift)| displacement[i] -= shift);
-            add_multiple(&mut displacement, 1.0, &origin.way);
-            self.scratch.0.sparse.shift = Some(shift);
-        }
-        let moves = displacement.iter().any(|x| *x != 0.0);
-        if moves {
-            self.columns.push_column(&displacement);
-        }
-        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
-        let SparseWorking { defect, working, .. } = &mut scratch.0.sparse;
-        dense.gram_defect(defect, working);
-        if moves {
-            defect.column_mut(columns)[columns] = dot(&displacement, &displacement);
-        }
-        sparse.columns.begin(defect, columns);
-        sparse.columns.orthonormalise();
-        sparse.written = dense.columns();
-        sparse.origin.clear();
-        sparse.origin.resize(dense.columns(), 0.0);
-        sparse.origin_products.clear();
-        sparse.origin_products.resize(dense.columns(), 0.0);
-        if moves {
-            sparse.origin[columns] = 1.0;
-            sparse.origin_products.copy_from_slice(&defect.column(columns)[..=columns]);
-        }
-    }
-
-    /// Writes out the columns and the origin.
-    fn write_out_columns(&mut self) {
-        let origin = self.current_origin().map(Cow::into_owned);
-        let Some(sparse) = &mut self.sparse else { return };
-        sparse.columns.write_out(&mut self.columns);
-        self.origin = origin;
-    }
-
-    /// Writes out the columns and the origin, and starts again with them.
-    fn write_out_sparse(&mut self) {
-        self.write_out_columns();
-        self.begin_sparse();
-    }
-
-    /// Returns to dense columns.
-    pub(super) fn leave_sparse(&mut self) {
-        if self.sparse.is_some() {
-            self.write_out_columns();
-            self.sparse = None;
-            self.sparse_streak = 0;
-            self.measure();
-        }
-    }
-
-    /// Loads a sparse point. Returns its squared norm; `None` if it must be loaded as a dense point.
-    pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
-        if self.scratch.0.sparse.shift.is_none() {
-            self.scratch.0.sparse.shift = Some(self.shift());
-        }
-        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return None };
-        let Working { sparse: working, place, .. } = &mut scratch.0;
-        let SparseWorking { filled, cells, shift, products, along_origin, square, .. } = working;
-        match shift {
-            Some(shift) => cells.take_difference(point, filled, shift),
-            None => cells.take(point, filled),
-        }
-        *square = cells.square();
-        let fits = square.is_finite() && sparse.columns.sparse().has_room(cells.at.len());
-        if !working.is_sparse || !fits {
-            return None;
-        }
-        sparse.columns.times_cells(dense, cells, products);
-        *along_origin = dot(&sparse.origin, products);
-        let origin_square = dot(&sparse.origin, &sparse.origin_products);
-        let centered = *square - 2.0 * *along_origin + origin_square;
-        let is_nothing = *square == 0.0 && origin_square == 0.0;
-        if !is_nothing && !(centered >= CANCELLED * (*square + origin_square)) {
-            return None;
-        }
-        (*place, working.is_stored) = (Place::Cells, false);
-        Some(centered)
-    }
-
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual.
-    pub(super) fn project_sparse(&mut self, coordinates: &mut Vec<f64>) -> f64 {
-        let known = if self.scratch.0.place == Place::Cells { self.project_cells(coordinates) } else { None };
-        if let Some(left) = known {
-            self.scratch.0.residual_norm = left.sqrt();
-        } else {
-            self.fill_point();
-            self.project_filled(coordinates);
-        }
-        self.scratch.0.sparse.coordinates.clone_from(coordinates);
-        self.scratch.0.residual_norm
-    }
-
-    /// Computes the coordinates of a sparse point. Returns the squared norm of its residual; `None` if the residual must be
-    /// computed.
-    fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
-        let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
-        let Working { sparse: working, square: centered, .. } = &mut scratch.0;
-        let SparseWorking { products, with_columns, left, coefficients, correction, square, .. } = working;
-        let columns = &sparse.columns;
-        columns.coordinates(products, with_columns);
-        left.clear();
-        left.extend(products.iter().zip(&sparse.origin_products).map(|(g, h)| g - h));
-        columns.coordinates(left, coordinates);
-        coefficients.clear();
-        coefficients.resize(columns.vectors(), 0.0);
-        columns.subtract_coefficients(coordinates, coefficients);
-        // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)), where the coefficients are -x.
-        let explained = -dot(coefficients, left);
-        columns.subtract_products(coordinates, left);
-        let mut residual = *centered - explained + dot(coefficients, left);
-        if residual < REPEAT * REPEAT * *centered {
-            columns.coordinates(left, correction);
-            let more = dot(correction, correction);
-            if more > ORTHOGONAL * ORTHOGONAL * residual {
-                coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += more);
-                columns.subtract_coefficients(correction, coefficients);
-                columns.subtract_products(correction, left);
-                residual -= more;
-            }
-        }
-        // Rounding errors are proportional to the parts of which the residual is the sum.
-        let size_of = |coefficients: &[f64]| -> f64 {
-            coefficients.iter().zip(columns.squares()).map(|(x, square)| x * x * square).sum()
-        };
-        let size = *square + size_of(coefficients) + size_of(&sparse.origin);
-        coefficients.iter_mut().zip(&sparse.origin).for_each(|(x, a)| *x -= a);
-        if residual > 0.0 && size <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * residual {
-            return Some(residual);
-        }
-        let is_nothing = residual <= NOTHING * size && size <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * *centered;
-        is_nothing.then_some(0.0)
-    }
-
-    /// Writes a sparse point, minus the origin, to the buffer of dense points.
-    fn fill_point(&mut self) {
-        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
-        let Working { sparse: working, point, place, .. } = &mut scratch.0;
-        if *place != Place::Cells {
-            return;
-        }
-        point.clear();
-        point.resize(dense.rows(), 0.0);
-        sparse.add_displacement(dense, -1.0, point);
-        working.cells.iter().for_each(|(i, x)| point[i] += x);
-        *place = Place::Apart;
-    }
-
-    /// Computes the coordinates and the residual of a dense point.
-    fn project_filled(&mut self, coordinates: &mut Vec<f64>) {
-        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
-        let Working { sparse: working, point, square, residual_norm, .. } = &mut scratch.0;
-        let SparseWorking { products, left, coefficients, correction, residual, is_stored, .. } = working;
-        let columns = &sparse.columns;
-        *is_stored = false;
-        residual.clone_from(point);
-        columns.times_dense(dense, residual, left);
-        products.clone_from(left);
-        columns.coordinates(left, coordinates);
-        let mut explain = |coordinates: &[f64], residual: &mut [f64], left: &mut [f64]| {
-            coefficients.clear();
-            coefficients.resize(columns.vectors(), 0.0);
-            columns.subtract_coefficients(coordinates, coefficients);
-            columns.add_to(dense, coefficients, residual);
-            columns.subtract_products(coordinates, left);
-            dot(residual, residual)
-        };
-        let mut rest = explain(coordinates, residual, left);
-        if rest < REPEAT * REPEAT * *square {
-            let first = rest;
-            columns.times_dense(dense, residual, left);
-            columns.coordinates(left, correction);
-            if dot(correction, correction) > ORTHOGONAL * ORTHOGONAL * first {
-                coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += more);
-                rest = explain(correction, residual, left);
-            }
-            if rest < HALVED * HALVED * first {
-                rest = 0.0;
-            }
-        }
-        let is_complete = columns.columns() == dense.rows();
-        let is_rounding = is_complete || rest <= ROUNDING * ROUNDING * *square;
-        *residual_norm = if is_rounding { 0.0 } else { rest.sqrt() };
-    }
-
-    /// Stores the loaded point, or its residual if that was computed.
-    fn store_sparse(&mut self) {
-        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
-        let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
-        if std::mem::replace(&mut working.is_stored, true) {
-            return;
-        }
-        let SparseWorking { cells, square, with_columns, along_origin, residual, left, correction, .. } = working;
-        if *place == Place::Cells {
-            sparse.columns.push_sparse(cells, *square, with_columns);
-            sparse.origin_products.push(*along_origin);
-        } else {
-            let factor = 1.0 / *residual_norm;
-            residual.iter_mut().for_each(|x| *x *= factor);
-            left.iter_mut().for_each(|x| *x *= factor);
-            dense.push_column(residual);
-            sparse.columns.coordinates(left, correction);
-            sparse.columns.push_dense(1.0, correction);
-            sparse.origin_products.push(dot(&sparse.origin, left));
-        }
-        sparse.origin.push(0.0);
-    }
-
-    /// Appends the residual of the last projection as a column.
-    pub(super) fn append_sparse(&mut self) {
-        self.store_sparse();
-        let Self { sparse: Some(sparse), scratch, .. } = self else { return };
-        let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
-        let SparseWorking { left, coefficients, with_columns, coordinates, square, along_origin, .. } = working;
-        if *place == Place::Cells {
-            let factor = 1.0 / *residual_norm;
-            coefficients.push(1.0);
-            // The product of the point, before centering, with its residual.
-            left.push(*square - *along_origin - dot(coordinates, with_columns));
-            coefficients.iter_mut().chain(&mut *left).for_each(|x| *x *= factor);
-        } else {
-            coefficients.clear();
-            coefficients.resize(left.len(), 0.0);
-            coefficients.push(1.0);
-            left.push(1.0);
-        }
-        sparse.columns.push_column(coefficients, left);
-    }
-
-    /// Moves the origin by `step` times the loaded point.
-    pub(super) fn shift_sparse(&mut self, step: f64) {
-        self.origin.get_or_insert_with(|| Origin::at(vec![0.0; self.length]));
-        let residual_norm = self.scratch.0.residual_norm;
-        if self.scratch.0.place == Place::Cells || residual_norm > 0.0 {
-            self.store_sparse();
-        }
-        let Self { sparse: Some(sparse), scratch, .. } = self else { return };
-        let Working { sparse: working, place, .. } = &mut scratch.0;
-        let SparseWorking { products, coefficients, coordinates, square, along_origin, .. } = working;
-        let Sparse { origin, origin_products, columns, .. } = &mut **sparse;
-        let Some(last) = columns.vectors().checked_sub(1) else { return };
-        if *place == Place::Cells {
-            origin_products.iter_mut().zip(products).for_each(|(h, g)| *h += step * (*g - *h));
-            origin_products[last] = *along_origin + step * (*square - *along_origin);
-            origin.iter_mut().for_each(|a| *a -= step * *a);
-            origin[last] = step;
-            return;
-        }
-        add_multiple(origin_products, step, products);
-        coordinates.resize(columns.columns(), 0.0);
-        coefficients.clear();
-        coefficients.resize(columns.vectors(), 0.0);
-        columns.subtract_coefficients(coordinates, coefficients);
-        add_multiple(origin, -step, coefficients);
-        if residual_norm > 0.0 {
-            origin[last] += step * residual_norm;
-            origin_products[last] += step * residual_norm;
-        }
-    }
-
-    /// Replaces the columns by combinations of them.
-    pub(super) fn combine_sparse(&mut self, rotation: &Matrix) {
-        let Some(sparse) = &mut self.sparse else { return };
-        sparse.columns.combine(rotation);
-        sparse.columns.orthonormalise();
-        if sparse.is_due(self.length) {
-            self.write_out_sparse();
-        }
     }
 }

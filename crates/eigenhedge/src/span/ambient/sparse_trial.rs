@@ -1,0 +1,227 @@
+//! Trials of sparse rows: loading, projecting and storing a point of a span of sparse rows.
+
+use super::sparse::{CANCELLED, LARGEST_COEFFICIENTS, NOTHING, Sparse, SparseWorking};
+use super::{Ambient, HALVED, ORTHOGONAL, Origin, Place, REPEAT, ROUNDING, Working};
+use crate::linalg::{Matrix, add_multiple};
+use crate::num::dot;
+
+impl Ambient {
+    /// Loads a sparse point. Returns its squared norm; `None` if it must be loaded as a dense point.
+    pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
+        if self.scratch.0.sparse.shift.is_none() {
+            self.scratch.0.sparse.shift = Some(self.shift());
+        }
+        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return None };
+        let Working { sparse: working, place, .. } = &mut scratch.0;
+        let SparseWorking { filled, cells, shift, products, along_origin, square, .. } = working;
+        match shift {
+            Some(shift) => cells.take_difference(point, filled, shift),
+            None => cells.take(point, filled),
+        }
+        *square = cells.square();
+        let fits = square.is_finite() && sparse.columns.sparse().has_room(cells.at.len());
+        if !working.is_sparse || !fits {
+            return None;
+        }
+        sparse.columns.times_cells(dense, cells, products);
+        *along_origin = dot(&sparse.origin, products);
+        let origin_square = dot(&sparse.origin, &sparse.origin_products);
+        let centered = *square - 2.0 * *along_origin + origin_square;
+        let is_nothing = *square == 0.0 && origin_square == 0.0;
+        if !is_nothing && !(centered >= CANCELLED * (*square + origin_square)) {
+            return None;
+        }
+        (*place, working.is_stored) = (Place::Cells, false);
+        Some(centered)
+    }
+
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual.
+    pub(super) fn project_sparse(&mut self, coordinates: &mut Vec<f64>) -> f64 {
+        let known = if self.scratch.0.place == Place::Cells { self.project_cells(coordinates) } else { None };
+        if let Some(left) = known {
+            self.scratch.0.residual_norm = left.sqrt();
+        } else {
+            self.fill_point();
+            self.project_filled(coordinates);
+        }
+        self.scratch.0.sparse.coordinates.clone_from(coordinates);
+        self.scratch.0.residual_norm
+    }
+
+    /// Computes the coordinates of a sparse point. Returns the squared norm of its residual; `None` if the residual must be
+    /// computed.
+    fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
+        let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
+        let Working { sparse: working, square: centered, .. } = &mut scratch.0;
+        let SparseWorking { products, with_columns, left, coefficients, correction, square, .. } = working;
+        let columns = &sparse.columns;
+        columns.coordinates(products, with_columns);
+        left.clear();
+        left.extend(products.iter().zip(&sparse.origin_products).map(|(g, h)| g - h));
+        columns.coordinates(left, coordinates);
+        coefficients.clear();
+        coefficients.resize(columns.vectors(), 0.0);
+        columns.subtract_coefficients(coordinates, coefficients);
+        // |z - V x|² = |z|² - x·(Vᵀz) - x·(Vᵀ(z - V x)), where the coefficients are -x.
+        let explained = -dot(coefficients, left);
+        columns.subtract_products(coordinates, left);
+        let mut residual = *centered - explained + dot(coefficients, left);
+        if residual < REPEAT * REPEAT * *centered {
+            columns.coordinates(left, correction);
+            let more = dot(correction, correction);
+            if more > ORTHOGONAL * ORTHOGONAL * residual {
+                coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += more);
+                columns.subtract_coefficients(correction, coefficients);
+                columns.subtract_products(correction, left);
+                residual -= more;
+            }
+        }
+        // Rounding errors are proportional to the parts of which the residual is the sum.
+        let size_of = |coefficients: &[f64]| -> f64 {
+            coefficients.iter().zip(columns.squares()).map(|(x, square)| x * x * square).sum()
+        };
+        let size = *square + size_of(coefficients) + size_of(&sparse.origin);
+        coefficients.iter_mut().zip(&sparse.origin).for_each(|(x, a)| *x -= a);
+        if residual > 0.0 && size <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * residual {
+            return Some(residual);
+        }
+        let is_nothing = residual <= NOTHING * size && size <= LARGEST_COEFFICIENTS * LARGEST_COEFFICIENTS * *centered;
+        is_nothing.then_some(0.0)
+    }
+
+    /// Writes a sparse point, minus the origin, to the buffer of dense points.
+    fn fill_point(&mut self) {
+        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
+        let Working { sparse: working, point, place, .. } = &mut scratch.0;
+        if *place != Place::Cells {
+            return;
+        }
+        point.clear();
+        point.resize(dense.rows(), 0.0);
+        sparse.add_displacement(dense, -1.0, point);
+        working.cells.iter().for_each(|(i, x)| point[i] += x);
+        *place = Place::Apart;
+    }
+
+    /// Computes the coordinates and the residual of a dense point.
+    fn project_filled(&mut self, coordinates: &mut Vec<f64>) {
+        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
+        let Working { sparse: working, point, square, residual_norm, .. } = &mut scratch.0;
+        let SparseWorking { products, left, coefficients, correction, residual, is_stored, .. } = working;
+        let columns = &sparse.columns;
+        *is_stored = false;
+        residual.clone_from(point);
+        columns.times_dense(dense, residual, left);
+        products.clone_from(left);
+        columns.coordinates(left, coordinates);
+        let mut explain = |coordinates: &[f64], residual: &mut [f64], left: &mut [f64]| {
+            coefficients.clear();
+            coefficients.resize(columns.vectors(), 0.0);
+            columns.subtract_coefficients(coordinates, coefficients);
+            columns.add_to(dense, coefficients, residual);
+            columns.subtract_products(coordinates, left);
+            dot(residual, residual)
+        };
+        let mut rest = explain(coordinates, residual, left);
+        if rest < REPEAT * REPEAT * *square {
+            let first = rest;
+            columns.times_dense(dense, residual, left);
+            columns.coordinates(left, correction);
+            if dot(correction, correction) > ORTHOGONAL * ORTHOGONAL * first {
+                coordinates.iter_mut().zip(&*correction).for_each(|(c, more)| *c += more);
+                rest = explain(correction, residual, left);
+            }
+            if rest < HALVED * HALVED * first {
+                rest = 0.0;
+            }
+        }
+        let is_complete = columns.columns() == dense.rows();
+        let is_rounding = is_complete || rest <= ROUNDING * ROUNDING * *square;
+        *residual_norm = if is_rounding { 0.0 } else { rest.sqrt() };
+    }
+
+    /// Stores the loaded point, or its residual if that was computed.
+    fn store_sparse(&mut self) {
+        let Self { columns: dense, sparse: Some(sparse), scratch, .. } = self else { return };
+        let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
+        if std::mem::replace(&mut working.is_stored, true) {
+            return;
+        }
+        let SparseWorking { cells, square, with_columns, along_origin, residual, left, correction, .. } = working;
+        if *place == Place::Cells {
+            sparse.columns.push_sparse(cells, *square, with_columns);
+            sparse.origin_products.push(*along_origin);
+        } else {
+            let factor = 1.0 / *residual_norm;
+            residual.iter_mut().for_each(|x| *x *= factor);
+            left.iter_mut().for_each(|x| *x *= factor);
+            dense.push_column(residual);
+            sparse.columns.coordinates(left, correction);
+            sparse.columns.push_dense(1.0, correction);
+            sparse.origin_products.push(dot(&sparse.origin, left));
+        }
+        sparse.origin.push(0.0);
+    }
+
+    /// Appends the residual of the last projection as a column.
+    pub(super) fn append_sparse(&mut self) {
+        self.store_sparse();
+        let Self { sparse: Some(sparse), scratch, .. } = self else { return };
+        let Working { sparse: working, place, residual_norm, .. } = &mut scratch.0;
+        let SparseWorking { left, coefficients, with_columns, coordinates, square, along_origin, .. } = working;
+        if *place == Place::Cells {
+            let factor = 1.0 / *residual_norm;
+            coefficients.push(1.0);
+            // The product of the point, before centering, with its residual.
+            left.push(*square - *along_origin - dot(coordinates, with_columns));
+            coefficients.iter_mut().chain(&mut *left).for_each(|x| *x *= factor);
+        } else {
+            coefficients.clear();
+            coefficients.resize(left.len(), 0.0);
+            coefficients.push(1.0);
+            left.push(1.0);
+        }
+        sparse.columns.push_column(coefficients, left);
+    }
+
+    /// Moves the origin by `step` times the loaded point.
+    pub(super) fn shift_sparse(&mut self, step: f64) {
+        self.origin.get_or_insert_with(|| Origin::at(vec![0.0; self.length]));
+        let residual_norm = self.scratch.0.residual_norm;
+        if self.scratch.0.place == Place::Cells || residual_norm > 0.0 {
+            self.store_sparse();
+        }
+        let Self { sparse: Some(sparse), scratch, .. } = self else { return };
+        let Working { sparse: working, place, .. } = &mut scratch.0;
+        let SparseWorking { products, coefficients, coordinates, square, along_origin, .. } = working;
+        let Sparse { origin, origin_products, columns, .. } = &mut **sparse;
+        let Some(last) = columns.vectors().checked_sub(1) else { return };
+        if *place == Place::Cells {
+            origin_products.iter_mut().zip(products).for_each(|(h, g)| *h += step * (*g - *h));
+            origin_products[last] = *along_origin + step * (*square - *along_origin);
+            origin.iter_mut().for_each(|a| *a -= step * *a);
+            origin[last] = step;
+            return;
+        }
+        add_multiple(origin_products, step, products);
+        coordinates.resize(columns.columns(), 0.0);
+        coefficients.clear();
+        coefficients.resize(columns.vectors(), 0.0);
+        columns.subtract_coefficients(coordinates, coefficients);
+        add_multiple(origin, -step, coefficients);
+        if residual_norm > 0.0 {
+            origin[last] += step * residual_norm;
+            origin_products[last] += step * residual_norm;
+        }
+    }
+
+    /// Replaces the columns by combinations of them.
+    pub(super) fn combine_sparse(&mut self, rotation: &Matrix) {
+        let Some(sparse) = &mut self.sparse else { return };
+        sparse.columns.combine(rotation);
+        sparse.columns.orthonormalise();
+        if sparse.is_due(self.length) {
+            self.write_out_sparse();
+        }
+    }
+}
