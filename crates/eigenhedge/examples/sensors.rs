@@ -2,17 +2,21 @@
 //!
 //! Run it with `cargo run --release --example sensors`.
 
-use eigenhedge::{Limit, Monitor, MonitorOptions, streams};
+use eigenhedge::{Event, Limit, Monitor, MonitorOptions, streams};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Two factors drive eight sensors. x1 has an offset for 30 rows from row 1000, x2 is stuck from row 1400, and the level of
     // x3 changes at row 1800.
     let rows = streams::faults(8, 2, 0.3, 2000, 1);
-    let names = (0..8).map(|j| format!("x{j}")).collect();
+    let names: Vec<String> = (0..8).map(|j| format!("x{j}")).collect();
 
     // The first 400 rows are the reference. One normal row in a thousand may raise an alarm.
     let options = MonitorOptions::default().with_warm_up(Some(400)).with_limit(Limit::Auto(0.001));
-    let mut monitor = Monitor::new(options, 8)?.with_names(Some(names));
+    let mut monitor = Monitor::new(options, 8)?.with_names(Some(names.clone()));
+    let report = |event: Event| {
+        let causes: Vec<&str> = event.causes.iter().flatten().map(|cause| &names[cause.column][..]).collect();
+        println!("rows {} to {}: alarm, by {}", event.start, event.end, causes.join(", "));
+    };
 
     for (t, row) in rows.iter().enumerate() {
         // Save and restore: the bytes hold the reference, the limits and the column names, so nothing is learned twice.
@@ -25,10 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let verdict = monitor.step(row)?;
         // An event is a group of nearby alarms. It is reported when it ends.
-        if let Some(event) = verdict.event {
-            let causes: Vec<String> = event.causes.iter().flatten().map(|cause| format!("x{}", cause.column)).collect();
-            println!("rows {} to {}: alarm, by {}", event.start, event.end, causes.join(", "));
-        }
+        verdict.event.map(report);
         if let Some(drift) = verdict.drift {
             println!("row {t}: the level has left the reference, since row {}", drift.since);
         }
@@ -36,6 +37,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("row {t}: the level changed, at about row {}", change.start);
         }
     }
+    // An event that is still open at the end of the stream is reported too.
+    monitor.close_event().map(report);
     let totals = monitor.totals();
     println!("{} rows, {} alarms", totals.rows, totals.alarms);
     Ok(())

@@ -40,6 +40,7 @@ impl Columns {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
         }
+        self.standardizer.check_width(width)?;
         check_cells("row", raw, width)?;
         if let Some(index) = self.standardizer.spoiled(raw) {
             return Err(cannot_standardize(raw, index));
@@ -56,6 +57,7 @@ impl Columns {
         width: usize,
         missing: Missing,
     ) -> Result<bool, (usize, Error)> {
+        self.standardizer.check_width(width).map_err(|error| (0, error))?;
         let mut scale = self.standardizer.clone();
         for (t, raw) in rows.into_iter().enumerate() {
             if !scale.is_warming_up() {

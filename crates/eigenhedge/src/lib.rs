@@ -16,11 +16,11 @@
 //! | follow drift | [`Kind::Auto`]; [`Kind::Tracking`] with [`Mixing`] |
 //! | subtract a running mean | [`Spec::center`] |
 //! | standardize columns and apply a model to raw rows | [`Columns`], [`Model`], [`Standardize`] |
-//! | compress rows, or compute anomaly scores | [`Model::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
+//! | compress rows, or compute anomaly scores | [`Model::ask_for_coordinates`], [`Model::coordinates`], [`Loss`]; [`Embedding`] to stop learning |
 //! | compare the loss with the best subspace and the bound | [`Summary`], [`comparators`], [`bounds`] |
 //! | find nonlinear features | [`Spec::kernel`](field@Spec::kernel), [`kernel::VectorKernel`] |
 //! | learn from strings, sets, rankings or a Gram matrix | [`kernel`], [`Spec::features`] |
-//! | stop and resume with identical results | [`Model`] |
+//! | stop and resume with identical results | [`Model::to_bytes`], [`Model::from_bytes`] |
 //! | run one model per key | [`Fleet`] |
 //! | merge models of parts of a table, or compute the parts on many machines | [`Model::merge`], [`Moments`] |
 //! | monitor sensors: scores, limits, alarms, causes, change points | [`Monitor`], [`MonitorOptions`], [`Verdict`]; `examples/sensors.rs` |
@@ -39,6 +39,7 @@
 //! use eigenhedge::{Kind, Model, Spec, streams};
 //!
 //! let mut model = Model::new(Spec::new(Kind::Auto, 2), 20, 0)?; // 2 of 20 directions, seed 0
+//! model.ask_for_coordinates(true); // in a basis that follows the subspace from row to row
 //! for row in streams::three_subspaces(1) {
 //!     let loss = model.step(&row)?; // an error would leave the model as it was
 //!     assert!(loss.expected >= 0.0 && model.coordinates().len() == 2);
@@ -56,7 +57,7 @@
 //!
 //! let spec = Spec {
 //!     kernel: Some(VectorKernel::Rbf { gamma: 0.5 }),
-//!     center: None,
+//!     center: None, // no running mean in feature space; a bound then exists
 //!     budget: Some(50), // features are combinations of at most 50 rows
 //!     ..Spec::new(Kind::Tracking, 3)
 //! };
@@ -75,7 +76,7 @@
 //! let rows = streams::three_subspaces(1);
 //! let mut model = Model::new(Spec::new(Kind::Tracking, 2), 20, 0)?;
 //! model.step(&rows[0])?;
-//! let bytes = model.clone().to_bytes()?;
+//! let bytes = model.to_bytes()?;
 //! let mut restored = Model::from_bytes(&bytes)?;
 //! assert_eq!(model.step(&rows[1])?, restored.step(&rows[1])?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

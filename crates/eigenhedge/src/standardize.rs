@@ -159,6 +159,16 @@ impl Standardizer {
         Self { how, rows: 0, columns: vec![Column::default(); width], settled: how == Standardize::None }
     }
 
+    /// Returns an error if the standardizer is not for rows of `width` columns.
+    pub(crate) fn check_width(&self, width: usize) -> Result<(), Error> {
+        match self.columns.len() {
+            found if self.how != Standardize::None && found != width => {
+                Err(Error::Length { what: "standardized columns", expected: width, found })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the method of scaling.
     pub fn how(&self) -> Standardize {
         self.how

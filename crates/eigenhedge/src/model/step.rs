@@ -211,6 +211,19 @@ mod tests {
     }
 
     #[test]
+    fn a_scale_for_another_number_of_columns_is_an_error() {
+        for how in [Standardize::Running, Standardize::Warmup(2)] {
+            let columns = Columns::new(None, Standardizer::new(how, 4));
+            let mut model = Model::new(Spec::bare(Kind::Leader, 1), 5, 0).unwrap().with_columns(columns);
+            let wrong = Error::Length { what: "standardized columns", expected: 5, found: 4 };
+            assert_eq!(model.warm_up([[1.0; 5]]), Err((0, wrong.clone())), "{how}");
+            if how == Standardize::Running {
+                assert_eq!(model.step(&[1.0; 5]), Err(wrong));
+            }
+        }
+    }
+
+    #[test]
     fn plain_numbers_do_what_the_model_does() {
         for how in [Standardize::None, Standardize::Running, Standardize::Warmup(60)] {
             let (mut model, rows) = learned(how);

@@ -108,7 +108,9 @@ pub struct Spec {
     /// Maximum number r of explicit directions, i.e. those stored individually. It limits memory to O(n r). `None` for
     /// no limit.
     pub max_rank: Option<usize>,
-    /// Maximum number of atoms of a kernel learner; `None` for no limit.
+    /// Maximum number of atoms of a kernel learner, and of each member of `auto`; `None` for no limit. The comparison with
+    /// the best fixed subspace stores every row in addition, unless it is turned off
+    /// ([`Comparators`](crate::Comparators)).
     pub budget: Option<usize>,
     /// Novelty threshold for kernel learners with a budget: a share of the energy (squared norm) of the row's features.
     /// A row becomes an atom only if every single atom leaves more than this share unexplained.
