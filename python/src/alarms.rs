@@ -98,7 +98,8 @@ impl Answers {
     }
 }
 
-/// Returns the contribution of each column, summed over lags, to the Q statistic of the last row. NaN without a score.
+/// Returns the contribution of each column, summed over lags, to the Q statistic of the last row. Returns NaN without a
+/// score.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];

@@ -202,7 +202,8 @@ impl Experts {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
     }
 
-    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. None for leaders.
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The value is None for
+    /// leaders.
     #[getter]
     fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))

@@ -334,14 +334,14 @@ impl PyModel {
     }
 
     /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
-    /// standardized. None for a kernel.
+    /// standardized. The value is None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
-    /// ndarray of shape (dim,), or None: center that is subtracted from a row. None for a kernel.
+    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
@@ -419,7 +419,7 @@ impl PyModel {
     }
 
     /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
-    /// None if it is not known exactly.
+    /// The value is None if it is not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
         let energies = self.state(py)?.energies();

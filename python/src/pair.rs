@@ -130,7 +130,7 @@ impl Pair {
         Ok((state.expected, state.realised))
     }
 
-    /// float or None: total gain of the best fixed directions in hindsight. None if rows are too long.
+    /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
     #[getter]
     fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))

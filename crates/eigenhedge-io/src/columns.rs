@@ -17,8 +17,8 @@ pub(crate) struct Columns {
     pub selected: Vec<usize>,
     /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
     pub kept: Vec<usize>,
-    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column; `None` if it names
-    /// none.
+    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column. The value is `None`
+    /// if it names none.
     pub first_kept: Option<usize>,
     /// True if the first column of `kept` is the time column.
     pub has_time: bool,

@@ -60,7 +60,7 @@ impl Format {
         }
     }
 
-    /// Returns the format with this name; `None` if the name is unknown.
+    /// Returns the format with this name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -96,7 +96,7 @@ impl Format {
     }
 }
 
-/// Describes the binary format of a file from its first bytes; `None` if they are not recognized.
+/// Describes the binary format of a file from its first bytes. Returns `None` if they are not recognized.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 7] = [
         (b"PAR1", "parquet"),

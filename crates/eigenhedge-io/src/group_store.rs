@@ -37,7 +37,7 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
 pub struct GroupStore {
     /// Folder of the scratch file.
     folder: PathBuf,
-    /// Scratch file; `None` until a member is evicted.
+    /// Scratch file, or `None` until a member is evicted.
     scratch: Option<File>,
     /// Size of the used part of the scratch file in bytes.
     end: u64,

@@ -64,7 +64,8 @@ pub(crate) struct InputSource {
     source: Source,
     /// Name in messages.
     name: Arc<str>,
-    /// Size in bytes of a regular file or of bytes in memory; `None` for a source that can be read only once.
+    /// Size in bytes of a regular file or of bytes in memory. The value is `None` for a source that can be read only
+    /// once.
     file_size: Option<u64>,
     packing: Packing,
     /// True if the bytes may have to be converted to UTF-8.
@@ -138,12 +139,12 @@ impl InputSource {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Returns the size in bytes of a regular file that is read without conversion; `None` for other sources.
+    /// Returns the size in bytes of a regular file that is read without conversion, or `None` for other sources.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Returns the size in bytes of a regular file; `None` for a pipe.
+    /// Returns the size in bytes of a regular file, or `None` for a pipe.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
@@ -200,7 +201,7 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Opens the source at an offset in bytes; `None` for a pipe or a converted file.
+    /// Opens the source at an offset in bytes. Returns `None` for a pipe or a converted file.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);

@@ -37,7 +37,8 @@ impl MaxMemory {
         Self { line: all.line.min(LONGEST_LINE), ..all }
     }
 
-    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`; `None` if the text is invalid.
+    /// Parses a number of bytes with an optional binary unit, such as `500M` or `1.5G`. Returns `None` if the text is
+    /// invalid.
     pub fn from_text(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_uppercase();
         let text = text.strip_suffix("IB").or_else(|| text.strip_suffix('B')).unwrap_or(&text);
@@ -109,7 +110,7 @@ fn shown(bytes: u128) -> String {
     }
 }
 
-/// Returns the memory of the machine or of the process limit in bytes, whichever is less; `None` if unknown.
+/// Returns the memory of the machine or of the process limit in bytes, whichever is less. Returns `None` if unknown.
 #[cfg(target_os = "linux")]
 fn system_memory() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};

@@ -32,7 +32,7 @@ struct Batch {
     filled: Vec<u32>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position and place of the reader at the end of the table; `None` except in the last batch.
+    /// Position and place of the reader at the end of the table, or `None` except in the last batch.
     end: Option<(ReadPosition, RowPlace)>,
 }
 
@@ -40,7 +40,7 @@ struct Batch {
 struct ReadRow {
     /// End of the numbers of this row within the batch.
     end: usize,
-    /// Length of a sparse row, and end of its positions within the batch; `None` if the row is dense.
+    /// Length of a sparse row, and end of its positions within the batch. The value is `None` if the row is dense.
     sparse: Option<(usize, usize)>,
     error: Option<Error>,
     texts: Vec<String>,

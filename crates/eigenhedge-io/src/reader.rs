@@ -17,7 +17,7 @@ pub struct ReadPosition {
     /// Number of lines before the position; zero in formats without lines.
     #[serde(deserialize_with = "count")]
     pub lines: u64,
-    /// Number of bytes before the position; `None` if reading cannot start there.
+    /// Number of bytes before the position, or `None` if reading cannot start there.
     pub bytes: Option<u64>,
     /// Index of the current file, counted from 0. Lines and bytes refer to this file.
     pub file: u64,

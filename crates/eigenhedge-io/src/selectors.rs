@@ -3,8 +3,8 @@
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 
-/// Returns the first column that no option names. It becomes the time column if its cells are dates. `None` if no such
-/// column is searched for.
+/// Returns the first column that no option names. It becomes the time column if its cells are dates. Returns `None` if
+/// no such column is searched for.
 pub(crate) fn first_free(
     names: Option<&[String]>,
     count: usize,

@@ -20,7 +20,7 @@ pub(crate) struct TimeOrder {
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// Longest step forward in seconds, and the row after it; `None` before the first step.
+    /// Longest step forward in seconds, and the row after it. The value is `None` before the first step.
     longest: Option<(f64, u64)>,
     /// First steps forward in seconds.
     steps: Vec<f64>,
@@ -50,8 +50,8 @@ impl TimeOrder {
         }
     }
 
-    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`; `None`
-    /// if all times are regular.
+    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`. Returns
+    /// `None` if all times are regular.
     pub fn sentence(&self) -> Option<String> {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);

@@ -37,7 +37,7 @@ pub struct Downsampler {
     rows: Vec<u64>,
     /// Values of the kept rows, concatenated.
     values: Vec<f64>,
-    /// Numbers of the first and last row; `None` before the first row is recorded.
+    /// Numbers of the first and last row, or `None` before the first row is recorded.
     ends: Option<(u64, u64)>,
     /// Values of the first row.
     first: Vec<f64>,

@@ -43,7 +43,7 @@ pub struct HeatMap {
     pub range: (f64, f64),
     /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,
-    /// Sentence below the picture; may be empty.
+    /// Sentence below the picture. It may be empty.
     pub caption: String,
 }
 

@@ -69,8 +69,8 @@ pub struct MonitorReport {
     pub signals: Vec<(String, Vec<f64>)>,
     /// Table of the strongest events with their causes.
     pub worst: Table,
-    /// Times of some rows in seconds since 1970, in nondecreasing order; `None` if unknown. If times are known, the
-    /// horizontal axis shows them.
+    /// Times of some rows in seconds since 1970, in nondecreasing order. The value is `None` if unknown. If times are
+    /// known, the horizontal axis shows them.
     pub times: Option<Curve>,
 }
 

@@ -24,7 +24,7 @@ enum Kind {
 }
 
 struct Behind {
-    /// Sender of messages; `None` once the thread was told to stop.
+    /// Sender of messages, or `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Lot,

@@ -20,7 +20,7 @@ pub struct Answer<'a> {
 pub enum CellKind {
     /// Integers; some may be missing.
     Whole,
-    /// Floating-point numbers; NaN if missing.
+    /// Floating-point numbers, or NaN if missing.
     Number,
     /// Strings.
     Text,
@@ -29,9 +29,9 @@ pub enum CellKind {
 /// Cell of a table whose columns have different types.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Integer; `None` if missing.
+    /// Integer, or `None` if missing.
     Whole(Option<u64>),
-    /// Number; NaN if missing.
+    /// Number, or NaN if missing.
     Number(f64),
     /// String.
     Text(&'a str),

@@ -20,7 +20,7 @@ use std::fmt;
 pub struct Jsonl {
     columns: Columns,
     cells: Cells,
-    /// Positions of the keys; `None` for arrays.
+    /// Positions of the keys, or `None` for arrays.
     keys: Option<HashMap<String, usize>>,
     /// True to ignore keys that the first row does not have.
     lenient: bool,

@@ -42,7 +42,7 @@ pub struct RowAt<'a> {
     pub cells: &'a [f64],
     /// Time as written in the table; empty if unknown.
     pub time: &'a str,
-    /// Time in seconds since 1970; `None` if unknown.
+    /// Time in seconds since 1970, or `None` if unknown.
     pub seconds: Option<f64>,
 }
 
@@ -226,7 +226,8 @@ impl Journal {
         self.list(&entry);
     }
 
-    /// Ends the ongoing event of a monitor at the end of the table. Returns its entry; `None` if no event is ongoing.
+    /// Ends the ongoing event of a monitor at the end of the table. Returns its entry, or `None` if no event is
+    /// ongoing.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
         let before = monitor.totals();
         let event = monitor.close_event();

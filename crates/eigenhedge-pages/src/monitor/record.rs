@@ -72,8 +72,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, and creates it if necessary. `None` beyond the first `KEYS`
-    /// keys.
+    /// Returns the record of the key at this position, and creates it if necessary. Returns `None` beyond the first
+    /// `KEYS` keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -82,7 +82,7 @@ impl Records {
         self.records.get_mut(place)
     }
 
-    /// Returns the record at this position; `None` if there is none.
+    /// Returns the record at this position, or `None` if there is none.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
     }

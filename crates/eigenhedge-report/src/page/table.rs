@@ -16,7 +16,7 @@ pub struct Table {
     pub exact: Vec<Vec<String>>,
     /// Shade of each cell, from -1 to 1, with one color for each sign; NaN or empty for none.
     pub shades: Vec<Vec<f64>>,
-    /// Sentence below the table; may be empty.
+    /// Sentence below the table. It may be empty.
     pub caption: String,
 }
 
@@ -66,7 +66,7 @@ impl Table {
     }
 }
 
-/// Returns the background style of a cell; empty if the shade is NaN.
+/// Returns the background style of a cell, or an empty string if the shade is NaN.
 fn shaded(shade: f64) -> String {
     if shade.is_nan() {
         return String::new();
