@@ -219,7 +219,7 @@ impl Experts {
     /// Returns
     /// -------
     /// tuple (float, str), or None
-    ///     Bound, and the theorem from which it follows. None if no theorem covers the learner.
+    ///     Bound, and the theorem from which it follows. The result is None if no theorem covers the learner.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }

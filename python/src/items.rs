@@ -17,7 +17,7 @@ pub struct Objects(Arc<Mutex<Held>>);
 struct Held {
     next: u64,
     objects: HashMap<u64, Py<PyAny>>,
-    /// Number of objects that the model used at the last check.
+    /// Number of objects that the model used at the most recent check.
     needed: usize,
     /// First exception raised by the function that has not been reported yet.
     error: Option<PyErr>,

@@ -396,7 +396,8 @@ impl PyModel {
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
 
-    /// Writes components, mean, scale and column names to a file. Returns False for a kernel.
+    /// Writes components, mean, scale and column names to a file and returns True. For a kernel, writes nothing and
+    /// returns False.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.state(py)?;
@@ -419,7 +420,7 @@ impl PyModel {
     }
 
     /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
-    /// The value is None if it is not known exactly.
+    /// The value is None if the sums are not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
         let energies = self.state(py)?.energies();
@@ -480,7 +481,7 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: data stored by the calling program, as a JSON object. Empty if there is none.
+    /// bytes: data stored by the calling program, as a JSON object. It is empty if there is no such data.
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))

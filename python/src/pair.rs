@@ -136,8 +136,8 @@ impl Pair {
         Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))
     }
 
-    /// float or None: lower bound on the total expected gain (JMLR section 9). None with mixing or without a norm
-    /// bound.
+    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing or without
+    /// a norm bound.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         let (best, rows) = (self.best_gain(py)?, lock(py, &self.state)?.rows);

@@ -14,7 +14,7 @@ pub struct ScaledStream {
     standardizer: Standardizer,
     /// Rows of the warm-up that have not been returned yet.
     waiting: VecDeque<(Vec<f64>, Delivered)>,
-    /// Last returned row in units of the table, if it is not yet included in the statistics.
+    /// Most recently returned row, in units of the table, if it is not yet included in the statistics.
     uncounted: Option<Vec<f64>>,
     row: Vec<f64>,
     delivered: Option<Delivered>,

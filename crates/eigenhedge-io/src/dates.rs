@@ -64,8 +64,8 @@ fn whole(text: &str, digits: usize) -> Option<i64> {
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is true. Seconds outside the calendar are
-/// formatted as an integer.
+/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is true. If the time is outside the
+/// calendar, `seconds` is formatted as an integer.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());

@@ -41,7 +41,7 @@ impl std::error::Error for Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
-    /// Unit of the number: `line` or `row`; empty for the source as a whole.
+    /// Unit of the number: `line` or `row`. It is empty for the source as a whole.
     pub unit: &'static str,
     pub number: u64,
 }

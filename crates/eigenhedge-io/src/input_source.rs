@@ -54,7 +54,7 @@ pub enum Progress {
     Rows(u64, u64),
     /// Number of bytes read, and total number of bytes.
     Bytes(u64, u64),
-    /// Number of rows read; the total is unknown.
+    /// Number of rows read, if the total is unknown.
     Unknown(u64),
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct InputSource {
 }
 
 impl InputSource {
-    /// Inspects the source. Returns an error if a file is missing or clearly has another format.
+    /// Inspects the source. Returns an error if a file is missing or is clearly in a different format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -154,7 +154,8 @@ impl InputSource {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or within a few milliseconds. False for other sources.
+    /// Returns true if standard input has bytes available now or within a few milliseconds. Returns false for other
+    /// sources.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -216,7 +217,7 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// Opens a file for random access. Pipes and compressed files are an error.
+    /// Opens a file for random access. Returns an error for a pipe or a compressed file.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),

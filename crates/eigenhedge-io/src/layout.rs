@@ -17,12 +17,12 @@ pub struct Layout {
     pub may_have_header: bool,
     /// Delimiter of a text table, or `None` to detect it.
     pub delimiter: Option<u8>,
-    /// Decimal separator of a text table, `b'.'` or `b','`. The value is `None` to detect it.
+    /// Decimal separator of a text table: `b'.'`, `b','`, or `None` to detect it.
     pub decimal: Option<u8>,
-    /// Cells of a text table that count as missing, in addition to empty cells and NaN. The value is `None` for the
-    /// default list.
+    /// Cells of a text table that count as missing, in addition to empty cells and NaN. `None` selects the default
+    /// list.
     pub na_values: Option<Vec<String>>,
-    /// Columns to use, in this order; empty for all columns.
+    /// Columns to use, in this order. If the list is empty, all columns are used.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
@@ -55,8 +55,8 @@ pub struct Layout {
     pub dim: Option<usize>,
     /// Handling of bad rows.
     pub on_bad_row: OnBadRow,
-    /// Handling of missing cells, or `None` if the program has no such option, which means [`Missing::Fail`]. With
-    /// [`Missing::Fill`], missing cells are returned as NaN.
+    /// Handling of missing cells. With [`Missing::Fill`], missing cells are returned as NaN. `None` has the effect of
+    /// [`Missing::Fail`] and is for programs without an option for missing cells.
     pub missing: Option<Missing>,
     /// Memory limit for reading the table.
     pub max_memory: MaxMemory,

@@ -26,13 +26,13 @@ const BATCHES: usize = 3;
 
 /// Batch of rows, in order.
 struct Batch {
-    /// Cells of the rows, one row after the other; only the filled ones of sparse rows.
+    /// Cells of the rows, one row after the other. Of a sparse row, only the filled cells are stored.
     numbers: Vec<f64>,
     /// Positions of the filled cells of sparse rows.
     filled: Vec<u32>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position and place of the reader at the end of the table, or `None` except in the last batch.
+    /// Position and place of the reader at the end of the table. Only the last batch has them.
     end: Option<(ReadPosition, RowPlace)>,
 }
 

@@ -14,7 +14,7 @@ pub struct ReadPosition {
     /// Number of rows before the position, including bad rows.
     #[serde(deserialize_with = "count")]
     pub rows: u64,
-    /// Number of lines before the position; zero in formats without lines.
+    /// Number of lines before the position, or zero in formats without lines.
     #[serde(deserialize_with = "count")]
     pub lines: u64,
     /// Number of bytes before the position, or `None` if reading cannot start there.
@@ -35,9 +35,9 @@ pub(crate) trait Reader {
     fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
         self.read(row.cleared())
     }
-    /// Appends the cells of the copied columns of the last row.
+    /// Appends the cells of the copied columns of the most recently read row.
     fn kept(&self, _texts: &mut Vec<String>) {}
-    /// Returns the place of the last row.
+    /// Returns the place of the most recently read row.
     fn place(&self) -> RowPlace;
     /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;

@@ -83,7 +83,8 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Cells of the copied columns of the last row read. The first is its time if `has_time` is true.
+    /// Cells of the copied columns of the most recently read row. The first cell is the time of the row if `has_time`
+    /// is true.
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
@@ -102,7 +103,7 @@ pub struct Stream {
     row: Row,
     /// Position after the most recently returned row.
     position: ReadPosition,
-    /// Number of unreadable rows before that position.
+    /// Number of unreadable rows before `position`.
     unread: u64,
     delivered: u64,
     /// Number of unreadable rows so far.
@@ -238,8 +239,8 @@ impl Stream {
         self.selection.kept_names()
     }
 
-    /// Returns the index among the copied columns of the first column named by [`Layout::keep`]. Returns `None` if it
-    /// names none.
+    /// Returns the index among the copied columns of the first column named by [`Layout::keep`]. Returns `None` if
+    /// [`Layout::keep`] names no column.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
@@ -342,7 +343,8 @@ impl Stream {
         self.reader.place().to_string()
     }
 
-    /// Returns the next good row, or `None` after the last. A table without any good row is an error.
+    /// Returns the next good row, or `None` after the last. Returns an error if the table has no good row, or for a bad
+    /// row if bad rows are errors.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
         let found = self.pull()?;
         (self.position, self.unread) = (self.reader.position(), self.bad);
@@ -357,24 +359,25 @@ impl Stream {
         Ok(Some(self.row.numbers()))
     }
 
-    /// Returns the most recently returned row, with its filled cells if they are known.
+    /// Returns the row that [`Self::next_row`] returned most recently, with its filled cells if they are known.
     pub fn row(&self) -> &Row {
         &self.row
     }
 
-    /// Returns the number, copied cells and time of the most recently returned row, for callers that read ahead.
+    /// Returns the number, copied cells, time and place of the most recently returned row, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
         Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.reader.place() }
     }
 
-    /// Replaces `row` with the most recently returned row, and uses its memory again.
+    /// Writes the number, copied cells, time and place of the most recently returned row to `row`, and reuses its
+    /// memory.
     pub fn deliver_into(&self, row: &mut Delivered) {
         row.kept.clone_from(&self.kept);
         (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
     }
 
-    /// Rejects the most recently returned row for this reason. Depending on the layout, this is an error or the row
-    /// counts as skipped.
+    /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors
+    /// ([`Layout::on_bad_row`]). Otherwise the row counts as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.refuse_row(&self.delivered(), reason)
     }
@@ -407,7 +410,7 @@ impl Stream {
         }
     }
 
-    /// Stores the copied cells and the time of the last row read.
+    /// Stores the copied cells and the time of the most recently read row.
     fn take_kept(&mut self) -> Result<(), Error> {
         if self.selection.kept.is_empty() {
             return Ok(());

@@ -7,9 +7,9 @@ use crate::downsample::Downsampler;
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// Number of each row.
+    /// Row number of each point of the curve.
     pub rows: Vec<f64>,
-    /// Value at each row.
+    /// Value of each point of the curve.
     pub values: Vec<f64>,
 }
 

@@ -48,7 +48,7 @@ pub struct HeatMap {
 }
 
 impl HeatMap {
-    /// Returns the picture in both widths. The page shows the picture that fits the screen.
+    /// Returns HTML with the picture in two widths. The page shows the picture that fits the screen.
     pub(crate) fn html(&self) -> String {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);

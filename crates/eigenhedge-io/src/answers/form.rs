@@ -110,7 +110,7 @@ impl Form {
         writeln!(out, "{}", cells.join(&comma.to_string()))
     }
 
-    /// Writes a row of a table with these columns. Numbers read back exactly.
+    /// Writes a row of a table with these columns. Reading the numbers back gives the same values.
     pub(crate) fn row(self, names: &[String], row: &[f64], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {

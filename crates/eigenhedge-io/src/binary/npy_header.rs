@@ -22,7 +22,7 @@ pub struct Header {
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
-    /// Reads the header. The outer error is that of reading. The inner error is the reason why the header is invalid.
+    /// Reads the header. The outer error is an I/O error. The inner error is the reason why the header is invalid.
     pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
         let mut start = [0; 8];
         if let Err(error) = source.read_exact(&mut start) {

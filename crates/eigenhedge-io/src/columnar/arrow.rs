@@ -4,8 +4,9 @@
 //! program that wrote the file determined the number of rows per batch. One batch is in memory at a time. Dictionary
 //! batches are skipped, because numeric columns do not need them.
 //!
-//! **Trust.** Messages are read here and decoded by the library. Lengths stated in a file are compared with its actual length,
-//! and those of compressed buffers with the maximum that their bytes can contain, before anything is allocated.
+//! **Trust.** Messages are read here and decoded by the library. Before anything is allocated, the lengths stated in a
+//! file are compared with its actual length, and the stated uncompressed lengths of buffers with the maximum to which
+//! their bytes can expand.
 
 use super::batches::{Batches, Table, choose};
 use super::damage::unsound;

@@ -14,7 +14,7 @@ pub struct PageHeader {
     pub packed: u64,
     /// Uncompressed size of the page in bytes.
     pub unpacked: u64,
-    /// Number of dictionary values; zero if the page is not a dictionary.
+    /// Number of dictionary values, or zero if the page is not a dictionary.
     pub dictionary_values: u64,
     /// Size of the header itself in bytes.
     pub size: u64,

@@ -71,7 +71,7 @@ impl CellStyle {
         }
     }
 
-    /// Returns advice for a cell with the other decimal separator; empty for other cells.
+    /// Returns advice for a cell with the other decimal separator, or an empty string for other cells.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
             Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",

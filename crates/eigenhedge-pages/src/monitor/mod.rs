@@ -33,10 +33,10 @@ pub struct Facts {
     pub skipped: u64,
     /// Rule for the alarm limit.
     pub limit: Limit,
-    /// Origin of the reference, or `None` if it is the first rows of the table.
+    /// Origin of the reference, or `None` if the reference consists of the first rows of the table.
     pub reference: Option<String>,
     /// Number of monitors in memory.
     pub in_memory: usize,
-    /// Number of warm-up rows, while the stream is running. The value is `None` at its end.
+    /// Number of warm-up rows if the stream is still running, or `None` after its end.
     pub running: Option<u64>,
 }

@@ -35,7 +35,7 @@ pub struct Occurrence {
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Score at the peak of an event, or strength of a change; 0 for a drift.
+    /// Score at the peak of an event, or strength of a change. The value is 0 for a drift.
     pub strength: f64,
     /// Number of rows with an alarm.
     pub alarms: u64,

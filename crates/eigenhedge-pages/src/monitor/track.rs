@@ -5,7 +5,7 @@ use eigenhedge::{Event, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// State of a monitor after its last row.
+/// State of a monitor after its most recent row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Track {
     /// Key of the monitor. It is empty if there is only one.
@@ -39,7 +39,7 @@ pub struct Track {
     /// Row of the previous table at which the ongoing drift began, and the first row of this table. The value is `None`
     /// if the drift began in this table or there is none.
     pub(super) carried: Option<(u64, u64)>,
-    /// Times of the start and of the report of the last drift.
+    /// Times of the start and of the report of the most recent drift.
     pub(super) drift: Times,
     /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,

@@ -46,7 +46,7 @@ pub struct Recorder {
     losses: Downsampler,
     /// First two coordinates of rows.
     plane: Downsampler,
-    /// Probabilities of being kept, highest first.
+    /// Probabilities that directions are kept, in descending order.
     kept: Downsampler,
     /// Weights of the members of a portfolio, or `None` for a single learner.
     weights: Option<Downsampler>,
@@ -240,7 +240,7 @@ impl Recorder {
         from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
-    /// Returns true if this record can be that of the run. Damaged records are rejected.
+    /// Returns true if this record may belong to the run. Returns false for a damaged record.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {

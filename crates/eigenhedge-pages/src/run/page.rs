@@ -151,7 +151,7 @@ fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
 }
 
 impl Recorder {
-    /// Returns the number of rows whose loss counts, up to the last checkpoint.
+    /// Returns the number of rows whose loss counts, up to the most recent checkpoint.
     fn charged(&self) -> u64 {
         self.checkpoints.last().map_or(0, |checkpoint| checkpoint.rows)
     }

@@ -12,9 +12,10 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// Text shown on hover for each cell; empty for none.
+    /// Text shown on hover for each cell. An empty text is not shown. The list may be empty.
     pub exact: Vec<Vec<String>>,
-    /// Shade of each cell, from -1 to 1, with one color for each sign; NaN or empty for none.
+    /// Shade of each cell, from -1 to 1, with one color for each sign. A cell with the shade NaN has no color. The list
+    /// may be empty.
     pub shades: Vec<Vec<f64>>,
     /// Sentence below the table. It may be empty.
     pub caption: String,

@@ -1,7 +1,8 @@
 //! Page of a run: the share kept, losses and comparators, directions and their change, members, outlying rows, and the
 //! complete summary, which is collapsed at first.
 //!
-//! The input is plain data. Curves of long runs come from [`Downsampler`]. Empty data has no plot and no table.
+//! The input is plain data. Curves of long runs come from [`Downsampler`]. For empty data, there is no plot and no
+//! table.
 
 mod charts;
 mod directions;
@@ -24,15 +25,15 @@ pub enum Best {
     Curve(Curve),
     /// Loss at a few rows.
     Points(Curve),
-    /// Interval that contains the loss.
+    /// Lower and upper bound on the loss, over the rows.
     Bracket {
         /// Name in the legend.
         name: String,
-        /// Number of each row.
+        /// Row number of each point of the bounds.
         rows: Vec<f64>,
-        /// Lower bound of the loss at each row.
+        /// Lower bound on the loss at each of these rows.
         low: Vec<f64>,
-        /// Upper bound of the loss at each row.
+        /// Upper bound on the loss at each of these rows.
         high: Vec<f64>,
     },
 }
@@ -86,13 +87,13 @@ pub struct RunReport {
     pub no_learning: Option<Curve>,
     /// Upper bound on the total loss of the learner, or `None` if there is no bound.
     pub bound: Option<Curve>,
-    /// Regret per row: one curve, or the two bounds of an interval.
+    /// Regret per row: one curve, or a lower and an upper bound if it is not known exactly.
     pub regret_per_row: Vec<Curve>,
     /// Kept directions at the end and during the run, or `None` for kernels.
     pub directions: Option<Directions>,
-    /// Probability over the rows that each direction is kept.
+    /// Probability that each direction is kept, as curves over the rows.
     pub kept: Vec<Curve>,
-    /// Weight of each member of a portfolio over the rows.
+    /// Weight of each member of a portfolio, as curves over the rows.
     pub weights: Vec<Curve>,
     /// Loss of single rows, downsampled so that large losses remain. The value is `None` for no plot.
     pub losses: Option<Curve>,
@@ -108,8 +109,8 @@ pub struct RunReport {
     pub ledger: Vec<Fact>,
     /// Table of the members of a portfolio, or `None` for a single learner.
     pub members: Option<Table>,
-    /// Times of some rows in seconds since 1970, in nondecreasing order. The value is `None` if unknown. If times are
-    /// known, the horizontal axis shows them.
+    /// Times of some rows in seconds since 1970, in nondecreasing order. The value is `None` if the times are unknown.
+    /// If they are known, the horizontal axis shows them.
     pub times: Option<Curve>,
 }
 

@@ -136,7 +136,7 @@ impl Monitors<'_> {
         }
     }
 
-    /// Returns the key and the time of a row as text; empty if there is none.
+    /// Returns the key and the time of a row as text. Each is empty if its column is missing.
     fn key_and_time<'r>(&self, row: &'r Delivered) -> (&'r str, &'r str) {
         (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
     }

@@ -101,7 +101,8 @@ impl Engine for ModelsByKey<'_> {
         self.rows
     }
 
-    /// Returns one for a pipe. Otherwise there are several rows per key, so that a model stays in the cache.
+    /// Returns the number of rows in a block. It is one for a pipe. Otherwise there are several rows per key, so that a
+    /// model stays in the cache.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;

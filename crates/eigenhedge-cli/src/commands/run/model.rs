@@ -39,7 +39,7 @@ pub struct OneModel<'a> {
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
-    /// Number of the last row.
+    /// Number of the most recent row.
     pub row: u64,
 }
 

@@ -42,8 +42,8 @@ impl RunState {
 /// State of a run in a snapshot.
 pub type SavedRun = ResumeState<RunState>;
 
-/// Reads the state of a run from the bytes of the snapshot at `path`. Returns an error if an option that affects the results
-/// differs from the saved value. Also returns the present options.
+/// Reads the state of a run from the bytes of the snapshot at `path`. Also returns the present options. Returns an
+/// error if an option that affects the results differs from the saved value.
 pub fn saved_run(
     bytes: &[u8],
     path: &Path,
