@@ -38,7 +38,7 @@ KernelName: TypeAlias = Literal[
 
 
 class SharedOptions(TypedDict, total=False):
-    """Options of all models. None means the default of an option."""
+    """Options of everything that learns; None is the default of each."""
 
     eta: float | Literal["auto"] | None
     ceiling: float | None
@@ -65,7 +65,7 @@ class SharedOptions(TypedDict, total=False):
 
 
 class KernelParameters(TypedDict, total=False):
-    """Parameters of kernels, except gamma."""
+    """Parameters of kernels, but for gamma."""
 
     degree: int | None
     coef0: float | None
