@@ -102,7 +102,7 @@ impl CappedHedge {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
     }
 
-    /// list of int: experts that were dropped in the last trial.
+    /// list of int: experts that were dropped in the most recent trial.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
@@ -196,7 +196,7 @@ impl Experts {
         Ok((loss.expected, loss.realised))
     }
 
-    /// list of int: experts that were dropped in the last trial.
+    /// list of int: experts that were dropped in the most recent trial.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())

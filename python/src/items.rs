@@ -23,7 +23,7 @@ struct Held {
     error: Option<PyErr>,
 }
 
-/// Number of unused objects that are always allowed before unused objects are dropped.
+/// Number of unused objects that may be stored before unused objects are dropped.
 const SPARE: usize = 64;
 
 impl Objects {

@@ -182,8 +182,8 @@ impl PyModel {
 
     /// Learn from every row, in order, without returning anything.
     ///
-    /// Faster than :meth:`step_each`, with the same losses and the same learned state. The basis of aligned coordinates
-    /// does not follow these rows, so later rows may get another basis of the same subspace.
+    /// This method is faster than :meth:`step_each`, with the same losses and the same learned state. The basis of
+    /// aligned coordinates does not follow these rows, so later rows may get another basis of the same subspace.
     ///
     /// Parameters
     /// ----------
@@ -446,7 +446,7 @@ impl PyModel {
     }
 
     /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
-    /// exist are None. Costs one or two eigendecompositions.
+    /// exist are None. Computing them costs one or two eigendecompositions.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {

@@ -147,8 +147,8 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of a later table that correspond to those of this one. `names` are the column names of the
-    /// later table. This table must have names too.
+    /// Returns the columns of a later table that correspond to those of this one. `names` contains the column names of
+    /// the later table. This table must have names too.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());

@@ -162,7 +162,8 @@ impl Stream {
         })
     }
 
-    /// Opens a table at the state of an earlier stream. `names` are the column names that the table had then, if any.
+    /// Opens a table at the state of an earlier stream. `names` contains the column names of the earlier stream, if it
+    /// had names.
     pub fn resume(
         source: &Source,
         layout: &Layout,

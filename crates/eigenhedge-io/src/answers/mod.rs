@@ -44,7 +44,7 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// Appends an answer as a line of JSON. `names` are the names of the copied cells.
+/// Appends an answer as a line of JSON. `names` contains the names of the copied columns.
 pub fn json_answer(answer: &Answer<'_>, names: &[String], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ = Form::Jsonl.write(answer, names, out);

@@ -82,7 +82,7 @@ pub trait LineParser {
     fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
         self.parse(lines, row.cleared())
     }
-    /// Appends the cells of the copied columns of the last parsed line.
+    /// Appends the cells of the copied columns of the most recently parsed line.
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
 

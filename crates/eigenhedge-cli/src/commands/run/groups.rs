@@ -36,8 +36,9 @@ pub struct ModelsByKey<'a> {
 
 /// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
-/// Minimum and maximum number of rows in a block.
+/// Minimum number of rows in a block.
 const FEWEST_ROWS: usize = 256;
+/// Maximum number of rows in a block.
 const MOST_ROWS: usize = 65_536;
 /// Maximum number of values in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;

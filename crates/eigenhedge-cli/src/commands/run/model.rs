@@ -290,7 +290,7 @@ impl Lot {
 
 /// Maximum number of rows in a block, unless the learner benefits from larger blocks.
 const MOST_ROWS: usize = 256;
-/// Maximum number of values in a block, with the same exception.
+/// Maximum number of values in a block, unless the learner benefits from larger blocks.
 const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
