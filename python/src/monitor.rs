@@ -255,8 +255,8 @@ impl PyMonitor {
         Ok(Some(found))
     }
 
-    /// Returns the score that the requested share of rows like the reference exceeds. Returns None before the warm-up
-    /// has ended.
+    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
+    /// ended.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(self.state(py)?.monitor.limit())

@@ -25,9 +25,9 @@
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!
-//! **Not done.** The format is never guessed from the content. The details of a text table (delimiter, decimal sign, dates,
-//! columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are ambiguous, the
-//! error names the option that resolves the ambiguity.
+//! **Detection.** The format is never guessed from the content. The details of a text table (delimiter, decimal sign,
+//! dates, columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are
+//! ambiguous, the error names the option that resolves the ambiguity.
 #![forbid(unsafe_code)]
 
 mod answers;

@@ -10,7 +10,7 @@
 //!
 //! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
-//! Not done: curves are not smoothed or averaged. Each point is an actual row.
+//! Curves are not smoothed or averaged. Each point is an actual row.
 
 use serde::{Deserialize, Serialize};
 

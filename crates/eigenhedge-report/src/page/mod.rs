@@ -5,7 +5,7 @@
 //!
 //! [`Page::parts`] returns the parts of a page whose data still change (see [`live`]).
 //!
-//! Not done: a template language. The page is one format string, and every text in it passes through [`crate::escape`].
+//! No template language is used. The page is one format string, and every text in it passes through [`crate::escape`].
 
 mod data;
 pub mod live;

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Id of a notice. The value is `None` for a point, because points are not sent again after a reconnect.
+    /// Id of a notice, or `None` for a point, because points are not sent again after a reconnect.
     pub id: Option<u64>,
     /// Kind of event: `notice` or `point`.
     pub kind: &'static str,

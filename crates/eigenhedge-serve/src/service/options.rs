@@ -24,7 +24,7 @@ pub struct StreamOptions {
     pub given: Map<String, Value>,
     /// Learner and its options.
     pub learner: Learner,
-    /// Name of the key column. The value is `None` for a single learner.
+    /// Name of the key column, or `None` for a single learner.
     pub by: Option<String>,
     /// Method of scaling the columns of a model.
     pub standardize: Standardize,

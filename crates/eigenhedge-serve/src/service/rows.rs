@@ -157,7 +157,7 @@ fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     Problem::unsound(format!("{error:#}")).at(row, error.column())
 }
 
-/// Converts JSON to one row per line. The body is a single row (an object, or an array of scalars) or an
+/// Converts a JSON body to lines with one row each. The body is a single row (an object, or an array of scalars) or an
 /// array of rows.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)

@@ -19,7 +19,8 @@ pub struct Notice {
     pub row: u64,
     /// Time of the row, as in the table. It is empty if there is no time column.
     pub time: String,
-    /// Score of the row. The value is `None` if the score is not finite, or if a reference was accepted on request.
+    /// Score of the row, or `None` if the score is not finite or the notice is about a reference that was accepted on
+    /// request.
     pub score: Option<f64>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,

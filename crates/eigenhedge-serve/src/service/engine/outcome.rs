@@ -33,13 +33,13 @@ pub struct Outcome {
     pub answers: Vec<u8>,
     /// Number of rows learned.
     pub learned: u64,
-    /// Number of rows with an alarm. The value is 0 for models.
+    /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
-    /// Total expected loss of the rows. The value is 0 for monitors.
+    /// Total expected loss of the rows, or 0 for monitors.
     pub loss: f64,
     /// Losses or scores of the most recent rows, for a sparkline.
     pub values: VecDeque<f64>,
-    /// Score of the last row of the request. The value is `None` for models, or if the score is not finite.
+    /// Score of the last row of the request, or `None` for models and for a score that is not finite.
     pub score: Option<f64>,
     /// Problem of the request or of its first rejected row.
     pub refused: Option<Problem>,
