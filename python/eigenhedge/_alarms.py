@@ -39,7 +39,7 @@ class Alarms:
     t2 : ndarray of shape (n_rows,)
         Hotelling's T² along the kept directions.
     limit : ndarray of shape (n_rows,)
-        Score that the row needs for an alarm. It depends on the last rows.
+        Score that the row needs for an alarm. It depends on the most recent rows.
     alarm : ndarray of bool of shape (n_rows,)
         True if the score exceeds its limit or a column is stuck.
     drift : ndarray of bool of shape (n_rows,)
@@ -50,12 +50,14 @@ class Alarms:
     drift_since : ndarray of int of shape (n_rows,)
         First row of the ongoing drift, or -1 without a drift.
     change : ndarray of int of shape (n_rows,)
-        First row of a change in the level of the scores, given in the row at which it was detected. -1 in other rows.
+        First row of a change in the level of the scores, given in the row at which it was detected. It is -1 in other
+        rows.
     causes : ndarray of shape (n_rows, 3)
-        Main causes: names of columns, or positions if there are no names. None (for names) or -1 if there is no cause.
+        Main causes: names of columns, or positions if there are no names. An entry without a cause is None (for names)
+        or -1.
     shares : ndarray of shape (n_rows, 3)
-        Shares of the causes in the squared deviations of all columns from their predictions by the other columns. Positive,
-        largest first, at most 1 in total.
+        Shares of the causes in the squared deviations of all columns from their predictions by the other columns.
+        They are positive, in descending order, and at most 1 in total.
     q_limit, t2_limit : ndarray of shape (n_rows,)
         Values of ``q`` and ``t2`` that normal rows exceed at the rate of the limit. Alarms depend on the score only.
     events : list of dict
@@ -70,19 +72,19 @@ class Alarms:
         detection.
     drifts : list of dict
         Drifts, with the same keys as events. The strength is NaN. Kind "drift": started at start and reported at end.
-        Kind "returned": started at start, and the level returned at end. Kind "accepted": the last rows became the
-        reference after this row.
+        Kind "returned": started at start, and the level returned at end. Kind "accepted": the most recent rows became
+        the reference after this row.
     columns : list
         Names of the columns, or their positions.
     reference_limit : float
         Limit of the score by the reference alone, after the last row. The requested share of rows like the reference
-        exceeds this limit. NaN during the warm-up.
+        exceeds this limit. It is NaN during the warm-up.
     contributions : ndarray of shape (n_rows, n_columns), or None
-        Contributions of the columns to ``q``, which sum to ``q``. None unless requested.
+        Contributions of the columns to ``q``, which sum to ``q``. The attribute is None unless requested.
     key : list of str, or None
         Key of each row, for results of a :class:`Fleet`. Events, changes and drifts then also have a "key".
     open_event : dict or None
-        Event that has not ended after the last row, which is also ``Monitor.open_event_``. None for results of a
+        Event that has not ended after the last row, which is also ``Monitor.open_event_``. It is None for results of a
         :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
@@ -182,7 +184,7 @@ class Alarms:
         Parameters
         ----------
         times : array-like of shape (n_rows,), default=None
-            Values of the horizontal axis. None for the times of the index, or row numbers if it has no times.
+            Values of the horizontal axis. None means the times of the index, or row numbers if it has no times.
         key : object, default=None
             Key to plot, required for results of a :class:`Fleet` with several keys.
 

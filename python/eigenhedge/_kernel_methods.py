@@ -33,7 +33,7 @@ class KernelPCA(Transformer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of components. None for the number of rows.
+        Number of components. None means the number of rows.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any
         objects. For kernels of texts or sets, rows are texts or sets.
@@ -41,12 +41,12 @@ class KernelPCA(Transformer):
         Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
         features.
     degree, coef0 : int, float, default=None
-        Other kernel parameters. None for a degree of 3 and a coef0 of 1.
+        Other kernel parameters. None means a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
-        Length scale of a Matérn kernel. None for that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel. None means that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
-        Items of a text, and number of items per substring of the spectrum kernel. None for characters with the spectrum
-        kernel, words with kernels of sets, and 3 items.
+        Items of a text, and number of items per substring of the spectrum kernel. None means characters with the
+        spectrum kernel, words with kernels of sets, and 3 items.
     center : bool, default=True
         True to subtract the mean of the features.
     solver : {"auto", "dense", "partial", "cholesky"}, default="auto"
@@ -56,7 +56,7 @@ class KernelPCA(Transformer):
     tolerance : float, default=1e-6
         For ``"cholesky"``: share of the trace at which the factorization stops.
     max_rank : int, default=None
-        For ``"cholesky"``: maximum number of rows used. None for ten per component, at least 100.
+        For ``"cholesky"``: maximum number of rows used. None means ten per component, at least 100.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class KernelPCA(Transformer):
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the energy that each component explains.
     trace_error_ : float
-        Energy outside the span of the rows used. Zero for exact solvers.
+        Energy outside the span of the rows used. It is zero for exact solvers.
     gamma_ : float
         Value of γ in use.
 
@@ -187,12 +187,12 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
         features.
     degree, coef0 : int, float, default=None
-        Other kernel parameters. None for a degree of 3 and a coef0 of 1.
+        Other kernel parameters. None means a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
-        Length scale of a Matérn kernel. None for that of the RBF kernel with this gamma.
+        Length scale of a Matérn kernel. None means that of the RBF kernel with this gamma.
     items, substring : {"words", "chars"}, int, default=None
-        Items of a text, and number of items per substring of the spectrum kernel. None for characters with the spectrum
-        kernel, words with kernels of sets, and 3 items.
+        Items of a text, and number of items per substring of the spectrum kernel. None means characters with the
+        spectrum kernel, words with kernels of sets, and 3 items.
 
     Attributes
     ----------

@@ -190,12 +190,12 @@ class Moments:
 
     @property
     def mean(self) -> Floats | None:
-        """ndarray of shape (dim,): mean of the rows. None before the first row."""
+        """ndarray of shape (dim,): mean of the rows. It is None before the first row."""
         return self._folded.mean
 
     @property
     def scatter(self) -> Floats | None:
-        """ndarray of shape (dim, dim): weighted sum of d dᵀ over rows, with deviations d from the mean. None for long rows."""
+        """ndarray of shape (dim, dim), or None for long rows: weighted sum of d dᵀ, with deviations d from the mean."""
         return self._folded.scatter
 
     def to_bytes(self) -> bytes:

@@ -29,9 +29,9 @@ class Monitor(OutlierMixin, BaseEstimator):
     (``q``), of its position along them (``t2``), and of its most unusual column.
 
     Every later row also gets two verdicts. An **alarm** is a row that is unusual compared with the reference and with
-    the last rows: the start of a fault, or a single bad row. **Drift** means that the level of the rows has left the
-    reference and has not returned. A lasting fault gives alarms when it starts, and drift until it is repaired. A drift
-    never becomes normal automatically, unless ``rebaseline`` is set. :meth:`accept` makes it the new reference.
+    the most recent rows: the start of a fault, or a single bad row. **Drift** means that the level of the rows has left
+    the reference and has not returned. A lasting fault gives alarms when it starts, and drift until it is repaired. A
+    drift never becomes normal automatically, unless ``rebaseline`` is set. :meth:`accept` makes it the new reference.
 
     :meth:`update` is for streams and gives exactly the results of ``eigenhedge monitor`` on the same rows. The methods
     of scikit-learn's outlier detectors compare the rows of a table with the reference only, without learning.
@@ -39,7 +39,7 @@ class Monitor(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     k : int, default=None
-        Number of directions to keep. None for as many as explain ``share`` of the energy.
+        Number of directions to keep. None means as many as explain ``share`` of the energy.
     share : float, default=0.85
         Share of the energy of normal rows that the directions explain.
     mode : str, default="adapt"
@@ -57,9 +57,9 @@ class Monitor(OutlierMixin, BaseEstimator):
     missing : {"fail", "skip", "fill"}, default="fill"
         Handling of NaN cells: raise an error, skip the row, or fill the cell from the other cells.
     warm_up : int, default=None
-        Number of first rows of ``update`` that count as normal. None for 400, or 3 per column and lag if that is more.
-        The command line uses a third of a shorter table. Here later calls continue the warm-up, because the end is not
-        known.
+        Number of first rows of ``update`` that count as normal. None means 400, or 3 per column and lag if that is
+        more. The command line uses a third of a shorter table. Here later calls continue the warm-up, because the end
+        is not known.
     event_gap : int, default=5
         Maximum number of rows between two alarms of one event.
     change_time : float, default=10000
@@ -241,7 +241,7 @@ class Monitor(OutlierMixin, BaseEstimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            Negated scores. NaN only for rows that ``missing`` skips.
+            Negated scores. A score is NaN only for rows that ``missing`` skips.
 
         Raises
         ------
@@ -291,7 +291,7 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     @property
     def offset_(self) -> float:
-        """float: minus the limit of the score by the reference alone. NaN during the warm-up."""
+        """float: minus the limit of the score by the reference alone. It is NaN during the warm-up."""
         limit = self._fitted().limit
         return math.nan if limit is None else -limit
 
@@ -307,7 +307,7 @@ class Monitor(OutlierMixin, BaseEstimator):
 
     @property
     def n_directions_(self) -> int | None:
-        """int or None: number of directions kept. None during the warm-up."""
+        """int or None: number of directions kept. It is None during the warm-up."""
         return self._fitted().directions
 
     @property

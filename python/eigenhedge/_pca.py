@@ -56,10 +56,10 @@ class OnlinePCA(Online):
         Directions most likely to be kept, most likely first. The entry of largest absolute value in each direction is
         positive.
     mean_ : ndarray of shape (n_features,)
-        Center that is subtracted from a row. Zeros without centering.
+        Center that is subtracted from a row. It is zero without centering.
     scale_ : ndarray of shape (n_features,)
-        Divisor of a centered row. Ones unless columns are standardized. 0 for a column that has been constant so far,
-        which is ignored.
+        Divisor of a centered row. It is 1 unless columns are standardized, and 0 for a column that has been constant so
+        far, which is ignored.
     inclusion_ : ndarray of shape (n_components,)
         Probability that each direction is kept.
     summary_ : dict

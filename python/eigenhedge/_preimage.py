@@ -25,7 +25,8 @@ class Preimage:
     point : ndarray of shape (n_features,), or the candidate
         Row that was found.
     squared_distance : float
-        Squared distance of the features of the row from the combination. With ``criterion="angle"``, the cosine.
+        Squared distance of the features of the row from the combination. With ``criterion="angle"``, the cosine of the
+        angle between them.
     converged : bool
         True if the search converged.
 
@@ -74,7 +75,7 @@ def preimage(
         Rule for the best candidate: the smallest distance, or the smallest angle, which does not depend on the length
         of texts.
     start : array-like of shape (n_features,), default=None
-        Starting point of the search. None for the nearest atom.
+        Starting point of the search. None means the nearest atom.
     steps : int, default=200
         Maximum number of steps.
     tolerance : float, default=1e-8
@@ -142,7 +143,7 @@ def kernel_mean(
     X : array-like of shape (n_samples, n_features), or list of texts, sets or objects
         Sample of rows.
     at : like X, default=None
-        Rows at which the mean is evaluated. None for the sample.
+        Rows at which the mean is evaluated. None means the sample.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
     **parameters
@@ -173,11 +174,11 @@ class Discrepancy:
     biased : float
         Squared distance between the mean features. It is not negative, and biased upwards.
     unbiased : float or None
-        Unbiased estimate, without the pairs of a row with itself. It can be negative. None if a sample has only one
-        row.
+        Unbiased estimate, without the pairs of a row with itself. It can be negative. It is None if a sample has only
+        one row.
     p_value : float or None
-        Share of the random splits of all rows, including the given one, whose samples are at least as far apart. None
-        without splits.
+        Share of the random splits of all rows, including the given one, whose samples are at least as far apart. It is
+        None without splits.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def mmd(
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
     splits : int, default=199
-        Number of random splits for the p-value, which needs memory for all pairs of rows. 0 for no p-value.
+        Number of random splits for the p-value, which needs memory for all pairs of rows. 0 means no p-value.
     seed : int, default=0
         Seed of the splits.
     **parameters

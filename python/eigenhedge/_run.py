@@ -44,7 +44,7 @@ class RunResult:
         Model, which can continue learning.
     reconstructions : ndarray of shape (n_rows, n_columns), or None
         Projection of each row on the subspace drawn for it, in units of the rows. The squared distance from the row, in
-        standard units if columns are standardized, is the loss of the row. None unless requested.
+        standard units if columns are standardized, is the loss of the row. The attribute is None unless requested.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 

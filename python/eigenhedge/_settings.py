@@ -21,11 +21,11 @@ class ExpertsResult:
     expected_losses, losses : ndarray of shape (n_rows,)
         Total loss of the dropped experts in each row: its expectation, and its value for the drawn set.
     kept_probabilities : ndarray of shape (n_rows, n), or None
-        Probability that each expert was kept. None for leaders.
+        Probability that each expert was kept. It is None for leaders.
     best_loss : float
         Total loss of the best fixed set of experts to drop.
     bound : float or None
-        Upper bound on the total expected loss. None if no theorem covers the learner.
+        Upper bound on the total expected loss. It is None if no theorem covers the learner.
     theorem : str or None
         Theorem from which the bound follows.
 
@@ -102,9 +102,9 @@ class PairResult:
     expected_gains, gains : ndarray of shape (n_rows,)
         Expected gain over the random choice of directions, and gain of the directions that were drawn.
     best_gain : float or None
-        Total gain of the best fixed directions in hindsight. None if rows are too long.
+        Total gain of the best fixed directions in hindsight. It is None if rows are too long.
     bound : float or None
-        Lower bound on the total expected gain. None with mixing or without a norm bound.
+        Lower bound on the total expected gain. It is None with mixing or without a norm bound.
     left, right : ndarray of shape (n_directions, n_left) and (n_directions, n_right)
         Learned directions, in descending order of their probability of being kept.
     probabilities : ndarray of shape (n_directions,)

@@ -69,7 +69,7 @@ except ModuleNotFoundError:
 
 
 def validated(estimator, X, advice, *targets, **rules):
-    """Return the result of ``validate_data``. Missing cells raise an error with ``advice``, unless it is None."""
+    """Return the result of ``validate_data``. If ``advice`` is given, missing cells raise an error that contains it."""
     check_numbers(X)
     X = numeric(X)
     try:

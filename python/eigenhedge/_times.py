@@ -19,7 +19,7 @@ def row_index(X: Any) -> Any:
 
 
 def wall_times(index: Any) -> Any:
-    """Convert an index to local times without a time zone, and periods to their starts. None without times."""
+    """Convert an index to local times without a time zone, and periods to their starts. Return None without times."""
     if hasattr(index, "to_timestamp") and hasattr(index, "freq"):
         index = index.to_timestamp()
     if getattr(getattr(index, "dtype", None), "kind", "") != "M":
@@ -28,7 +28,7 @@ def wall_times(index: Any) -> Any:
 
 
 def row_times(X: Any) -> Floats | None:
-    """Return the local times of the index in seconds, with NaN for missing times. None for a table without times."""
+    """Return the local times of the index in seconds, with NaN for missing times, or None if there are no times."""
     found = wall_times(row_index(X))
     if found is None:
         return None

@@ -53,7 +53,7 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     run : RunResult
         Result of :func:`eigenhedge.run`.
     ax : matplotlib Axes, default=None
-        Axes to draw on. None for a new figure.
+        Axes to draw on. None means a new figure.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     run : RunResult, Model or fitted online estimator
         Model with the learner ``"auto"``.
     ax : matplotlib Axes, default=None
-        Axes to draw on. None for a new figure.
+        Axes to draw on. None means a new figure.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     model : RunResult, Model or fitted online estimator
         Model to plot. Without ``hindsight``, only the probabilities are known.
     ax : matplotlib Axes, default=None
-        Axes to draw on. None for a new figure.
+        Axes to draw on. None means a new figure.
 
     Returns
     -------
@@ -176,9 +176,9 @@ def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = No
     model : RunResult, Model or fitted online estimator
         Model without a kernel.
     names : sequence of str, default=None
-        Names of the columns. None for those of the model.
+        Names of the columns. None means those of the model.
     ax : matplotlib Axes, default=None
-        Axes to draw on. None for a new figure.
+        Axes to draw on. None means a new figure.
 
     Returns
     -------
@@ -223,13 +223,13 @@ def biplot(
     X : array-like of shape (n_rows, n_columns)
         Rows to plot. Later rows are darker.
     names : sequence of str, default=None
-        Names of the columns. None for those of the model.
+        Names of the columns. None means those of the model.
     directions : tuple of int, default=(0, 1)
         The two directions, counted from 0.
     arrows : int, default=10
         Maximum number of arrows. The columns with the largest loadings are drawn.
     ax : matplotlib Axes, default=None
-        Axes to draw on. None for a new figure.
+        Axes to draw on. None means a new figure.
 
     Returns
     -------
@@ -276,9 +276,9 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
     run : RunResult
         Result of :func:`eigenhedge.run`.
     window : int, default=None
-        Number of rows in a window. None for a sixtieth of all rows, at least 20 and at least four per direction.
+        Number of rows in a window. None means a sixtieth of all rows, at least 20 and at least four per direction.
     ax : matplotlib Axes, default=None
-        Axes to draw on. None for a new figure.
+        Axes to draw on. None means a new figure.
 
     Returns
     -------
@@ -356,17 +356,17 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     """Plot the results of a monitor: score, Q and T² with their limits, alarms, drift, changes and contributions of columns.
 
     Alarms are points, drift is shaded, and a change is a dotted line. The limit of the score is that of the reference
-    alone. The limits that also depend on the last rows are in ``alarms.limit``.
+    alone. The limits that also depend on the most recent rows are in ``alarms.limit``.
 
     Parameters
     ----------
     alarms : Alarms
         Result of :meth:`eigenhedge.Monitor.update`, with ``contributions=True`` for the plot of the columns.
     times : array-like of shape (n_rows,), default=None
-        Values of the horizontal axis: numbers, or dates that matplotlib supports. None for the local times of the index
-        of the rows, or row numbers if the index has no times.
+        Values of the horizontal axis: numbers, or dates that matplotlib supports. None means the local times of the
+        index of the rows, or row numbers if the index has no times.
     figure : matplotlib Figure, default=None
-        Figure to draw on. None for a new figure.
+        Figure to draw on. None means a new figure.
     key : object, default=None
         Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys. ``times`` are then those of
         the rows of this key.

@@ -62,7 +62,7 @@ class Stream(base.Estimator):
 
     @property
     def summary(self) -> Summary | None:
-        """Summary so far, with the keys of the command-line summary. None before the first row."""
+        """Summary so far, with the keys of the command-line summary. It is None before the first row."""
         return None if self._model is None else self._model.summary
 
     def save(self, path: Path) -> None:
@@ -95,7 +95,7 @@ class Stream(base.Estimator):
 
     @classmethod
     def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """Return the object for a loaded model."""
+        """Return a River estimator that wraps a loaded model."""
         model = cls(**saved["parameters"])
         model._model, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
         if not len(saved["names"]) == len(model._places) <= inner.dim:

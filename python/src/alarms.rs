@@ -35,8 +35,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Appends the verdict on the monitor's last row. If the number of columns is given, appends their contributions
-    /// too.
+    /// Appends the verdict on the most recent row of the monitor. If `contributions` contains the number of columns,
+    /// also appends the contribution of each column.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
         self.row.push(verdict.row);
         self.score.push(verdict.score);
@@ -98,7 +98,8 @@ impl Answers {
     }
 }
 
-/// Returns the contribution of each column, summed over lags, to the Q statistic of the last row. NaN without a score.
+/// Returns the contribution of each column, summed over lags, to the Q statistic of the most recent row. Returns NaN
+/// for each column if the row has no score.
 fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec<f64> {
     if verdict.score.is_nan() {
         return vec![f64::NAN; width];

@@ -26,7 +26,7 @@ pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
-/// Returns the message of an error, in the terms of the Python package.
+/// Returns the message of an error, worded for the Python package.
 fn sentence(error: &Error) -> String {
     match error {
         // The message contains the phrase that scikit-learn users search for.

@@ -102,7 +102,7 @@ impl CappedHedge {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
     }
 
-    /// list of int: experts that were dropped in the last trial.
+    /// list of int: experts that were dropped in the most recent trial.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
@@ -196,13 +196,14 @@ impl Experts {
         Ok((loss.expected, loss.realised))
     }
 
-    /// list of int: experts that were dropped in the last trial.
+    /// list of int: experts that were dropped in the most recent trial.
     #[getter]
     fn dropped(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
         Ok(lock(py, &self.state)?.0.dropped().to_vec())
     }
 
-    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. None for leaders.
+    /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The value is None for
+    /// leaders.
     #[getter]
     fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
@@ -218,7 +219,7 @@ impl Experts {
     /// Returns
     /// -------
     /// tuple (float, str), or None
-    ///     Bound, and the theorem from which it follows. None if no theorem covers the learner.
+    ///     Bound, and the theorem from which it follows. The result is None if no theorem covers the learner.
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }

@@ -17,13 +17,13 @@ pub struct Objects(Arc<Mutex<Held>>);
 struct Held {
     next: u64,
     objects: HashMap<u64, Py<PyAny>>,
-    /// Number of objects that the model used at the last check.
+    /// Number of objects that the model used at the most recent check.
     needed: usize,
     /// First exception raised by the function that has not been reported yet.
     error: Option<PyErr>,
 }
 
-/// Number of unused objects that are always allowed before unused objects are dropped.
+/// Number of unused objects that may be stored before unused objects are dropped.
 const SPARE: usize = 64;
 
 impl Objects {

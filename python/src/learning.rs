@@ -133,7 +133,7 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Returns the weights of the rows as numbers, if given. Their number must be `count`.
+/// Converts the weights of the rows to numbers, if they are given. There must be `count` weights.
 fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
     let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
     if weights.len() != count {

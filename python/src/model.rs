@@ -182,8 +182,8 @@ impl PyModel {
 
     /// Learn from every row, in order, without returning anything.
     ///
-    /// Faster than :meth:`step_each`, with the same losses and the same learned state. The basis of aligned coordinates
-    /// does not follow these rows, so later rows may get another basis of the same subspace.
+    /// This method is faster than :meth:`step_each`, with the same losses and the same learned state. The basis of
+    /// aligned coordinates does not follow these rows, so later rows may get another basis of the same subspace.
     ///
     /// Parameters
     /// ----------
@@ -334,14 +334,14 @@ impl PyModel {
     }
 
     /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
-    /// standardized. None for a kernel.
+    /// standardized. The value is None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         let mut state = self.state(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
-    /// ndarray of shape (dim,), or None: center that is subtracted from a row. None for a kernel.
+    /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
@@ -396,7 +396,8 @@ impl PyModel {
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
 
-    /// Writes components, mean, scale and column names to a file. Returns False for a kernel.
+    /// Writes components, mean, scale and column names to a file and returns True. For a kernel, writes nothing and
+    /// returns False.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
         let mut state = self.state(py)?;
@@ -419,7 +420,7 @@ impl PyModel {
     }
 
     /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
-    /// None if it is not known exactly.
+    /// The value is None if the sums are not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
         let energies = self.state(py)?.energies();
@@ -445,7 +446,7 @@ impl PyModel {
     }
 
     /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
-    /// exist are None. Costs one or two eigendecompositions.
+    /// exist are None. Computing them costs one or two eigendecompositions.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {
@@ -480,7 +481,7 @@ impl PyModel {
         Ok(Self::of(State::new(merged)))
     }
 
-    /// bytes: data stored by the calling program, as a JSON object. Empty if there is none.
+    /// bytes: data stored by the calling program, as a JSON object. It is empty if there is no such data.
     #[pyo3(name = "_resume_state")]
     fn resume_state<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.state(py)?.core.resume_state))

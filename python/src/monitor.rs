@@ -216,8 +216,8 @@ impl PyMonitor {
         answers.into_dict(py, None, None)
     }
 
-    /// Returns the score that a row would have as the next row, and the score needed for an alarm. None if the row
-    /// would have no score. If a column would be stuck, the score is at least the limit.
+    /// Returns the score that a row would have as the next row, and the score needed for an alarm. Returns None if the
+    /// row would have no score. If a column would be stuck, the score is at least the limit.
     fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
@@ -229,7 +229,7 @@ impl PyMonitor {
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    /// Ends the ongoing event and returns it. None if there is no event.
+    /// Ends the ongoing event and returns it. Returns None if there is no event.
     fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut state = self.state(py)?;
         let State { monitor, journal, .. } = &mut *state;
@@ -255,7 +255,7 @@ impl PyMonitor {
         Ok(Some(found))
     }
 
-    /// Returns the score that the requested share of rows like the reference exceeds. None before the warm-up has
+    /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
     /// ended.
     #[getter]
     fn limit(&self, py: Python<'_>) -> PyResult<Option<f64>> {

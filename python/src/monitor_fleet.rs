@@ -111,7 +111,7 @@ impl MonitorGroups {
         Ok(self.state(py)?.fleet.keys().map(str::to_owned).collect())
     }
 
-    /// Returns a copy of the monitor of a key. None for an unknown key.
+    /// Returns a copy of the monitor of a key, or None for an unknown key.
     fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<PyMonitor>> {
         let found = self.state(py)?.fleet.get(key).map_err(|error| refused(&error))?;
         Ok(found.map(|monitor| PyMonitor::of(monitor, Vec::new())))

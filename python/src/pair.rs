@@ -130,14 +130,14 @@ impl Pair {
         Ok((state.expected, state.realised))
     }
 
-    /// float or None: total gain of the best fixed directions in hindsight. None if rows are too long.
+    /// float or None: total gain of the best fixed directions in hindsight. The value is None if rows are too long.
     #[getter]
     fn best_gain(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         Ok(lock(py, &self.state)?.best.as_ref().map(|best| best.gain(self.k)))
     }
 
-    /// float or None: lower bound on the total expected gain (JMLR section 9). None with mixing or without a norm
-    /// bound.
+    /// float or None: lower bound on the total expected gain (JMLR section 9). The value is None with mixing or without
+    /// a norm bound.
     #[getter]
     fn bound(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         let (best, rows) = (self.best_gain(py)?, lock(py, &self.state)?.rows);

@@ -109,7 +109,8 @@ impl State {
         next.get_or_insert_with(|| core.next_embedding())
     }
 
-    /// Returns the energy (sum of squares) along each direction, and in total. `None` if it is not known exactly.
+    /// Returns the energy (sum of squares) along each direction, and in total. Returns `None` if the energies are not
+    /// known exactly.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
         let embedding = self.core.embedding();
         self.core.energies(&embedding)

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 /// expected_loss : float
 ///     Expected loss over the random choice of the subspace.
 /// loss : float
-///     Loss of the choice that was drawn.
+///     Loss for the subspace that was drawn.
 /// coordinates : ndarray of shape (k,)
 ///     Coordinates of the row in the basis set by the option ``coordinates``.
 ///

@@ -77,7 +77,7 @@ fn bytes_of<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Refusal>) -> io::R
     Ok(bytes)
 }
 
-/// Returns an error if the path is a folder or its folder does not exist. Called before the work starts.
+/// Returns an error if the path is a folder or its folder does not exist. Commands call this before they start to work.
 pub fn judge_place(path: &Path) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (name, folder_name) = (printable_path(path), printable_path(folder));

@@ -37,7 +37,7 @@ pub struct Plan {
     pub by_group: bool,
     /// True if cells that a spreadsheet would interpret as formulas are protected.
     pub safe_cells: bool,
-    /// Maximum number of models in memory. `None` for the default.
+    /// Maximum number of models in memory, or `None` for the default.
     pub max_groups: Option<usize>,
     /// Options of the live page.
     pub live: LiveArgs,

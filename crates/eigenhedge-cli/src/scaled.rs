@@ -14,7 +14,7 @@ pub struct ScaledStream {
     standardizer: Standardizer,
     /// Rows of the warm-up that have not been returned yet.
     waiting: VecDeque<(Vec<f64>, Delivered)>,
-    /// Last returned row in units of the table, if it is not yet included in the statistics.
+    /// Most recently returned row, in units of the table, if it is not yet included in the statistics.
     uncounted: Option<Vec<f64>>,
     row: Vec<f64>,
     delivered: Option<Delivered>,
@@ -42,22 +42,22 @@ impl ScaledStream {
         self.stream.source()
     }
 
-    /// Returns the place of the last returned row.
+    /// Returns the place of the most recently returned row.
     pub fn place(&self) -> String {
         self.delivered.as_ref().map_or_else(|| self.stream.place(), Delivered::place)
     }
 
-    /// Returns the number of the last returned row, counted from 0.
+    /// Returns the number of the most recently returned row, counted from 0.
     pub fn row_number(&self) -> u64 {
         self.delivered.as_ref().map_or(0, |row| row.number)
     }
 
-    /// Returns the copied cells of the last returned row.
+    /// Returns the copied cells of the most recently returned row.
     pub fn kept(&self) -> &[String] {
         self.delivered.as_ref().map_or(&[], |row| &row.kept)
     }
 
-    /// Rejects the last returned row for this reason. Returns the reason as an error if bad rows are errors.
+    /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors.
     pub fn refuse(&mut self, reason: String) -> Result<()> {
         self.uncounted = None;
         match &self.delivered {
@@ -66,7 +66,7 @@ impl ScaledStream {
         }
     }
 
-    /// Returns the next row in standard units; `None` after the last.
+    /// Returns the next row in standard units, or `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
         if let Some(raw) = self.uncounted.take() {
             self.standardizer.count_in(&raw);

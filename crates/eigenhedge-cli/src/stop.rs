@@ -24,7 +24,7 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// Listener for signals that stop a run.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
-    /// Handle that interrupts a read that waits for a row. `None` if the system does not support this.
+    /// Handle that interrupts a read that waits for a row, or `None` if the system does not support this.
     pub waits: Option<eigenhedge_io::Stop>,
 }
 

@@ -97,8 +97,8 @@ pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     }
 }
 
-/// Opens a table with the columns of a model. Columns are matched by name if both have names. Otherwise their numbers
-/// must be equal.
+/// Opens a table with the columns of a model. Columns are matched by name if both have names. Otherwise both must have
+/// the same number of columns.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };

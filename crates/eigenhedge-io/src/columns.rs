@@ -17,8 +17,8 @@ pub(crate) struct Columns {
     pub selected: Vec<usize>,
     /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
     pub kept: Vec<usize>,
-    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column; `None` if it names
-    /// none.
+    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column. The value is `None`
+    /// if [`Layout::keep`] names no column.
     pub first_kept: Option<usize>,
     /// True if the first column of `kept` is the time column.
     pub has_time: bool,
@@ -28,7 +28,8 @@ pub(crate) struct Columns {
     pub text: Option<TextColumn>,
 }
 
-/// Column whose texts are the rows. It is also in `kept`, because readers return the texts of those columns.
+/// Column in which each cell is a row. The column is also in `kept`, because readers return the texts of the columns in
+/// `kept`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
     /// Position in the table.
@@ -146,8 +147,8 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of a later table that correspond to those of this one. `names` are the column names of the
-    /// later table. This table must have names too.
+    /// Returns the columns of a later table that correspond to those of this one. `names` contains the column names of
+    /// the later table. This table must have names too.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());
@@ -158,7 +159,7 @@ impl Columns {
         Ok(later)
     }
 
-    /// Returns an error if a later table has another number of columns, or a name that the first one does not have.
+    /// Returns an error if a later table has a different number of columns, or a name that the first one does not have.
     pub fn judge_later(&self, later: &Self, layout: &Layout) -> Result<(), Fault> {
         let (Some(names), Some(found)) = (&self.names, &later.names) else {
             let same = self.count == later.count;

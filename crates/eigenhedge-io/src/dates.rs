@@ -3,7 +3,7 @@
 use chrono::{DateTime, Datelike, NaiveDate, Timelike};
 
 /// Parses a date such as `2024-02-29`, or a date and time such as `2024-02-29T12:30:00.5+01:00`, with `T` or a space.
-/// Returns seconds since 1970-01-01 UTC; `None` if the text is not a valid date.
+/// Returns seconds since 1970-01-01 UTC, or `None` if the text is not a valid date.
 pub(crate) fn seconds(text: &str) -> Option<f64> {
     let (date, rest) = text.trim().split_at_checked(10)?;
     let mut parts = date.split('-');
@@ -21,7 +21,7 @@ pub(crate) fn seconds(text: &str) -> Option<f64> {
 }
 
 /// Parses a time of day such as `12:30`, `12:30:00` or `12:30:00.25`, optionally followed by `Z` or an offset such as
-/// `+01:00`. Returns seconds since midnight UTC, which may be negative; `None` if the text is invalid.
+/// `+01:00`. Returns seconds since midnight UTC, which may be negative. Returns `None` if the text is invalid.
 fn time_of_day(text: &str) -> Option<f64> {
     let zone = text.find(['Z', 'z', '+', '-']).unwrap_or(text.len());
     let (time, zone) = (text[..zone].trim_end(), &text[zone..]);
@@ -58,14 +58,14 @@ fn time_of_day(text: &str) -> Option<f64> {
     Some((3600 * hour + 60 * minute - shift) as f64 + second)
 }
 
-/// Parses an integer of exactly this many digits; `None` otherwise.
+/// Parses an integer of exactly this many digits. Returns `None` otherwise.
 fn whole(text: &str, digits: usize) -> Option<i64> {
     let sound = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     if sound { text.parse().ok() } else { None }
 }
 
-/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is true. Seconds outside the calendar are
-/// formatted as an integer.
+/// Formats a date such as `2024-02-29`, with the time of day if `with_time` is true. If the time is outside the
+/// calendar, `seconds` is formatted as an integer.
 pub(crate) fn text(seconds: i64, nanoseconds: u32, with_time: bool) -> String {
     let Some(moment) = DateTime::from_timestamp(seconds, nanoseconds) else { return seconds.to_string() };
     let (date, time) = (moment.date_naive(), moment.time());

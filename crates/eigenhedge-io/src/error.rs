@@ -41,7 +41,7 @@ impl std::error::Error for Error {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
-    /// Unit of the number: `line` or `row`; empty for the source as a whole.
+    /// Unit of the number: `line` or `row`. It is empty for the source as a whole.
     pub unit: &'static str,
     pub number: u64,
 }
@@ -334,7 +334,7 @@ pub fn printable_path(path: &std::path::Path) -> String {
     printable(&path.to_string_lossy())
 }
 
-/// Returns a hint with the most similar name; empty if no name is similar.
+/// Returns a hint with the most similar name, or an empty string if no name is similar.
 pub(crate) fn hint(name: &str, names: &[String]) -> String {
     const NEAR: f64 = 0.75;
     let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));

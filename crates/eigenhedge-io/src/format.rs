@@ -60,13 +60,13 @@ impl Format {
         }
     }
 
-    /// Returns the format with this name; `None` if the name is unknown.
+    /// Returns the format with this name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format for the extension of a file name; `.gz` and `.zst` are ignored. An unknown extension means
-    /// CSV.
+    /// Returns the format for the extension of a file name. The extensions `.gz` and `.zst` are ignored. An unknown
+    /// extension means CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -96,7 +96,7 @@ impl Format {
     }
 }
 
-/// Describes the binary format of a file from its first bytes; `None` if they are not recognized.
+/// Describes the binary format of a file from its first bytes. Returns `None` if they are not recognized.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
     const SIGNATURES: [(&[u8], &str); 7] = [
         (b"PAR1", "parquet"),

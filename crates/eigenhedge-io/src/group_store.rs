@@ -3,7 +3,8 @@
 //!
 //! Evicted members are written to an unnamed scratch file, which disappears when the program ends for any reason. The
 //! sizes of its blocks are powers of two, and freed blocks are reused, so that the file is at most about twice as large
-//! as its contents. If the fleet was opened from a saved file, its parts are read in place and never overwritten.
+//! as its contents. If the fleet was opened from a saved file, the members in that file are read in place and never
+//! overwritten.
 
 use crate::error::{Error, Fault, printable_path};
 use crate::staging::{WholeFile, folder_of};
@@ -37,7 +38,7 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
 pub struct GroupStore {
     /// Folder of the scratch file.
     folder: PathBuf,
-    /// Scratch file; `None` until a member is evicted.
+    /// Scratch file, or `None` until a member is evicted.
     scratch: Option<File>,
     /// Size of the used part of the scratch file in bytes.
     end: u64,
@@ -45,11 +46,12 @@ pub struct GroupStore {
     free: Vec<Vec<u64>>,
     /// File of a saved fleet, if the store was opened from one.
     saved: Option<File>,
-    /// Offset and length in bytes of each part of the saved fleet.
+    /// Offset and length in bytes of each part of the file of the saved fleet.
     parts: Vec<(u64, u64)>,
 }
 
-/// Place number of the first part of a saved fleet. Smaller place numbers are offsets in the scratch file.
+/// Number that [`Store::get`] takes for the first part of a saved fleet. Smaller numbers are offsets in the scratch
+/// file.
 const SAVED: u64 = 1 << 62;
 /// Size in bytes of a block header, which contains the logarithm of the block size and the length of the content.
 const HEAD: u64 = 16;
@@ -63,13 +65,13 @@ impl GroupStore {
         Self { folder, scratch: None, end: 0, free, saved: None, parts: Vec::new() }
     }
 
-    /// Creates a store for the parts of a saved fleet, given by offset and length. [`Self::part`] returns the place
-    /// number of each part.
+    /// Creates a store for the parts of a saved fleet, given by their offsets and lengths in bytes. [`Self::part`]
+    /// returns the number that [`Store::get`] takes for each part.
     pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
         Self { saved: Some(saved), parts, ..Self::new(folder) }
     }
 
-    /// Returns the place number of a part of the saved fleet, for [`Store::get`].
+    /// Returns the number that [`Store::get`] takes for the part of the saved fleet at this position.
     pub fn part(position: usize) -> u64 {
         SAVED + position as u64
     }

@@ -54,7 +54,7 @@ pub enum Progress {
     Rows(u64, u64),
     /// Number of bytes read, and total number of bytes.
     Bytes(u64, u64),
-    /// Number of rows read; the total is unknown.
+    /// Number of rows read, if the total is unknown.
     Unknown(u64),
 }
 
@@ -64,7 +64,8 @@ pub(crate) struct InputSource {
     source: Source,
     /// Name in messages.
     name: Arc<str>,
-    /// Size in bytes of a regular file or of bytes in memory; `None` for a source that can be read only once.
+    /// Size in bytes of a regular file or of bytes in memory. The value is `None` for a source that can be read only
+    /// once.
     file_size: Option<u64>,
     packing: Packing,
     /// True if the bytes may have to be converted to UTF-8.
@@ -77,7 +78,7 @@ pub(crate) struct InputSource {
 }
 
 impl InputSource {
-    /// Inspects the source. Returns an error if a file is missing or clearly has another format.
+    /// Inspects the source. Returns an error if a file is missing or is clearly in a different format.
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
@@ -138,12 +139,12 @@ impl InputSource {
         self.memory.allow(what, wanted).map_err(|fault| self.fault(fault))
     }
 
-    /// Returns the size in bytes of a regular file that is read without conversion; `None` for other sources.
+    /// Returns the size in bytes of a regular file that is read without conversion, or `None` for other sources.
     pub fn size(&self) -> Option<u64> {
         self.file_size.filter(|_| self.packing == Packing::Plain && !self.recoded)
     }
 
-    /// Returns the size in bytes of a regular file; `None` for a pipe.
+    /// Returns the size in bytes of a regular file, or `None` for a pipe.
     pub fn file_size(&self) -> Option<u64> {
         self.file_size
     }
@@ -153,7 +154,8 @@ impl InputSource {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or within a few milliseconds. False for other sources.
+    /// Returns true if standard input has bytes available now or within a few milliseconds. Returns false for other
+    /// sources.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {
@@ -200,7 +202,7 @@ impl InputSource {
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
-    /// Opens the source at an offset in bytes; `None` for a pipe or a converted file.
+    /// Opens the source at an offset in bytes. Returns `None` for a pipe or a converted file.
     pub fn open_at(&self, bytes: u64) -> Result<Option<Box<dyn Read>>, Error> {
         if self.size().is_none() {
             return Ok(None);
@@ -215,7 +217,7 @@ impl InputSource {
         Ok(Some(Box::new(file)))
     }
 
-    /// Opens a file for random access. Pipes and compressed files are an error.
+    /// Opens a file for random access. Returns an error for a pipe or a compressed file.
     pub fn file(&self, format: &'static str) -> Result<File, Error> {
         match &self.source {
             Source::File(_) if self.packing != Packing::Plain => Err(self.fault(Fault::NeedsPlain(format))),

@@ -15,17 +15,18 @@ pub struct Layout {
     pub format: Format,
     /// True if the first line of a text table may be a header.
     pub may_have_header: bool,
-    /// Delimiter of a text table; `None` to detect it.
+    /// Delimiter of a text table, or `None` to detect it.
     pub delimiter: Option<u8>,
-    /// Decimal separator of a text table, `b'.'` or `b','`; `None` to detect it.
+    /// Decimal separator of a text table: `b'.'`, `b','`, or `None` to detect it.
     pub decimal: Option<u8>,
-    /// Cells of a text table that count as missing, in addition to empty cells and NaN; `None` for the default list.
+    /// Cells of a text table that count as missing, in addition to empty cells and NaN. `None` selects the default
+    /// list.
     pub na_values: Option<Vec<String>>,
-    /// Columns to use, in this order; empty for all columns.
+    /// Columns to use, in this order. If the list is empty, all columns are used.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
     pub exclude: Vec<Selector>,
-    /// Column names of a model; `None` without a model. If the table has names, only the selected columns with these
+    /// Column names of a model, or `None` without a model. If the table has names, only the selected columns with these
     /// names are used, in this order.
     pub model_columns: Option<Vec<String>>,
     /// True to leave out columns whose first rows contain no numbers. Later files may then have additional columns.
@@ -34,32 +35,32 @@ pub struct Layout {
     pub leave_out_text: bool,
     /// Columns whose cells are copied to the output. The model uses them only if `columns` names them.
     pub keep: Vec<Selector>,
-    /// Time column, which is the first of the copied columns; `None` if no time column is given.
+    /// Time column, which is the first of the copied columns. The value is `None` if no time column is given.
     pub time: Option<Selector>,
-    /// Format of the time column; `None` to detect it.
+    /// Format of the time column, or `None` to detect it.
     pub time_format: Option<TimeFormat>,
     /// True to use the first column that no option names as the time column, if its cells are dates and `time` is
     /// `None`.
     pub find_time: bool,
     /// True if the first column of `keep` is a key. Times are then compared only within each key.
     pub has_key: bool,
-    /// Properties detected by an earlier inspection of the first lines; `None` to inspect them.
+    /// Properties detected by an earlier inspection of the first lines, or `None` to inspect them.
     pub found: Option<Reading>,
     /// Kind of items, if rows are texts or sets. The only selected column then contains a text or a JSON array, and a
     /// row consists of one number per item.
     pub items: Option<TextItems>,
-    /// Name of the array in an NPZ archive; `None` for the only array.
+    /// Name of the array in an NPZ archive, or `None` for the only array.
     pub array: Option<String>,
-    /// Number of columns of a LIBSVM table; `None` to use the largest index.
+    /// Number of columns of a LIBSVM table, or `None` to use the largest index.
     pub dim: Option<usize>,
     /// Handling of bad rows.
     pub on_bad_row: OnBadRow,
-    /// Handling of missing cells; `None` if the program has no such option, which means [`Missing::Fail`]. With
-    /// [`Missing::Fill`], missing cells are returned as NaN.
+    /// Handling of missing cells. With [`Missing::Fill`], missing cells are returned as NaN. `None` has the effect of
+    /// [`Missing::Fail`] and is for programs without an option for missing cells.
     pub missing: Option<Missing>,
     /// Memory limit for reading the table.
     pub max_memory: MaxMemory,
-    /// Signal that interrupts the wait for rows of a pipe; `None` to wait without interruption.
+    /// Signal that interrupts the wait for rows of a pipe, or `None` to wait without interruption.
     pub stop: Option<Stop>,
 }
 

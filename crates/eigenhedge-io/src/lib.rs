@@ -9,7 +9,7 @@
 //! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
 //! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table, or compressed files (`.gz`, `.zst`) | [`Source::Files`]; by their names |
+//! | read several files as one table, or compressed files (`.gz`, `.zst`) | [`Source::Files`]; by extension |
 //! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
 //! | end the wait for rows when a signal arrives | [`Stop`] |
@@ -25,9 +25,9 @@
 //!
 //! **Numerics.** Text is read as the nearest double. The same matrix gives the same bits in every format.
 //!
-//! **Not done.** The format is never guessed from the content. The details of a text table (delimiter, decimal sign, dates,
-//! columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are ambiguous, the
-//! error names the option that resolves the ambiguity.
+//! **Detection.** The format is never guessed from the content. The details of a text table (delimiter, decimal sign,
+//! dates, columns without numbers) are detected from its first lines, and [`Stream::read_as`] reports them. If they are
+//! ambiguous, the error names the option that resolves the ambiguity.
 #![forbid(unsafe_code)]
 
 mod answers;

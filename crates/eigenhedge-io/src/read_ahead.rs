@@ -26,13 +26,13 @@ const BATCHES: usize = 3;
 
 /// Batch of rows, in order.
 struct Batch {
-    /// Cells of the rows, one row after the other; only the filled ones of sparse rows.
+    /// Cells of the rows, one row after the other. Of a sparse row, only the filled cells are stored.
     numbers: Vec<f64>,
     /// Positions of the filled cells of sparse rows.
     filled: Vec<u32>,
     rows: Vec<ReadRow>,
     progress: Progress,
-    /// Position and place of the reader at the end of the table; `None` except in the last batch.
+    /// Position and place of the reader at the end of the table. Only the last batch has them.
     end: Option<(ReadPosition, RowPlace)>,
 }
 
@@ -40,7 +40,7 @@ struct Batch {
 struct ReadRow {
     /// End of the numbers of this row within the batch.
     end: usize,
-    /// Length of a sparse row, and end of its positions within the batch; `None` if the row is dense.
+    /// Length of a sparse row, and end of its positions within the batch. The value is `None` if the row is dense.
     sparse: Option<(usize, usize)>,
     error: Option<Error>,
     texts: Vec<String>,

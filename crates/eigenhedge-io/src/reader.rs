@@ -14,10 +14,10 @@ pub struct ReadPosition {
     /// Number of rows before the position, including bad rows.
     #[serde(deserialize_with = "count")]
     pub rows: u64,
-    /// Number of lines before the position; zero in formats without lines.
+    /// Number of lines before the position, or zero in formats without lines.
     #[serde(deserialize_with = "count")]
     pub lines: u64,
-    /// Number of bytes before the position; `None` if reading cannot start there.
+    /// Number of bytes before the position, or `None` if reading cannot start there.
     pub bytes: Option<u64>,
     /// Index of the current file, counted from 0. Lines and bytes refer to this file.
     pub file: u64,
@@ -35,9 +35,9 @@ pub(crate) trait Reader {
     fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {
         self.read(row.cleared())
     }
-    /// Appends the cells of the copied columns of the last row.
+    /// Appends the cells of the copied columns of the most recently read row.
     fn kept(&self, _texts: &mut Vec<String>) {}
-    /// Returns the place of the last row.
+    /// Returns the place of the most recently read row.
     fn place(&self) -> RowPlace;
     /// Returns the position of the next row.
     fn position(&self) -> ReadPosition;

@@ -15,7 +15,7 @@ pub struct Reading {
     pub(crate) has_header: bool,
     /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
-    /// Position of the time column; `None` if there is none.
+    /// Position of the time column, or `None` if there is none.
     pub(crate) time: Option<usize>,
     /// Format of the time column, if known.
     pub(crate) time_format: Option<TimeFormat>,

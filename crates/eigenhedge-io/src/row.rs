@@ -1,8 +1,8 @@
-//! A row of numbers with the positions of its filled cells, if they are known.
+//! Row of numbers, with the positions of its filled cells if they are known.
 //!
-//! A row that is mostly empty is read, copied and erased in time that depends on its filled cells only.
+//! The time to read, copy or erase a sparse row depends only on the number of its filled cells.
 
-/// Numbers of a row. If the row is sparse, the positions of its filled cells are known, and all other cells are zero.
+/// Row of numbers. If the row is sparse, the positions of its filled cells are known, and all other cells are zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     numbers: Vec<f64>,
@@ -11,30 +11,30 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns all cells.
+    /// Returns all cells, including zeros.
     pub fn numbers(&self) -> &[f64] {
         &self.numbers
     }
 
-    /// Returns the positions of the filled cells, in ascending order, if they are known.
+    /// Returns the positions of the filled cells in ascending order, or `None` if the row is dense.
     pub fn filled(&self) -> Option<&[u32]> {
         self.is_sparse.then_some(&self.filled)
     }
 
-    /// Returns the numbers of a dense row, to be changed. The filled cells are then not known.
+    /// Returns the cells for modification. The row then counts as dense.
     pub(crate) fn cells_mut(&mut self) -> &mut Vec<f64> {
         self.is_sparse = false;
         &mut self.numbers
     }
 
-    /// Removes all cells and returns the numbers, to be filled as a dense row.
+    /// Removes all cells and returns the empty list, to be filled as a dense row.
     pub(crate) fn cleared(&mut self) -> &mut Vec<f64> {
         let numbers = self.cells_mut();
         numbers.clear();
         numbers
     }
 
-    /// Sets the row to a sparse one of this length, with these values at these positions, which ascend.
+    /// Makes the row a sparse row of this length, with these values at these positions. The positions must ascend.
     pub(crate) fn set_sparse(&mut self, length: usize, cells: impl Iterator<Item = (u32, f64)>) {
         if self.is_sparse && self.numbers.len() == length {
             self.filled.iter().for_each(|i| self.numbers[*i as usize] = 0.0);

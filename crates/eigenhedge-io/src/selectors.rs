@@ -1,10 +1,10 @@
-//! Columns that selectors name: by position, by name or by pattern.
+//! Search for the columns that a selector names by position, by name or by pattern.
 
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 
-/// Returns the first column that no option names. It becomes the time column if its cells are dates. `None` if no such
-/// column is searched for.
+/// Returns the first column that no option names. This column becomes the time column if its cells are dates. Returns
+/// `None` if the time column need not be detected.
 pub(crate) fn first_free(
     names: Option<&[String]>,
     count: usize,

@@ -27,7 +27,7 @@ pub(crate) struct Place {
 
 /// Kind of an output path.
 pub(crate) enum Kind {
-    /// Regular file, or no file yet. It can be replaced.
+    /// Regular file, which can be replaced, or a path at which no file exists yet.
     File(Place),
     /// Device or other special file, which is written in place.
     Device(File),
@@ -286,8 +286,8 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves a file that will be written more than once. Returns an error if another run has reserved it, and `None`
-    /// for a device.
+    /// Reserves a file that will be written more than once. Returns `None` for a device. Returns an error if another
+    /// run has reserved the file.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -359,7 +359,7 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
 }
 
 /// Opens and locks a file left by an earlier run, or creates one if `create` is true. If another run renames or removes
-/// it in the meantime, tries the name again.
+/// the file in the meantime, opens the path again.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {

@@ -20,7 +20,7 @@ mod on_unix {
     use std::os::fd::{AsFd, OwnedFd};
     use std::sync::Arc;
 
-    /// Signal that interrupts the wait for rows. It occurs when a file descriptor becomes readable.
+    /// Signal that interrupts the wait for rows. The signal occurs when a file descriptor becomes readable.
     #[derive(Debug, Clone)]
     pub struct Stop(Arc<OwnedFd>);
 
@@ -69,7 +69,7 @@ mod on_unix {
     }
 }
 
-/// Signal that interrupts the wait for rows. On this system no value of it can be created.
+/// Signal that interrupts the wait for rows. No value of this type can be created on this system.
 #[cfg(not(unix))]
 #[derive(Debug, Clone)]
 pub struct Stop(std::convert::Infallible);

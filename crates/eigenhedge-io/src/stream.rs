@@ -42,7 +42,7 @@ pub struct StreamState {
     #[serde(deserialize_with = "count")]
     skipped: u64,
     messages: Vec<(u64, String)>,
-    /// Detected properties of the table; `None` if they are unknown.
+    /// Detected properties of the table, or `None` if they are unknown.
     reading: Option<Reading>,
     /// Statistics about the order of times so far.
     #[serde(default)]
@@ -64,7 +64,7 @@ pub struct Delivered {
     pub number: u64,
     /// Cells of the copied columns.
     pub kept: Vec<String>,
-    /// Time in seconds since 1970; `None` without a time column.
+    /// Time in seconds since 1970, or `None` without a time column.
     pub time: Option<f64>,
     place: RowPlace,
 }
@@ -83,7 +83,8 @@ pub struct Stream {
     more: usize,
     format: Format,
     reader: Box<dyn Reader>,
-    /// Cells of the copied columns of the last row read. The first is its time if `has_time` is true.
+    /// Cells of the copied columns of the most recently read row. The first cell is the time of the row if `has_time`
+    /// is true.
     kept: Vec<String>,
     has_time: bool,
     time: Option<f64>,
@@ -100,9 +101,9 @@ pub struct Stream {
     on_bad_row: OnBadRow,
     missing: Option<Missing>,
     row: Row,
-    /// Position after the last returned row.
+    /// Position after the most recently returned row.
     position: ReadPosition,
-    /// Number of unreadable rows before that position.
+    /// Number of unreadable rows before `position`.
     unread: u64,
     delivered: u64,
     /// Number of unreadable rows so far.
@@ -161,7 +162,8 @@ impl Stream {
         })
     }
 
-    /// Opens a table at the state of an earlier stream. `names` are the column names that the table had then, if any.
+    /// Opens a table at the state of an earlier stream. `names` contains the column names of the earlier stream, if it
+    /// had names.
     pub fn resume(
         source: &Source,
         layout: &Layout,
@@ -210,7 +212,7 @@ impl Stream {
         self.selection.names.is_some().then(|| self.names.clone())
     }
 
-    /// Returns the state after the last returned row.
+    /// Returns the state after the most recently returned row.
     pub fn state(&self) -> StreamState {
         let before = |message: &&(u64, String)| message.0 < self.position.rows;
         StreamState {
@@ -238,18 +240,18 @@ impl Stream {
         self.selection.kept_names()
     }
 
-    /// Returns the index among the copied columns of the first column named by [`Layout::keep`]; `None` if it names
-    /// none.
+    /// Returns the index among the copied columns of the first column named by [`Layout::keep`]. Returns `None` if
+    /// [`Layout::keep`] names no column.
     pub fn first_kept(&self) -> Option<usize> {
         self.selection.first_kept
     }
 
-    /// Returns the cells of the copied columns of the last returned row.
+    /// Returns the cells of the copied columns of the most recently returned row.
     pub fn kept(&self) -> &[String] {
         &self.kept
     }
 
-    /// Returns the time of the last returned row, in seconds since 1970; `None` without a time column.
+    /// Returns the time of the most recently returned row, in seconds since 1970. Returns `None` without a time column.
     pub fn time(&self) -> Option<f64> {
         self.time
     }
@@ -264,12 +266,13 @@ impl Stream {
         Reading { time_format: self.time_format.clone(), ..self.reading.clone() }
     }
 
-    /// Returns a line that describes how the table is read; `None` for plain comma-separated numbers.
+    /// Returns a line that describes how the table is read, or `None` for plain comma-separated numbers.
     pub fn read_as(&self) -> Option<&str> {
         self.read_as.as_deref()
     }
 
-    /// Returns a line about irregular times, such as steps back, duplicates or a gap; `None` if all times are regular.
+    /// Returns a line about irregular times, such as steps back, duplicates or a gap. Returns `None` if all times are
+    /// regular.
     pub fn times(&self) -> Option<String> {
         self.times.sentence()
     }
@@ -284,7 +287,7 @@ impl Stream {
         self.input.allow(what, bytes)
     }
 
-    /// Returns the names of all columns of the table; `None` if it has no names.
+    /// Returns the names of all columns of the table, or `None` if it has no names.
     pub fn names(&self) -> Option<&[String]> {
         self.selection.names.as_deref()
     }
@@ -294,7 +297,7 @@ impl Stream {
         &self.names
     }
 
-    /// Returns the line number of the first row of a CSV or TSV table; `None` for other formats.
+    /// Returns the line number of the first row of a CSV or TSV table. Returns `None` for other formats.
     pub fn first_line(&self) -> Option<u64> {
         let is_text = matches!(self.format, Format::Csv | Format::Tsv);
         is_text.then(|| 1 + u64::from(self.selection.names.is_some()))
@@ -310,7 +313,7 @@ impl Stream {
         self.delivered
     }
 
-    /// Returns the number of the last returned row, counted from 0. Bad rows are counted too.
+    /// Returns the number of the most recently returned row, counted from 0. Bad rows are counted too.
     pub fn row_number(&self) -> u64 {
         self.position.rows.saturating_sub(1)
     }
@@ -335,12 +338,14 @@ impl Stream {
         self.reader.progress()
     }
 
-    /// Returns the place of the last returned row: the source, and a line (counted from 1) or a row (counted from 0).
+    /// Returns the place of the most recently returned row: the source, and a line (counted from 1) or a row (counted
+    /// from 0).
     pub fn place(&self) -> String {
         self.reader.place().to_string()
     }
 
-    /// Returns the next good row; `None` after the last. A table without any good row is an error.
+    /// Returns the next good row, or `None` after the last. Returns an error if the table has no good row, or for a bad
+    /// row if bad rows are errors.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>, Error> {
         let found = self.pull()?;
         (self.position, self.unread) = (self.reader.position(), self.bad);
@@ -355,24 +360,25 @@ impl Stream {
         Ok(Some(self.row.numbers()))
     }
 
-    /// Returns the last returned row, with its filled cells if they are known.
+    /// Returns the row that [`Self::next_row`] returned most recently, with its filled cells if they are known.
     pub fn row(&self) -> &Row {
         &self.row
     }
 
-    /// Returns the number, copied cells and time of the last returned row, for callers that read ahead.
+    /// Returns the number, copied cells, time and place of the most recently returned row, for callers that read ahead.
     pub fn delivered(&self) -> Delivered {
         Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.reader.place() }
     }
 
-    /// Replaces `row` with the last returned row, and uses its memory again.
+    /// Writes the number, copied cells, time and place of the most recently returned row to `row`, and reuses its
+    /// memory.
     pub fn deliver_into(&self, row: &mut Delivered) {
         row.kept.clone_from(&self.kept);
         (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
     }
 
-    /// Rejects the last returned row for this reason. Depending on the layout, this is an error or the row counts as
-    /// skipped.
+    /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors
+    /// ([`Layout::on_bad_row`]). Otherwise the row counts as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
         self.refuse_row(&self.delivered(), reason)
     }
@@ -405,7 +411,7 @@ impl Stream {
         }
     }
 
-    /// Stores the copied cells and the time of the last row read.
+    /// Stores the copied cells and the time of the most recently read row.
     fn take_kept(&mut self) -> Result<(), Error> {
         if self.selection.kept.is_empty() {
             return Ok(());

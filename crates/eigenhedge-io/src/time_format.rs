@@ -65,7 +65,7 @@ enum Steps {
 
 impl TimeFormat {
     /// Parses a format: `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), or a `strftime` pattern such as `%d.%m.%Y
-    /// %H:%M`. `None` if the text is none of these.
+    /// %H:%M`. Returns `None` if the text is none of these.
     pub fn from_text(text: &str) -> Option<Self> {
         if text == "iso" {
             return Some(Self(Kind::Iso));
@@ -78,7 +78,8 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC; `None` if it does not match. A time without a zone counts as UTC.
+    /// Parses a time to seconds since 1970-01-01 UTC. Returns `None` if it does not match. A time without a zone counts
+    /// as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let text = text.trim();
         match &self.0 {
@@ -148,8 +149,8 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format for times since 1970, with the unit that fits the largest of them; `None` if the cells are
-    /// not numbers.
+    /// Returns the format for times since 1970, with the unit that fits the largest of them. Returns `None` if the
+    /// cells are not numbers.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()));
         let largest = numbers.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
@@ -234,8 +235,8 @@ fn is_usual(seconds: f64) -> bool {
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
-/// Parses a time with these items. Returns seconds since 1970; `None` if the text does not match. The time of day, or
-/// its minutes, may be missing.
+/// Parses a time with these items. Returns seconds since 1970, or `None` if the text does not match. The time of day,
+/// or its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;

@@ -4,7 +4,7 @@ use crate::saved::count;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Maximum number of keys whose last times are stored. Times of additional keys are not compared.
+/// Maximum number of keys whose most recent times are stored. Times of additional keys are not compared.
 const MOST_KEYS: usize = 10_000;
 /// Number of steps from which the usual step, their median, is determined.
 const STEPS: usize = 101;
@@ -14,15 +14,15 @@ const LONG: f64 = 10.0;
 /// Statistics about the order of times within each key. Their memory is bounded.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct TimeOrder {
-    /// Last time of each key. For a single stream, the key is empty.
+    /// Most recent time of each key. Without a key column, the key is empty.
     last: BTreeMap<String, f64>,
     #[serde(deserialize_with = "count")]
     back: u64,
     #[serde(deserialize_with = "count")]
     doubled: u64,
-    /// Longest step forward in seconds, and the row after it; `None` before the first step.
+    /// Longest step forward in seconds, and the row after it. The value is `None` before the first step.
     longest: Option<(f64, u64)>,
-    /// First steps forward in seconds.
+    /// Lengths of the first steps forward, in seconds.
     steps: Vec<f64>,
 }
 
@@ -50,8 +50,8 @@ impl TimeOrder {
         }
     }
 
-    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`; `None`
-    /// if all times are regular.
+    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`. Returns
+    /// `None` if all times are regular.
     pub fn sentence(&self) -> Option<String> {
         let mut steps = self.steps.clone();
         steps.sort_by(f64::total_cmp);

@@ -181,7 +181,7 @@ pub fn loss_of(columns: &Matrix, row: &[f64]) -> f64 {
     (dot(row, row) - dot(&coordinates, &coordinates)).max(0.0)
 }
 
-/// Returns the last value; NaN for an empty list.
+/// Returns the last value, or NaN for an empty list.
 pub fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// Input of a reproduction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Setting {
-    /// Folder with real data; `None` for synthetic streams.
+    /// Folder with real data, or `None` for synthetic streams.
     pub data: Option<PathBuf>,
     /// True to use fewer draws and rows, which takes seconds.
     pub quick: bool,
@@ -50,7 +50,7 @@ pub struct Reproduction {
 }
 
 impl Reproduction {
-    /// Returns the reproduction with this name; `None` if the name is unknown.
+    /// Returns the reproduction with this name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<&'static Self> {
         REPRODUCTIONS.iter().find(|reproduction| reproduction.name == name)
     }

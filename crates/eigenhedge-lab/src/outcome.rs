@@ -19,7 +19,7 @@ pub struct Outcome {
 /// Table for a CSV file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
-    /// Suffix that distinguishes the tables of an outcome; empty for the main table.
+    /// Suffix that distinguishes the tables of an outcome. It is empty for the main table.
     pub suffix: &'static str,
     /// Names of the columns.
     pub columns: Vec<String>,

@@ -62,7 +62,7 @@ impl Extent {
         self
     }
 
-    /// Returns the range; `None` if no value was included.
+    /// Returns the range, or `None` if no value was included.
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.low <= self.high).then_some((self.low, self.high))
     }
@@ -123,14 +123,14 @@ impl Axis {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }
 
-    /// Returns the relative position of a value: 0 at the lower end, 1 at the upper end. `None` if the value cannot be
-    /// drawn or is outside the axis.
+    /// Returns the relative position of a value: 0 at the lower end, 1 at the upper end. Returns `None` if the value
+    /// cannot be drawn or is outside the axis.
     pub fn place(&self, value: f64) -> Option<f64> {
         (self.low..=self.high).contains(&value).then(|| self.part(value).clamp(0.0, 1.0))
     }
 
     /// Returns the relative position of a value, even outside the axis: below 0 or above 1, by at most one length of
-    /// the axis. `None` if the value cannot be drawn.
+    /// the axis. Returns `None` if the value cannot be drawn.
     pub fn place_near(&self, value: f64) -> Option<f64> {
         Extent::empty(self.log).admits(value).then(|| self.part(value).clamp(-1.0, 2.0))
     }

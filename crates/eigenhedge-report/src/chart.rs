@@ -23,14 +23,14 @@ pub struct Chart {
     /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a logarithmic axis
     /// always has this switch.
     pub scale_switch: bool,
-    /// Initial horizontal range; `None` for the whole range. The page offers a switch to the whole range.
+    /// Initial horizontal range, or `None` for the whole range. The page offers a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range: the possible range of a share, or the range without a few outliers
-    /// ([`crate::focus`]). `None` for the whole range.
+    /// Initial vertical range: the possible range of a share, or the range without a few outliers ([`crate::focus`]).
+    /// The value is `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
-    /// Vertical range of a logarithmic chart after it is switched to a linear axis; `None` for the whole range.
+    /// Vertical range of a logarithmic chart after it is switched to a linear axis, or `None` for the whole range.
     pub focus_plain: Option<(f64, f64)>,
-    /// Alternative horizontal axis to which a page can switch; `None` for no switch. With an alternative axis, all
+    /// Alternative horizontal axis to which a page can switch, or `None` for no switch. With an alternative axis, all
     /// series must have the same number of points.
     pub other_x: Option<OtherAxis>,
     /// Series, in the order of the legend.
@@ -39,7 +39,7 @@ pub struct Chart {
     pub marks: Vec<Mark>,
     /// Named positions in the chart.
     pub annotations: Vec<Annotation>,
-    /// Explanatory sentence below the chart; may be empty.
+    /// Explanatory sentence below the chart. It may be empty.
     pub caption: String,
 }
 
@@ -115,7 +115,7 @@ pub enum Tint {
 pub struct Mark {
     /// Horizontal position.
     pub x: f64,
-    /// Text at the top of the line; may be empty.
+    /// Text at the top of the line. It may be empty.
     pub label: String,
 }
 
@@ -251,7 +251,7 @@ impl Chart {
         (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
     }
 
-    /// Returns a sentence about the points outside the focus; `None` if there are no such points.
+    /// Returns a sentence about the points outside the focus, or `None` if there are no such points.
     pub fn left_out(&self) -> Option<String> {
         let (horizontal, vertical) = self.extents();
         let beyond =

@@ -7,9 +7,9 @@ use crate::downsample::Downsampler;
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// Number of each row.
+    /// Row number of each point of the curve.
     pub rows: Vec<f64>,
-    /// Value at each row.
+    /// Value of each point of the curve.
     pub values: Vec<f64>,
 }
 
@@ -20,7 +20,8 @@ impl Curve {
         Self { name: name.into(), rows, values }
     }
 
-    /// Returns the value at a row by linear interpolation; NaN for fewer than two rows. The row numbers must increase.
+    /// Returns the value at a row by linear interpolation, or NaN for fewer than two rows. The row numbers must
+    /// increase.
     pub fn at(&self, row: f64) -> f64 {
         let after = self.rows.partition_point(|known| *known < row).clamp(1, self.rows.len().max(2) - 1);
         let (Some(&[x0, x1]), Some(&[y0, y1])) =

@@ -10,7 +10,7 @@
 //!
 //! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
 //!
-//! Not done: curves are not smoothed or averaged. Each point is an actual row.
+//! Curves are not smoothed or averaged. Each point is an actual row.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub struct Downsampler {
     rows: Vec<u64>,
     /// Values of the kept rows, concatenated.
     values: Vec<f64>,
-    /// Numbers of the first and last row; `None` before the first row is recorded.
+    /// Numbers of the first and last row, or `None` before the first row is recorded.
     ends: Option<(u64, u64)>,
     /// Values of the first row.
     first: Vec<f64>,

@@ -43,12 +43,12 @@ pub struct HeatMap {
     pub range: (f64, f64),
     /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,
-    /// Sentence below the picture; may be empty.
+    /// Sentence below the picture. It may be empty.
     pub caption: String,
 }
 
 impl HeatMap {
-    /// Returns the picture in both widths. The page shows the picture that fits the screen.
+    /// Returns HTML with the picture in two widths. The page shows the picture that fits the screen.
     pub(crate) fn html(&self) -> String {
         let picture = |class: &str, page_width: f64| {
             let Panel { body, height, description } = self.panel(page_width, false);

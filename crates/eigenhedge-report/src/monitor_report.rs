@@ -61,16 +61,16 @@ pub struct MonitorReport {
     pub moments: Vec<Moment>,
     /// Numbers of the rows of the heat map.
     pub cell_rows: Vec<f64>,
-    /// Contribution of each column to the statistic Q in these rows, as a multiple of the limit of Q.
+    /// Contribution of each column to the statistic Q in the rows `cell_rows`, as a multiple of the limit of Q.
     pub contributions: Vec<(String, Vec<f64>)>,
     /// Numbers of the rows of the signals.
     pub signal_rows: Vec<f64>,
-    /// Values of the columns that are main causes, in these rows.
+    /// Values of the columns that are main causes, in the rows `signal_rows`.
     pub signals: Vec<(String, Vec<f64>)>,
     /// Table of the strongest events with their causes.
     pub worst: Table,
-    /// Times of some rows in seconds since 1970, in nondecreasing order; `None` if unknown. If times are known, the
-    /// horizontal axis shows them.
+    /// Times of some rows in seconds since 1970, in nondecreasing order. The value is `None` if the times are unknown.
+    /// If they are known, the horizontal axis shows them.
     pub times: Option<Curve>,
 }
 

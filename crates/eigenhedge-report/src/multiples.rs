@@ -25,7 +25,7 @@ pub struct Multiples {
     pub curves: Vec<Curve>,
     /// Line below the name of each curve.
     pub notes: Vec<String>,
-    /// Dashed reference curve in every plot; `None` for no reference.
+    /// Dashed reference curve in every plot, or `None` for no reference.
     pub reference: Option<Curve>,
     /// Upper end of the vertical axis. Curves are cut off there. The lower end is zero.
     pub top: f64,

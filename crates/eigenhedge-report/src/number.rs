@@ -1,6 +1,7 @@
 //! Formatting of numbers for display.
 
-/// Formats a number with at most `digits` significant digits. Only numbers below 1e-4 or from 1e15 on have an exponent.
+/// Formats a number with at most `digits` significant digits. An exponent is used only if the absolute value is nonzero
+/// and below 1e-4, or at least 1e15.
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return if value == 0.0 { "0".into() } else { value.to_string() };

@@ -11,7 +11,7 @@ pub struct Entry {
     pub row: u64,
     /// Value of the row.
     pub value: f64,
-    /// Label of the row; may be empty.
+    /// Label of the row. It may be empty.
     pub label: String,
 }
 

@@ -78,12 +78,12 @@ class Features:
 
     @property
     def names(self) -> list[str] | None:
-        """Names of the columns of the model. None for arrays."""
+        """Names of the columns of the model, or None for arrays."""
         return None if self.is_array else list(self.columns)
 
     @property
     def width(self) -> int | None:
-        """Number of columns. None for arrays, whose lengths determine it."""
+        """Number of columns, or None for arrays, whose lengths determine it."""
         return None if self.is_array else len(self.columns)
 
     def expressions(self) -> list[Column]:

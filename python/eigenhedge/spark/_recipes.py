@@ -101,7 +101,7 @@ Recipe: TypeAlias = LearnerRecipe | MonitorRecipe
 
 
 def recipe(k: int | None, names: list[str] | None, dim: int | None, options: dict[str, Any]) -> Recipe:
-    """Return the recipe for these options, a monitor for ``learner="monitor"``. Check them if the row length is known."""
+    """Return the recipe for a model or monitor with these options. Check the options if the row length is known."""
     made: Recipe
     if options.get("learner") == "monitor":
         made = MonitorRecipe(k, names, {name: value for name, value in options.items() if name != "learner"})

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Returns a message for each word that is in neither the dictionary nor `docs/words.txt`. `None` if hunspell is not
-/// installed.
+/// Returns a message for each word that is in neither the dictionary nor `docs/words.txt`. Returns `None` if hunspell
+/// is not installed.
 pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>, String> {
     let mut places: BTreeMap<String, &str> = BTreeMap::new();
     // The references contain names of authors and foreign titles.
@@ -34,7 +34,7 @@ fn words(paragraph: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// Returns the words that hunspell does not know, one per line. `None` if hunspell is not installed.
+/// Returns the words that hunspell does not know, one per line. Returns `None` if hunspell is not installed.
 fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
     let mut command = Command::new("hunspell");
     command.args(["-i", "utf-8", "-d", "en_US", "-l", "-p"]).arg(known);

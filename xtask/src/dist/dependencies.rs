@@ -17,7 +17,7 @@ pub struct Package {
     pub licence: String,
     pub repository: Option<String>,
     pub folder: PathBuf,
-    /// SHA-256 of the package in the registry. `None` for packages of this workspace.
+    /// SHA-256 of the package in the registry, or `None` for packages of this workspace.
     pub checksum: Option<String>,
     /// Dependencies, as positions in the list of packages.
     pub uses: Vec<usize>,

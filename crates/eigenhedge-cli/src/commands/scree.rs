@@ -22,11 +22,13 @@ const USUAL: usize = 20;
 
 /// Losses for every number of directions k.
 struct Losses {
-    /// Energy of the rows around the running mean. `energy` is that around the mean of all rows.
+    /// Energy of the rows around the running mean.
     online_energy: f64,
+    /// Energy of the rows around the mean of all rows.
     energy: f64,
-    /// Online loss for each k, at index k - 1. `hindsight` is the loss of the best directions of all rows.
+    /// Online loss for each k, at index k - 1.
     online: Vec<f64>,
+    /// Loss of the best k directions of all rows, for each k, at index k - 1.
     hindsight: Vec<f64>,
     rows: u64,
 }

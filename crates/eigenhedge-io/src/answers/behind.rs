@@ -24,7 +24,7 @@ enum Kind {
 }
 
 struct Behind {
-    /// Sender of messages; `None` once the thread was told to stop.
+    /// Sender of messages, or `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
     lot: Lot,
@@ -33,9 +33,10 @@ struct Behind {
 /// Batch of answers, or of rows of a table.
 #[derive(Default)]
 struct Lot {
-    /// Row number, expected loss, loss, and the ends in `numbers` and `texts`, for each answer.
+    /// For each answer: row number, expected loss, loss, and the positions in `numbers` and `texts` at which its values
+    /// end.
     answers: Vec<(u64, f64, f64, usize, usize)>,
-    /// End in `numbers` of each row of a table.
+    /// Position in `numbers` at which each row of a table ends.
     rows: Vec<usize>,
     numbers: Vec<f64>,
     texts: Vec<String>,

@@ -5,9 +5,9 @@
 pub struct Answer<'a> {
     /// Number of the row in its table, counted from 0.
     pub row: u64,
-    /// Loss, averaged over the learner's random choice.
+    /// Expected loss of the row over the learner's random choice.
     pub expected_loss: f64,
-    /// Loss of the choice that the learner drew.
+    /// Loss of the row for the choice that the learner drew.
     pub loss: f64,
     /// Coordinates of the row in the kept directions.
     pub coordinates: &'a [f64],
@@ -18,9 +18,9 @@ pub struct Answer<'a> {
 /// Type of an output column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CellKind {
-    /// Integers; some may be missing.
+    /// Integers, some of which may be missing.
     Whole,
-    /// Floating-point numbers; NaN if missing.
+    /// Floating-point numbers. A missing number is NaN.
     Number,
     /// Strings.
     Text,
@@ -29,9 +29,9 @@ pub enum CellKind {
 /// Cell of a table whose columns have different types.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Integer; `None` if missing.
+    /// Integer, or `None` if missing.
     Whole(Option<u64>),
-    /// Number; NaN if missing.
+    /// Number, or NaN if missing.
     Number(f64),
     /// String.
     Text(&'a str),

@@ -37,7 +37,7 @@ impl Form {
         format.name()
     }
 
-    /// Returns the format with this name; `None` if the name is unknown.
+    /// Returns the format with this name, or `None` if the name is unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
@@ -110,7 +110,7 @@ impl Form {
         writeln!(out, "{}", cells.join(&comma.to_string()))
     }
 
-    /// Writes a row of a table with these columns. Numbers read back exactly.
+    /// Writes a row of a table with these columns. Reading the numbers back gives the same values.
     pub(crate) fn row(self, names: &[String], row: &[f64], out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
@@ -170,8 +170,8 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines in a file with this many answers, including a header; `None` for formats without
-    /// lines.
+    /// Returns the number of lines in a file with this many answers, including a header. Returns `None` for formats
+    /// without lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),

@@ -3,9 +3,9 @@
 //! A file is written under a temporary name in the target's folder and renamed when it is complete (see
 //! [`crate::WholeFile`]). The temporary name is derived from the target's name, so that a new run finds the partial
 //! output of a killed run: [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::resume`]
-//! truncates to that size and continues. The result is byte for byte that of a single run. After a sync, the staging
-//! file is kept when a run fails. Before that, and after a complete run, it is removed. If a complete run is resumed
-//! from an earlier state, its answers are truncated in the target. This is impossible for Parquet.
+//! truncates to that size and continues. The resulting file has the same bytes as that of an uninterrupted run. After a
+//! sync, the staging file is kept when a run fails. Before that, and after a complete run, it is removed. If a complete
+//! run is resumed from an earlier state, its answers are truncated in the target. This is impossible for Parquet.
 //!
 //! The staging file is locked during a run: a second run with the same target is refused.
 //!
@@ -44,7 +44,7 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// Appends an answer as a line of JSON. `names` are the names of the copied cells.
+/// Appends an answer as a line of JSON. `names` contains the names of the copied columns.
 pub fn json_answer(answer: &Answer<'_>, names: &[String], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     let _ = Form::Jsonl.write(answer, names, out);
@@ -61,7 +61,7 @@ pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Ve
 pub struct Position {
     /// Number of answers written.
     pub rows: u64,
-    /// Size of the staging file in bytes; zero if there is no staging file.
+    /// Size of the staging file in bytes, or zero if there is no staging file.
     pub bytes: u64,
 }
 
@@ -70,7 +70,7 @@ pub struct Answers {
     sink: Sink,
     form: Form,
     kept: usize,
-    /// Names of the copied cells. For a table of rows, names of all columns.
+    /// Names of the copied columns, or of all columns in a table of rows.
     names: Vec<String>,
     is_of_rows: bool,
     /// Names and types of the columns, for a table of cells.
@@ -92,7 +92,7 @@ enum Sink {
 
 impl Answers {
     /// Opens a table and checks that the target is writable. A file appears at the target only when the table is
-    /// complete. `kept` is the number of coordinates. With `at_once`, each answer is flushed.
+    /// complete. `kept` is the number of coordinates. If `at_once` is true, each answer is flushed immediately.
     pub fn open(target: &Target, form: Form, kept: usize, at_once: bool) -> Result<Self, Error> {
         Self::start(target, form, kept, at_once, None)
     }
@@ -132,8 +132,8 @@ impl Answers {
         })
     }
 
-    /// Opens a table of numeric rows with these column names, for [`Self::write_row`]. If a position is given,
-    /// continues after it.
+    /// Opens a table of numeric rows with these column names, for [`Self::write_row`]. If a position is given, the
+    /// output continues after it.
     pub fn of_rows(
         target: &Target,
         form: Form,
@@ -148,8 +148,8 @@ impl Answers {
         Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
     }
 
-    /// Opens a table with columns of these names and types, for [`Self::write_cells`]. If a position is given,
-    /// continues after it. Duplicate names are an error.
+    /// Opens a table with columns of these names and types, for [`Self::write_cells`]. If a position is given, the
+    /// output continues after it. Returns an error if two columns have the same name.
     pub fn of_cells(
         target: &Target,
         form: Form,
@@ -197,7 +197,7 @@ impl Answers {
         Self { is_safe, ..self }
     }
 
-    /// Writes the answer to a row. Numbers read back exactly.
+    /// Writes the answer to a row. Reading the numbers back gives the same values.
     pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
         let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
         self.rows += 1;

@@ -1,5 +1,5 @@
-//! Fast formatting of numbers. The result has the form of `{:?}` and takes a fifth of the time. If two shortest strings
-//! are equally close to the number, the two formatters may choose different strings.
+//! Fast formatting of numbers. The output has the form of `{:?}`, which takes five times as long. If two shortest
+//! strings are equally close to the number, the two formatters may choose different strings.
 
 use std::io::{self, Write};
 

@@ -11,7 +11,7 @@ pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
     (1..=CAUSES).flat_map(|i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)])
 }
 
-/// Returns the output columns of a monitor. `kept` are the names of the copied columns.
+/// Returns the output columns of a monitor. `kept` contains the names of the copied columns.
 pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     let mut columns = vec![("row".to_owned(), CellKind::Whole)];
     columns.extend(kept.iter().map(|name| (name.clone(), CellKind::Text)));
@@ -23,7 +23,7 @@ pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
     columns
 }
 
-/// Returns the cells for a verdict. `texts` are the copied cells of the row. `names` are the names of the input
+/// Returns the cells for a verdict. `texts` contains the copied cells of the row, and `names` the names of the input
 /// columns.
 pub fn verdict_cells<'a>(verdict: &Verdict, texts: &'a [String], names: &'a [String]) -> Vec<Cell<'a>> {
     let mut cells = vec![Cell::Whole(Some(verdict.row))];

@@ -23,7 +23,8 @@ pub fn open_npz(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     npy::Npy::open(input, npy::Origin::Member(member), layout)
 }
 
-/// Reads an NPY file, or the named array of an NPZ archive, into memory.
+/// Reads an NPY file, or an array of an NPZ archive, into memory. `name` selects the array of an archive. Without a
+/// name, the archive must contain only one array.
 ///
 /// The array must be in C order. [`Stream`](crate::Stream) reads tables of any order and size, one row at a time.
 pub fn read_array(path: &Path, name: Option<&str>) -> Result<Array, Error> {

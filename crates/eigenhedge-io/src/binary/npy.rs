@@ -4,9 +4,9 @@
 //! file, a piece of each selected column is read for each block of rows. From a pipe or an archive that is impossible, and the
 //! whole array is read into memory.
 //!
-//! **Trust.** The header is validated before memory is allocated: a file must have the stated length, a member of an archive
-//! must be able to contain it, and a pipe must deliver its first row. A row, or an array read as a whole, is subject to the
-//! memory limit.
+//! **Trust.** The header is validated before memory is allocated: a file must have the stated length, a member of an
+//! archive must be large enough to contain that many bytes, and a pipe must deliver its first row. A row, or an array
+//! read as a whole, is subject to the memory limit.
 
 use super::npy_header::{Element, Header};
 use super::npz_member::Member;

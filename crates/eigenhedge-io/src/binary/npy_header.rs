@@ -22,7 +22,7 @@ pub struct Header {
 const LONGEST: u64 = 1 << 16;
 
 impl Header {
-    /// Reads the header. The outer error is that of reading. The inner error is the reason why the header is invalid.
+    /// Reads the header. The outer error is an I/O error. The inner error is the reason why the header is invalid.
     pub fn read(source: &mut dyn Read) -> io::Result<Result<Self, String>> {
         let mut start = [0; 8];
         if let Err(error) = source.read_exact(&mut start) {
@@ -97,7 +97,7 @@ fn parse(text: &str, size: u64) -> Option<Header> {
     Some(Header { element: element?, by_column: by_column?, shape: shape?, size })
 }
 
-/// Splits off a string in single or double quotes. Returns the string and the text after it; `None` without quotes.
+/// Splits off a string in single or double quotes. Returns the string and the text after it, or `None` without quotes.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
     text[1..].split_once(quote)
@@ -128,7 +128,7 @@ pub struct Element {
 }
 
 impl Element {
-    /// Returns the type with this NumPy name; `None` if it is not a type of real numbers.
+    /// Returns the type with this NumPy name, or `None` if it is not a type of real numbers.
     pub fn from_name(name: &str) -> Option<Self> {
         let (order, kind) = name.split_at_checked(1)?;
         let kind = match kind {

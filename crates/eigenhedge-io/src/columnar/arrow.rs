@@ -4,8 +4,9 @@
 //! program that wrote the file determined the number of rows per batch. One batch is in memory at a time. Dictionary
 //! batches are skipped, because numeric columns do not need them.
 //!
-//! **Trust.** Messages are read here and decoded by the library. Lengths stated in a file are compared with its actual length,
-//! and those of compressed buffers with the maximum that their bytes can contain, before anything is allocated.
+//! **Trust.** Messages are read here and decoded by the library. Before anything is allocated, the lengths stated in a
+//! file are compared with its actual length, and the stated uncompressed lengths of buffers with the maximum to which
+//! their bytes can expand.
 
 use super::batches::{Batches, Table, choose};
 use super::damage::unsound;
@@ -128,7 +129,7 @@ impl Messages {
         Ok((understood(input, format, schema)?, messages))
     }
 
-    /// Returns the next message with its body; `None` at the end.
+    /// Returns the next message with its body, or `None` at the end.
     fn advance(&mut self) -> Result<Option<Parts>, Error> {
         let Self { input, format, source } = self;
         match source {
@@ -173,7 +174,7 @@ fn read_at(file: &mut File, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// Returns the length of the next message in bytes; `None` at the end, with or without an end marker.
+/// Returns the length of the next message in bytes, or `None` at the end, with or without an end marker.
 fn message_length(stream: &mut impl Read) -> io::Result<Option<i32>> {
     let mut length = [0; 4];
     let mut next = || match stream.read_exact(&mut length) {
@@ -210,12 +211,12 @@ fn read_bounded(
 struct Decoder {
     messages: Messages,
     schema: SchemaRef,
-    /// Positions of the selected columns; `None` for all columns.
+    /// Positions of the selected columns, or `None` for all columns.
     projection: Option<Vec<usize>>,
 }
 
 impl Decoder {
-    /// Returns the next batch; `None` at the end.
+    /// Returns the next batch, or `None` at the end.
     fn decode(&mut self) -> Result<Option<RecordBatch>, Error> {
         while let Some(Parts { metadata, body }) = self.messages.advance()? {
             let (input, format) = (&self.messages.input, self.messages.format);

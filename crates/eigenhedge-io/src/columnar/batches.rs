@@ -48,8 +48,8 @@ pub struct Table {
     fills: bool,
 }
 
-/// Selects the columns to read. Returns them, and the positions to decode in file order. Columns of unsupported types
-/// are an error.
+/// Selects the columns to read. Returns these columns, and the positions of the columns to decode, in file order.
+/// Returns an error if a column has an unsupported type.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());

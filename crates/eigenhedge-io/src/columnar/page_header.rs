@@ -14,7 +14,7 @@ pub struct PageHeader {
     pub packed: u64,
     /// Uncompressed size of the page in bytes.
     pub unpacked: u64,
-    /// Number of dictionary values; zero if the page is not a dictionary.
+    /// Number of dictionary values, or zero if the page is not a dictionary.
     pub dictionary_values: u64,
     /// Size of the header itself in bytes.
     pub size: u64,
@@ -89,7 +89,7 @@ impl<R: Read> Thrift<R> {
         Ok((coded >> 1) as i64 ^ -((coded & 1) as i64))
     }
 
-    /// Moves to the next field and returns its type. `None` at the end of the structure.
+    /// Moves to the next field and returns its type. Returns `None` at the end of the structure.
     fn field(&mut self, field: &mut i16) -> io::Result<Option<u8>> {
         let byte = self.byte()?;
         let (step, kind) = (i16::from(byte >> 4), byte & 0x0f);

@@ -42,7 +42,7 @@ fn told_schema(file: &FileMetaData) -> Option<Schema> {
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()
 }
 
-/// Decodes a base64 string; `None` if it contains an invalid character.
+/// Decodes a base64 string. Returns `None` if it contains an invalid character.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| {
         Some(match byte {
@@ -189,7 +189,7 @@ fn values_of<T: PhysicalType, V: Default>(
     Ok((spread.map(Option::unwrap_or_default).collect(), Some(NullBuffer::from(is_there.clone()))))
 }
 
-/// Decodes a little-endian 16-bit float; NaN unless there are two bytes.
+/// Decodes a little-endian 16-bit float. Returns NaN unless there are two bytes.
 fn half(bytes: &[u8]) -> f32 {
     type Half = <arrow_array::types::Float16Type as arrow_array::ArrowPrimitiveType>::Native;
     bytes.try_into().map_or(f32::NAN, |bytes| Half::from_le_bytes(bytes).to_f32())

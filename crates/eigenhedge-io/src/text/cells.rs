@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
     has_comma: bool,
-    /// Cells that count as missing; `None` for the default list.
+    /// Cells that count as missing, or `None` for the default list.
     signs: Option<Vec<String>>,
     /// Numbers that count as missing.
     codes: Vec<f64>,
@@ -23,12 +23,12 @@ impl CellStyle {
         style
     }
 
-    /// Parses a number, including NaN and infinity; `None` for text. A number that counts as missing gives NaN.
+    /// Parses a number, including NaN and infinity. Returns `None` for text. A number that counts as missing gives NaN.
     pub fn number(&self, cell: &[u8]) -> Option<f64> {
         self.number_of_text(std::str::from_utf8(cell).ok()?)
     }
 
-    /// Parses a cell that is valid UTF-8, as [`Self::number`] does; `None` for text.
+    /// Parses a cell that is valid UTF-8, as [`Self::number`] does. Returns `None` for text.
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell)?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
@@ -71,7 +71,7 @@ impl CellStyle {
         }
     }
 
-    /// Returns advice for a cell with the other decimal separator; empty for other cells.
+    /// Returns advice for a cell with the other decimal separator, or an empty string for other cells.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
             Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",

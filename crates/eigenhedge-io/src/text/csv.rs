@@ -6,7 +6,8 @@
 //! `csv_columns` determines the columns and the header. A later line that repeats the header, as in concatenated files, is
 //! skipped.
 //!
-//! **Resuming.** A file without carriage returns is resumed at its byte offset. Others are read again from the start.
+//! **Resuming.** A file without carriage returns is resumed at its byte offset. Other files are read again from the
+//! start.
 
 use super::cells::{CellStyle, has_thousands};
 use super::csv_columns::FirstLines;

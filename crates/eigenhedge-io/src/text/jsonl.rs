@@ -1,7 +1,7 @@
 //! JSON lines: one array of numbers, or one object of numbers keyed by column, per line.
 //!
-//! The first line determines the kind and the columns. Later objects may have their keys in any order. A key that is
-//! missing in the first object makes a row bad. If columns are selected, such keys are ignored.
+//! The first line determines the kind and the columns. Later objects may have their keys in any order. A later object
+//! with a key that the first object lacks is a bad row. If columns are selected, such keys are ignored.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
@@ -20,7 +20,7 @@ use std::fmt;
 pub struct Jsonl {
     columns: Columns,
     cells: Cells,
-    /// Positions of the keys; `None` for arrays.
+    /// Positions of the keys, or `None` for arrays.
     keys: Option<HashMap<String, usize>>,
     /// True to ignore keys that the first row does not have.
     lenient: bool,

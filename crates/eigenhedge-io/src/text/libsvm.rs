@@ -15,9 +15,9 @@ use crate::row::Row;
 /// Parser of LIBSVM lines.
 pub struct Libsvm {
     columns: Columns,
-    /// All cells of the last row, including zeros.
+    /// All cells of the most recently read row, including zeros.
     dense: Vec<f64>,
-    /// Indices of the cells that the last row set.
+    /// Indices of the cells that the most recently read row lists.
     set: Vec<usize>,
     fills: bool,
     /// True if all columns are selected, in their order.
@@ -79,7 +79,7 @@ impl Libsvm {
         Ok(())
     }
 
-    /// Parses the last line.
+    /// Parses the most recently read line.
     fn fill_from(&mut self, lines: &LineReader) -> Result<(), Error> {
         self.fill(lines.line()).map_err(|(column, fault)| {
             let column = column.map_or(String::new(), |column| format!(", {}", self.columns.label(column)));

@@ -5,13 +5,13 @@ use std::io::{self, Read};
 /// Reader that converts `\r\n` and `\r` to `\n` and terminates the last line.
 pub struct Lines<R> {
     inner: R,
-    /// Last byte returned, after conversion.
+    /// Most recently returned byte, after conversion.
     last: u8,
-    /// True if the last byte read was `\r`. A following `\n` belongs to the same line end.
+    /// True if the most recently read byte was `\r`. A following `\n` belongs to the same line end.
     after_return: bool,
     /// True if no `\r` has been read, so that the returned bytes equal those read.
     exact: bool,
-    /// Last byte returned that is not a line end.
+    /// Most recently returned byte that is not a line end.
     last_inside: u8,
     /// Number of bytes returned.
     given: u64,

@@ -58,7 +58,7 @@ impl LineReader {
         }
     }
 
-    /// Returns the last line, without surrounding white space.
+    /// Returns the most recently read line, without surrounding white space.
     pub fn line(&self) -> &[u8] {
         self.line.trim_ascii()
     }
@@ -68,7 +68,7 @@ impl LineReader {
         self.rows
     }
 
-    /// Returns the place of the last line.
+    /// Returns the place of the most recently read line.
     pub fn place(&self) -> RowPlace {
         self.input.line(self.lines)
     }
@@ -76,13 +76,13 @@ impl LineReader {
 
 /// Parser of a format in which each row is a line.
 pub trait LineParser {
-    /// Parses the selected cells of the last line into `row`, which must be empty.
+    /// Parses the selected cells of the most recently read line into `row`, which must be empty.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
-    /// Parses the selected cells of the last line, as a sparse row if the format has such rows.
+    /// Parses the selected cells of the most recently read line, as a sparse row if the format has such rows.
     fn parse_row(&mut self, lines: &LineReader, row: &mut Row) -> Result<(), Error> {
         self.parse(lines, row.cleared())
     }
-    /// Appends the cells of the copied columns of the last parsed line.
+    /// Appends the cells of the copied columns of the most recently parsed line.
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
 

@@ -16,7 +16,7 @@ pub use jsonl::Jsonl;
 pub use libsvm::Libsvm;
 pub use lines::Lines;
 
-/// Parses the number in a cell, including NaN and infinity; `None` for text.
+/// Parses the number in a cell, including NaN and infinity. Returns `None` for text.
 fn number(cell: &[u8]) -> Option<f64> {
     cells::CellStyle::default().number(cell)
 }

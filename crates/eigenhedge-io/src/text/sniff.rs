@@ -78,7 +78,7 @@ fn numbers(lines: &[ByteRecord]) -> f64 {
     plain as f64 / cells.max(1) as f64
 }
 
-/// Returns the more frequent decimal separator; the point if both are equally frequent.
+/// Returns the more frequent decimal separator, or the point if both are equally frequent.
 fn decimal_of(lines: &[ByteRecord]) -> u8 {
     let (mut points, mut commas) = (0, 0);
     for cell in lines.iter().flatten() {

@@ -27,7 +27,7 @@ pub struct Journal {
     pub totals: MonitorTotals,
     /// First complete events, drifts and changes, at most 1000.
     pub listed: Vec<Occurrence>,
-    /// State of the monitor of each key, by position.
+    /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
     /// Data for charts, if a page was requested.
     pub(super) records: Option<Records>,
@@ -40,9 +40,9 @@ pub struct RowAt<'a> {
     pub number: u64,
     /// Cells of the row.
     pub cells: &'a [f64],
-    /// Time as written in the table; empty if unknown.
+    /// Time as written in the table, or an empty string if unknown.
     pub time: &'a str,
-    /// Time in seconds since 1970; `None` if unknown.
+    /// Time in seconds since 1970, or `None` if unknown.
     pub seconds: Option<f64>,
 }
 
@@ -106,7 +106,7 @@ impl Journal {
     }
 
     /// Passes a row to the monitor and records the result. `place` is the position of the key. A new key comes after
-    /// all others. If `accepts` is true and there are enough rows, the last rows become the reference.
+    /// all others. If `accepts` is true and there are enough rows, the most recent rows become the reference.
     pub fn step(
         &mut self,
         (place, key): (usize, &str),
@@ -214,7 +214,7 @@ impl Journal {
         found
     }
 
-    /// Records that the last rows of the monitor of a key became its reference, before row `next`.
+    /// Records that the most recent rows before row `next` became the reference of the monitor of a key.
     pub fn accepted(&mut self, place: usize, monitor: &Monitor, next: u64) {
         let Some(track) = self.tracks.get_mut(place) else { return };
         let before = track.totals;
@@ -226,7 +226,8 @@ impl Journal {
         self.list(&entry);
     }
 
-    /// Ends the ongoing event of a monitor at the end of the table. Returns its entry; `None` if no event is ongoing.
+    /// Ends the ongoing event of a monitor at the end of the table. Returns its entry, or `None` if no event is
+    /// ongoing.
     pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
         let before = monitor.totals();
         let event = monitor.close_event();

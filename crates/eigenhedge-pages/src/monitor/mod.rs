@@ -23,9 +23,9 @@ pub struct Facts {
     pub source: String,
     /// Names of the columns.
     pub columns: Vec<String>,
-    /// Name of the time column; `None` if there is none.
+    /// Name of the time column, or `None` if there is none.
     pub time: Option<String>,
-    /// Name of the key column; `None` for a single monitor.
+    /// Name of the key column, or `None` for a single monitor.
     pub by: Option<String>,
     /// Line of the file that contains the first row, if the file has lines.
     pub first_line: Option<u64>,
@@ -33,10 +33,10 @@ pub struct Facts {
     pub skipped: u64,
     /// Rule for the alarm limit.
     pub limit: Limit,
-    /// Origin of the reference; `None` if it is the first rows of the table.
+    /// Origin of the reference, or `None` if the reference consists of the first rows of the table.
     pub reference: Option<String>,
     /// Number of monitors in memory.
     pub in_memory: usize,
-    /// Number of warm-up rows, while the stream is running; `None` at its end.
+    /// Number of warm-up rows if the stream is still running, or `None` after its end.
     pub running: Option<u64>,
 }

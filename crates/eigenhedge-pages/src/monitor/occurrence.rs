@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 /// Times of the first and last row of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Times {
-    /// Time of the first row, as written in the table; empty if unknown.
+    /// Time of the first row, as written in the table. It is empty if unknown.
     pub start: String,
-    /// Time of the last row, as written in the table; empty if unknown.
+    /// Time of the last row, as written in the table. It is empty if unknown.
     pub end: String,
     /// Time of the first row in seconds since 1970, if known.
     pub seconds: Option<f64>,
@@ -21,7 +21,7 @@ pub struct Occurrence {
     /// Kind of entry: `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or `returned`
     /// for a drift, `accepted` for a new reference.
     pub kind: String,
-    /// Key of the monitor; empty without `--group-by`.
+    /// Key of the monitor. It is empty without `--group-by`.
     pub key: String,
     /// First row. For a change, the first row of the new level.
     pub start: u64,
@@ -35,7 +35,7 @@ pub struct Occurrence {
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Score at the peak of an event, or strength of a change; 0 for a drift.
+    /// Score at the peak of an event, or strength of a change. The value is 0 for a drift.
     pub strength: f64,
     /// Number of rows with an alarm.
     pub alarms: u64,

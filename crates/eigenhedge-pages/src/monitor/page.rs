@@ -147,7 +147,7 @@ impl Story<'_> {
     }
 }
 
-/// Returns the state of a monitor after its last row, as a word or phrase.
+/// Returns the state of a monitor after its most recent row, as a word or phrase.
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",

@@ -72,8 +72,8 @@ impl Records {
         Self { width, by_key, records: Vec::new() }
     }
 
-    /// Returns the record of the key at this position, and creates it if necessary. `None` beyond the first `KEYS`
-    /// keys.
+    /// Returns the record of the key at this position, and creates it if necessary. Returns `None` beyond the first
+    /// `KEYS` keys.
     pub fn of(&mut self, place: usize) -> Option<&mut Record> {
         let (points, cells) = if self.by_key { (KEY_POINTS, KEY_CELLS) } else { (POINTS, CELLS) };
         while self.records.len() <= place && self.records.len() < KEYS {
@@ -82,7 +82,7 @@ impl Records {
         self.records.get_mut(place)
     }
 
-    /// Returns the record at this position; `None` if there is none.
+    /// Returns the record at this position, or `None` if there is none.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
     }
@@ -112,7 +112,7 @@ impl Record {
         self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells) && self.signals.is_like(&other.signals)
     }
 
-    /// Records the last row that the monitor processed.
+    /// Records the row that the monitor processed most recently.
     pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, raw: &[f64], monitor: &Monitor) {
         let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
@@ -207,8 +207,8 @@ const SCORE: &str = "How unusual each row is compared with the reference. The da
                      with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
 const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
-/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the last drifts. Changes
-/// and drifts take at most a third each.
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the most recent drifts.
+/// Changes and drifts take at most a third each.
 fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
     let of = |is_change: bool, most: usize| {
         let mut all: Vec<&'a Occurrence> =

@@ -5,10 +5,10 @@ use eigenhedge::{Event, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// State of a monitor after its last row.
+/// State of a monitor after its most recent row.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Track {
-    /// Key of the monitor; empty if there is only one.
+    /// Key of the monitor. It is empty if there is only one.
     pub key: String,
     /// True once the monitor has received a row of this table.
     pub has_begun: bool,
@@ -24,22 +24,22 @@ pub struct Track {
     pub waiting_rows: u64,
     /// True if the monitor uses the reference shared by all keys.
     pub is_borrowed: bool,
-    /// Number of directions of the reference; `None` before there is a reference.
+    /// Number of directions of the reference, or `None` before there is a reference.
     pub directions: Option<usize>,
     /// Number of previous rows appended to each row.
     pub lags: usize,
     /// True if the differences between rows are scored too.
     pub has_differences: bool,
-    /// Alarm limit of the score; `None` before there is a reference.
+    /// Alarm limit of the score, or `None` before there is a reference.
     pub limit: Option<f64>,
-    /// First row of the ongoing drift; `None` if there is no drift.
+    /// First row of the ongoing drift, or `None` if there is no drift.
     pub drift_since: Option<u64>,
-    /// Ongoing event; `None` if there is no event.
+    /// Ongoing event, or `None` if there is no event.
     pub open: Option<Event>,
-    /// Row of the previous table at which the ongoing drift began, and the first row of this table; `None` if the drift
-    /// began in this table or there is none.
+    /// Row of the previous table at which the ongoing drift began, and the first row of this table. The value is `None`
+    /// if the drift began in this table or there is none.
     pub(super) carried: Option<(u64, u64)>,
-    /// Times of the start and of the report of the last drift.
+    /// Times of the start and of the report of the most recent drift.
     pub(super) drift: Times,
     /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
@@ -89,7 +89,7 @@ impl Track {
         if times.start.is_empty() { Times { end: times.end, ..self.drift.clone() } } else { times }
     }
 
-    /// Returns the ongoing event as an entry of the list; `None` if there is no event.
+    /// Returns the ongoing event as an entry of the list, or `None` if there is no event.
     pub(super) fn open_occurrence(&self, names: &[String]) -> Option<Occurrence> {
         self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names))
     }

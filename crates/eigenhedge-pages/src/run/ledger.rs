@@ -63,7 +63,7 @@ pub fn facts(summary: &Summary) -> Vec<Fact> {
     MEANINGS.iter().filter_map(line).collect()
 }
 
-/// Returns the table of the members of a portfolio; `None` if there are none.
+/// Returns the table of the members of a portfolio, or `None` if there are none.
 pub fn members(members: &[Member]) -> Option<Table> {
     let number = |value: f64| (readable(value), json!(value).to_string());
     let cells = |member: &Member| (member.name.clone(), number(member.weight), number(member.expected_loss));

@@ -46,9 +46,9 @@ pub struct Recorder {
     losses: Downsampler,
     /// First two coordinates of rows.
     plane: Downsampler,
-    /// Probabilities of being kept, highest first.
+    /// Probabilities that directions are kept, in descending order.
     kept: Downsampler,
-    /// Weights of the members of a portfolio; `None` for a single learner.
+    /// Weights of the members of a portfolio, or `None` for a single learner.
     weights: Option<Downsampler>,
     /// Rows with the largest losses.
     largest: TopK,
@@ -56,13 +56,13 @@ pub struct Recorder {
     checkpoints: Vec<Checkpoint>,
     /// Directions most likely to be kept, at some rows.
     looks: Vec<Look>,
-    /// Number of rows between recorded directions; `None` if none are recorded during the run.
+    /// Number of rows between recorded directions, or `None` if none are recorded during the run.
     look_stride: Option<u64>,
-    /// Number of rows between checkpoints; `None` if there are none during the run.
+    /// Number of rows between checkpoints, or `None` if there are none during the run.
     stride: Option<u64>,
     /// Leading directions, from which the best fixed subspace in hindsight is computed during the run.
     leading: LeadingDirections,
-    /// Time of each row, in seconds since 1970; `None` without a time column.
+    /// Time of each row, in seconds since 1970. The value is `None` without a time column.
     times: Option<Downsampler>,
     /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
@@ -235,12 +235,12 @@ impl Recorder {
         to_text(self)
     }
 
-    /// Reads a record written by [`Self::to_text`]. `None` if it does not fit the run.
+    /// Reads a record written by [`Self::to_text`]. Returns `None` if it does not fit the run.
     pub fn from_text(text: &str, run: &Model) -> Option<Self> {
         from_text(text).filter(|recorder: &Self| recorder.fits(run))
     }
 
-    /// Returns true if this record can be that of the run. Damaged records are rejected.
+    /// Returns true if this record may belong to the run. Returns false for a damaged record.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
         let curves = |recorder: &Self| {

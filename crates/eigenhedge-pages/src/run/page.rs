@@ -53,7 +53,7 @@ pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Su
 }
 
 /// Creates the page of an ongoing run after the row with this number. The loss of the best fixed subspace in hindsight
-/// is given as an interval. `None` before the first row whose loss counts.
+/// is given as an interval. Returns `None` before the first row whose loss counts.
 pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &Model, row: u64) -> Option<RunReport> {
     if run.totals().charged() == 0 {
         return None;
@@ -151,7 +151,7 @@ fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
 }
 
 impl Recorder {
-    /// Returns the number of rows whose loss counts, up to the last checkpoint.
+    /// Returns the number of rows whose loss counts, up to the most recent checkpoint.
     fn charged(&self) -> u64 {
         self.checkpoints.last().map_or(0, |checkpoint| checkpoint.rows)
     }
@@ -219,7 +219,7 @@ fn kept_share(recorder: &Recorder, run: &Model) -> Vec<Curve> {
     ]
 }
 
-/// Returns the directions during and at the end of the run; `None` for kernels.
+/// Returns the directions during and at the end of the run, or `None` for kernels.
 fn directions(heading: &Heading<'_>, recorder: &Recorder, run: &Model) -> Option<Directions> {
     let kept = run.spec().kept;
     let embedding = run.learner().clone().embedding(kept);

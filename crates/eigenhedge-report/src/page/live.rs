@@ -23,7 +23,7 @@ pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';
 pub struct Part {
     /// Name of the part, unique on the page.
     pub key: String,
-    /// Anchor of the section that contains the part; empty if the part is in no section.
+    /// Anchor of the section that contains the part. It is empty if the part is in no section.
     pub within: String,
     /// Markup and chart data, as a JSON object.
     pub json: String,

@@ -5,7 +5,7 @@
 //!
 //! [`Page::parts`] returns the parts of a page whose data still change (see [`live`]).
 //!
-//! Not done: a template language. The page is one format string, and every text in it passes through [`crate::escape`].
+//! No template language is used. The page is one format string, and every text in it passes through [`crate::escape`].
 
 mod data;
 pub mod live;
@@ -37,7 +37,7 @@ const STYLE: &str = include_str!("style.css");
 pub struct Page {
     /// Heading, and title of the window.
     pub title: String,
-    /// Line below the heading; may be empty.
+    /// Line below the heading. It may be empty.
     pub subtitle: String,
     /// Findings, one sentence or short paragraph each.
     pub summary: Vec<String>,
@@ -88,7 +88,7 @@ pub struct Tile {
     pub value: String,
     /// Short description of the number.
     pub label: String,
-    /// Number with all digits, shown on hover; may be empty.
+    /// Number with all digits, shown on hover. It may be empty.
     pub exact: String,
     /// Color of the number: `alarm`, `drift`, or empty.
     pub tone: String,
@@ -234,7 +234,7 @@ fn tile(tile: &Tile) -> String {
     format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }
 
-/// Returns an attribute that shows this text on hover; empty for an empty text.
+/// Returns an attribute that shows this text on hover, or an empty string for an empty text.
 fn pointed(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
 }

@@ -18,7 +18,7 @@ pub struct Overview {
     pub noun: String,
     /// Lines, in order.
     pub lines: Vec<OverviewLine>,
-    /// Sentence below the table; may be empty.
+    /// Sentence below the table. It may be empty.
     pub caption: String,
 }
 
@@ -27,7 +27,7 @@ pub struct Overview {
 pub struct OverviewLine {
     /// Name of the item.
     pub name: String,
-    /// Anchor to which the name links; empty for none.
+    /// Anchor to which the name links. It is empty if the name has no link.
     pub place: String,
     /// State of the item; `normal`, `alarm` and `drift` have colors.
     pub state: String,
@@ -37,7 +37,7 @@ pub struct OverviewLine {
     pub alarms: String,
     /// Number of drifts of the item.
     pub drifts: String,
-    /// Names of the columns that caused the last event.
+    /// Names of the columns that caused the most recent event.
     pub causes: String,
     /// Values of the sparkline.
     pub values: Vec<f64>,

@@ -12,11 +12,12 @@ pub struct Table {
     pub columns: Vec<String>,
     /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// Text shown on hover for each cell; empty for none.
+    /// Text shown on hover for each cell. An empty text is not shown. The list may be empty.
     pub exact: Vec<Vec<String>>,
-    /// Shade of each cell, from -1 to 1, with one color for each sign; NaN or empty for none.
+    /// Shade of each cell, from -1 to 1, with one color for each sign. A cell with the shade NaN has no color. The list
+    /// may be empty.
     pub shades: Vec<Vec<f64>>,
-    /// Sentence below the table; may be empty.
+    /// Sentence below the table. It may be empty.
     pub caption: String,
 }
 
@@ -66,7 +67,7 @@ impl Table {
     }
 }
 
-/// Returns the background style of a cell; empty if the shade is NaN.
+/// Returns the background style of a cell, or an empty string if the shade is NaN.
 fn shaded(shade: f64) -> String {
     if shade.is_nan() {
         return String::new();

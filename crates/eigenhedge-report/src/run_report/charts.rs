@@ -10,7 +10,7 @@ use crate::palette::TIMES;
 
 /// Maximum number of lines in a heat map.
 const LINES: usize = 16;
-/// Limit for a linear axis of losses: the largest loss per row, as a multiple of the median of the first curve.
+/// Largest loss per row for which the axis is linear, as a multiple of the median of the first curve.
 const FAR: f64 = 40.0;
 /// Minimum mean of a curve that is shown in a heat map.
 const WORTH: f64 = 0.002;

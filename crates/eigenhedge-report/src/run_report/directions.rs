@@ -30,7 +30,7 @@ pub struct Directions {
     /// Directions at the end of the run: unit vectors over the columns, in descending order of their probability of
     /// being kept.
     pub vectors: Vec<Vec<f64>>,
-    /// Share of the energy of all rows along each direction; may be empty.
+    /// Share of the energy of all rows along each direction. The list may be empty.
     pub shares: Vec<f64>,
     /// Directions during the run.
     pub looks: Vec<Look>,

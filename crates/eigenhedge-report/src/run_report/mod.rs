@@ -1,7 +1,8 @@
 //! Page of a run: the share kept, losses and comparators, directions and their change, members, outlying rows, and the
 //! complete summary, which is collapsed at first.
 //!
-//! The input is plain data. Curves of long runs come from [`Downsampler`]. Empty data has no plot and no table.
+//! The input is plain data. Curves of long runs come from [`Downsampler`]. For empty data, there is no plot and no
+//! table.
 
 mod charts;
 mod directions;
@@ -24,15 +25,15 @@ pub enum Best {
     Curve(Curve),
     /// Loss at a few rows.
     Points(Curve),
-    /// Interval that contains the loss.
+    /// Lower and upper bound on the loss, over the rows.
     Bracket {
         /// Name in the legend.
         name: String,
-        /// Number of each row.
+        /// Row number of each point of the bounds.
         rows: Vec<f64>,
-        /// Lower bound of the loss at each row.
+        /// Lower bound on the loss at each of these rows.
         low: Vec<f64>,
-        /// Upper bound of the loss at each row.
+        /// Upper bound on the loss at each of these rows.
         high: Vec<f64>,
     },
 }
@@ -66,7 +67,7 @@ pub struct Fact {
 pub struct RunReport {
     /// Heading.
     pub title: String,
-    /// Line below the heading; may be empty.
+    /// Line below the heading. It may be empty.
     pub subtitle: String,
     /// Sentences about facts that need attention.
     pub notes: Vec<String>,
@@ -78,23 +79,23 @@ pub struct RunReport {
     pub kept_share: Vec<Curve>,
     /// Loss per row in segments of rows. The curve of the learner comes first, then those of the comparators.
     pub loss_per_row: Vec<Curve>,
-    /// Total expected loss of the learner up to each row; `None` for no curve.
+    /// Total expected loss of the learner up to each row, or `None` for no curve.
     pub learner: Option<Curve>,
-    /// Total loss of the best fixed subspace in hindsight; `None` if unknown.
+    /// Total loss of the best fixed subspace in hindsight, or `None` if unknown.
     pub best: Option<Best>,
-    /// Total loss of random directions, without learning; `None` for no curve.
+    /// Total loss of random directions, without learning. The value is `None` for no curve.
     pub no_learning: Option<Curve>,
-    /// Upper bound on the total loss of the learner; `None` if there is no bound.
+    /// Upper bound on the total loss of the learner, or `None` if there is no bound.
     pub bound: Option<Curve>,
-    /// Regret per row: one curve, or the two bounds of an interval.
+    /// Regret per row: one curve, or a lower and an upper bound if it is not known exactly.
     pub regret_per_row: Vec<Curve>,
-    /// Kept directions at the end and during the run; `None` for kernels.
+    /// Kept directions at the end and during the run, or `None` for kernels.
     pub directions: Option<Directions>,
-    /// Probability over the rows that each direction is kept.
+    /// Probability that each direction is kept, as curves over the rows.
     pub kept: Vec<Curve>,
-    /// Weight of each member of a portfolio over the rows.
+    /// Weight of each member of a portfolio, as curves over the rows.
     pub weights: Vec<Curve>,
-    /// Loss of single rows, downsampled so that large losses remain; `None` for no plot.
+    /// Loss of single rows, downsampled so that large losses remain. The value is `None` for no plot.
     pub losses: Option<Curve>,
     /// Rows with the largest losses, in descending order.
     pub largest: Vec<Entry>,
@@ -106,10 +107,10 @@ pub struct RunReport {
     pub account: Vec<String>,
     /// Complete summary as a list of values.
     pub ledger: Vec<Fact>,
-    /// Table of the members of a portfolio; `None` for a single learner.
+    /// Table of the members of a portfolio, or `None` for a single learner.
     pub members: Option<Table>,
-    /// Times of some rows in seconds since 1970, in nondecreasing order; `None` if unknown. If times are known, the
-    /// horizontal axis shows them.
+    /// Times of some rows in seconds since 1970, in nondecreasing order. The value is `None` if the times are unknown.
+    /// If they are known, the horizontal axis shows them.
     pub times: Option<Curve>,
 }
 

@@ -8,7 +8,7 @@ pub const TITLE_SIZE: f64 = 15.0;
 /// Font size of other texts, in pixels.
 pub const TEXT_SIZE: f64 = 12.0;
 
-/// Returns a text element; empty for an empty text.
+/// Returns a text element, or an empty string for an empty text.
 pub fn label(colour: Colour, class: &str, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();

@@ -109,7 +109,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     format!("<path class=\"ink-stroke\" stroke=\"{}\" fill=\"none\" d=\"{rings}\"/>{names}", INK.light)
 }
 
-/// Returns a free rectangle next to a point for a label of this width; `None` if none fits in the plotting area.
+/// Returns a free rectangle next to a point for a label of this width, or `None` if none fits in the plotting area.
 fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &Frame) -> Option<Area> {
     let (width, height) = (width + 2.0, 15.0);
     let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];

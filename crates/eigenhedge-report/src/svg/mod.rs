@@ -3,7 +3,7 @@
 //! Colors are attributes, so that programs without style sheets show the light version. A style sheet inside the
 //! picture changes them on dark screens. Data is clipped only if the initial range leaves out some points.
 //!
-//! Not done: a plotting library. Existing libraries draw pixels or lack style sheets, so that dark screens, accessible
+//! No plotting library is used. Existing libraries draw pixels or lack style sheets, so that dark screens, accessible
 //! names and label placement would have to be added. The remaining drawing code is small.
 
 mod elements;

@@ -1,9 +1,9 @@
 //! The newest state of a page, and the browsers that show it.
 //!
 //! The program publishes a [`PageState`], which replaces the previous one. A browser that connects receives all parts.
-//! After that it receives the parts that changed since its last event. Parts inside a section are sent only to browsers
-//! that have the section open. [`Feed::wanted`] lists the open sections, so that the program need not compute the
-//! others.
+//! After that it receives the parts that have changed since its most recent event. Parts inside a section are sent only
+//! to browsers that have the section open. [`Feed::wanted`] lists the open sections, so that the program need not
+//! compute the others.
 
 use super::sse::{Event, Source};
 use eigenhedge_report::page::live::Part;
@@ -104,9 +104,9 @@ impl Feed {
         self.0.changed.notify_all();
     }
 
-    /// Subscribes a browser. `last_seen` is the id of the last event that the browser received. If it is the newest
-    /// state and no section is open, that state is not sent again. Returns `None` if [`WATCHERS`] browsers are already
-    /// connected.
+    /// Subscribes a browser. `last_seen` is the id of the most recent event that the browser received. If this event
+    /// contained the newest state and no section is open, the state is not sent again. Returns `None` if [`WATCHERS`]
+    /// browsers are already connected.
     pub fn subscribe(&self, last_seen: Option<&str>, open: impl IntoIterator<Item = String>) -> Option<Subscription> {
         let open: BTreeSet<String> = open.into_iter().filter(|place| place.len() <= NAME).take(OPEN).collect();
         let mut interest = self.interest();
@@ -148,7 +148,7 @@ pub struct Subscription {
     feed: Feed,
     states: watch::Receiver<(u64, Arc<PageState>)>,
     open: BTreeSet<String>,
-    /// Last state that was sent.
+    /// Most recently sent state.
     sent: Option<Arc<PageState>>,
 }
 

@@ -54,7 +54,7 @@ pub fn respond(source: impl Source, shutdown: Shutdown) -> Response {
     sse::Sse::new(events).keep_alive(sse::KeepAlive::new().interval(HEARTBEAT).text("alive")).into_response()
 }
 
-/// Returns the id of the last event that the client received, or `None` on a first connection.
+/// Returns the id of the most recent event that the client received, or `None` on a first connection.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("last-event-id").and_then(|id| id.to_str().ok())
 }

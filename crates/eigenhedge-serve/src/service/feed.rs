@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
-    /// Id of a notice. `None` for a point, because points are not sent again after a reconnect.
+    /// Id of a notice, or `None` for a point, because points are not sent again after a reconnect.
     pub id: Option<u64>,
     /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
@@ -50,7 +50,7 @@ struct State {
     /// True if a monitor is in drift.
     in_drift: bool,
     next_point: Instant,
-    /// Number of rows since the last point.
+    /// Number of rows since the most recent point.
     rows: u64,
     loss: f64,
     alarms: u64,
@@ -86,7 +86,8 @@ impl Feed {
         state.in_drift = engine.is_drifting();
     }
 
-    /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the last one.
+    /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the most recent
+    /// point.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         if engine.notices().count > before {
@@ -137,7 +138,7 @@ impl Feed {
         Some((before, receiver))
     }
 
-    /// Returns the scores or losses of the last `most` rows.
+    /// Returns the scores or losses of the most recent rows, at most `most`.
     pub fn recent(&self, most: usize) -> Vec<f64> {
         let state = self.lock();
         state.values.iter().rev().take(most).rev().copied().collect()

@@ -57,7 +57,7 @@ fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     if origin.is_some() && origin != text(header::HOST) { Err(refused(Refusal::Origin)) } else { Ok(()) }
 }
 
-/// Returns the scope that a request needs. `None` for pages, whose data is protected, and other public paths.
+/// Returns the scope that a request needs, or `None` for a public path. The pages are public, but their data is not.
 pub fn scope(method: &Method, path: &str) -> Option<Scope> {
     let end = path.rsplit('/').next().unwrap_or("");
     match (method, path) {

@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-/// Returns the resident memory of the process in bytes. `None` if the system does not report it.
+/// Returns the resident memory of the process in bytes, or `None` if the system does not report it.
 pub fn resident() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -24,7 +24,7 @@ pub struct StreamOptions {
     pub given: Map<String, Value>,
     /// Learner and its options.
     pub learner: Learner,
-    /// Name of the key column. `None` for a single learner.
+    /// Name of the key column, or `None` for a single learner.
     pub by: Option<String>,
     /// Method of scaling the columns of a model.
     pub standardize: Standardize,
@@ -162,7 +162,7 @@ fn must(name: &str, rule: &str, found: &str) -> Problem {
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
-    /// Returns a string, number or boolean as text. `None` if the option is absent.
+    /// Returns a string, number or boolean as text. Returns `None` if the option is absent.
     fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),

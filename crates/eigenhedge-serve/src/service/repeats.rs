@@ -59,8 +59,9 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Returns the answer to a repeated request. Marks a new key as running and returns `None`. Returns `Err` if the
-    /// first request is still running, had another body, or its answer is no longer stored.
+    /// Looks up the key of a request. If the request is repeated, returns the answer to the first one. If the key is
+    /// new, marks it as running and returns `None`. Returns `Err` if the first request is still running or had another
+    /// body, or if its answer is no longer stored.
     pub fn begin(&mut self, request: &RequestKey) -> Result<Option<Reply>, Problem> {
         match self.states.get(&request.key) {
             Some((digest, _)) if *digest != request.digest => {

@@ -61,9 +61,9 @@ pub struct Rows {
     pub cells: Vec<f64>,
     /// Cells that are copied to the answers, as strings, row after row.
     pub texts: Vec<String>,
-    /// Times of the rows in seconds since 1970. NaN if unknown. Empty without a time column.
+    /// Times of the rows in seconds since 1970, with NaN for unknown times. The list is empty without a time column.
     pub times: Vec<f64>,
-    /// Position of each row in the request, counted from 0. Empty unless bad rows were skipped.
+    /// Position of each row in the request, counted from 0. The list is empty unless bad rows were skipped.
     pub numbers: Vec<u64>,
     /// Number of rows in the request, including bad ones.
     pub read: u64,
@@ -157,7 +157,7 @@ fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     Problem::unsound(format!("{error:#}")).at(row, error.column())
 }
 
-/// Converts JSON to one row per line. The body is a single row (an object, or an array of scalars) or an
+/// Converts a JSON body to lines with one row each. The body is a single row (an object, or an array of scalars) or an
 /// array of rows.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)

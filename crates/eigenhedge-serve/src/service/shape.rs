@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// Columns of a stream, which its first row determines.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Names of the numeric columns. `None` if they have no names.
+    /// Names of the numeric columns, or `None` if they have no names.
     pub names: Option<Vec<String>>,
     /// Number of values per row.
     pub width: usize,
     /// Names of the columns whose cells are copied to the answers. The time column, if there is one, comes first.
     pub kept: Vec<String>,
-    /// Position of the key column in `kept`. `None` if there is no key column.
+    /// Position of the key column in `kept`, or `None` if there is no key column.
     pub key: Option<usize>,
     /// True if there is a time column.
     pub has_time: bool,
@@ -22,7 +22,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the selector that finds the time column in later requests. `None` if there is no time column.
+    /// Returns the selector that finds the time column in later requests, or `None` if there is no time column.
     pub fn time(&self) -> Option<Selector> {
         let name = self.kept.first().filter(|_| self.has_time)?;
         Some(if self.names.is_some() { Selector::Name(name.clone()) } else { Selector::from_text(name) })

@@ -74,7 +74,7 @@ struct Inbox {
 #[derive(Default)]
 struct Slot {
     engine: Option<Engine>,
-    /// Log position of the last applied order.
+    /// Log position of the most recently applied order.
     applied: u64,
     log_bytes: u64,
     snapshot_bytes: u64,
@@ -202,7 +202,7 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Writes a snapshot if there have been orders since the last one. Waits until it is durable.
+    /// Writes a snapshot if there have been orders since the previous one. Waits until the snapshot is durable.
     pub async fn save(self: &Arc<Self>) {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
@@ -271,7 +271,7 @@ impl Slot {
         }
     }
 
-    /// Reads the last snapshot and replays the orders after it.
+    /// Reads the most recent snapshot and replays the orders after it.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<(), String> {
         let Shared { store, places, .. } = &*handle.shared;
         *self = Self::default();

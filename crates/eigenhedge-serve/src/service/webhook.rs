@@ -2,8 +2,8 @@
 //!
 //! Each allowed host has a thread and a queue of bounded length. Streams never wait, and an unresponsive host does not
 //! delay the others. A failed notice is sent again after a pause, which doubles each time. A notice is dropped and
-//! logged if the queue is full or it failed too often. The queues are not saved, but the events of the stream contain
-//! all notices.
+//! logged if the queue is full or if sending it failed too often. The queues are not saved, but the events of the
+//! stream contain all notices.
 
 use super::log::event;
 use super::problem::Problem;

@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 
 const PROGRAM: &str = "/usr/bin/eigenhedge";
 
-/// Installs the package, runs the program as a user would, and removes the package. Skipped without root or apt-get.
+/// Installs the package, runs the program as a user would, and removes the package. Without root or apt-get, the trial
+/// is skipped.
 pub fn install(root: &Path) -> Result<String, String> {
     let package = with_ending(&root.join("target/dist"), ".deb")?;
     if output(Command::new("id").arg("-u"))?.trim() != "0" || Command::new("apt-get").arg("--version").output().is_err()

@@ -65,7 +65,7 @@ fn import_seconds(environment: &Path) -> Result<f64, String> {
     (0..5).map(|_| once()).try_fold(f64::INFINITY, |least, seconds| Ok(least.min(seconds?)))
 }
 
-/// Returns an interpreter of this version, from pyenv or from the search path. `None` if there is none.
+/// Returns an interpreter of this version, from pyenv or from the search path. Returns `None` if there is none.
 fn interpreter(version: &str) -> Option<PathBuf> {
     let home = PathBuf::from(std::env::var_os("HOME")?);
     let pyenv = std::env::var_os("PYENV_ROOT").map_or_else(|| home.join(".pyenv"), PathBuf::from).join("versions");

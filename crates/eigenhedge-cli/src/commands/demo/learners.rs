@@ -11,7 +11,7 @@ pub const KEPT: usize = 2;
 
 /// Name of the portfolio.
 pub const AUTO: &str = "auto";
-/// Name of tracking that follows changes.
+/// Name of tracking with fixed share, which follows changes.
 pub const FOLLOWING: &str = "tracking + fixed share";
 /// Name of tracking without mixing.
 pub const STEADY: &str = "tracking";

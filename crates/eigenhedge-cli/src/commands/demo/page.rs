@@ -46,8 +46,8 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     })
 }
 
-/// Generates points around a line that is fixed, then rotates, then is fixed again, with the line to which `auto`
-/// commits before each point.
+/// Generates points around a line that is fixed, then rotates, then is fixed again. Also computes the line to which
+/// `auto` commits before each point.
 fn steps(seed: u64) -> Result<Steps> {
     let mut random = Random::seeded(seed);
     let rows: Vec<[f64; 2]> = (0..3 * PART)

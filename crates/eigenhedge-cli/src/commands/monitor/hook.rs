@@ -22,10 +22,10 @@ const BLINK: Duration = Duration::from_millis(20);
 pub struct Notice<'a> {
     /// Kind: `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
     pub kind: &'a str,
-    /// Key of the monitor. Empty without `--group-by`.
+    /// Key of the monitor. It is empty without `--group-by`.
     pub key: &'a str,
     pub row: u64,
-    /// Time of the row as written in the table. Empty without a time column.
+    /// Time of the row as written in the table. It is empty without a time column.
     pub time: &'a str,
     pub score: Option<f64>,
     /// Main causes: columns with their shares of the squared deviations.

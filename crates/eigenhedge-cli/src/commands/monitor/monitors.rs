@@ -23,7 +23,7 @@ pub struct Monitors<'a> {
     /// Monitors by key. Without `--group-by` there is a single one, with an empty key. The shared monitor
     /// learns the first rows of all keys, and keys with few rows borrow its reference.
     pub(super) fleet: Fleet<Monitor>,
-    /// Index of the key among the copied columns; `None` without `--group-by`.
+    /// Index of the key among the copied columns, or `None` without `--group-by`.
     pub(super) key: Option<usize>,
     pub(super) has_times: bool,
     pub(super) answers: Answers,
@@ -136,7 +136,7 @@ impl Monitors<'_> {
         }
     }
 
-    /// Returns the key and the time of a row as text; empty if there is none.
+    /// Returns the key and the time of a row as text. Each is empty if its column is missing.
     fn key_and_time<'r>(&self, row: &'r Delivered) -> (&'r str, &'r str) {
         (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
     }
@@ -174,8 +174,8 @@ impl Monitors<'_> {
         !self.watched().journal.tracks.iter().any(|track| track.is_ready)
     }
 
-    /// Returns a warm-up length with which a table that is too short can be read again; `None` if that would
-    /// not help.
+    /// Returns a warm-up length with which a table that is too short can be read again, or `None` if that would not
+    /// help.
     ///
     /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is
     /// the given length.

@@ -66,7 +66,7 @@ pub struct Total {
     expected_loss: f64,
     loss: f64,
     kept_energy: f64,
-    /// Sum of the best losses of all keys. `None` if the best loss of a key is unknown.
+    /// Sum of the best losses of all keys, or `None` if the best loss of a key is unknown.
     best_loss: Option<f64>,
     seconds: f64,
 }

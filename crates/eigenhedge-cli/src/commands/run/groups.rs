@@ -36,8 +36,9 @@ pub struct ModelsByKey<'a> {
 
 /// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
-/// Minimum and maximum number of rows in a block.
+/// Minimum number of rows in a block.
 const FEWEST_ROWS: usize = 256;
+/// Maximum number of rows in a block.
 const MOST_ROWS: usize = 65_536;
 /// Maximum number of values in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;
@@ -101,7 +102,8 @@ impl Engine for ModelsByKey<'_> {
         self.rows
     }
 
-    /// Returns one for a pipe. Otherwise there are several rows per key, so that a model stays in the cache.
+    /// Returns the number of rows in a block. It is one for a pipe. Otherwise there are several rows per key, so that a
+    /// model stays in the cache.
     fn block_rows(&self) -> usize {
         if !self.plan.source.is_regular() {
             return 1;

@@ -39,7 +39,7 @@ pub struct OneModel<'a> {
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
-    /// Number of the last row.
+    /// Number of the most recent row.
     pub row: u64,
 }
 
@@ -290,7 +290,7 @@ impl Lot {
 
 /// Maximum number of rows in a block, unless the learner benefits from larger blocks.
 const MOST_ROWS: usize = 256;
-/// Maximum number of values in a block, with the same exception.
+/// Maximum number of values in a block, unless the learner benefits from larger blocks.
 const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);

@@ -42,8 +42,8 @@ impl RunState {
 /// State of a run in a snapshot.
 pub type SavedRun = ResumeState<RunState>;
 
-/// Reads the state of a run from the bytes of the snapshot at `path`. Returns an error if an option that affects the results
-/// differs from the saved value. Also returns the present options.
+/// Reads the state of a run from the bytes of the snapshot at `path`. Also returns the present options. Returns an
+/// error if an option that affects the results differs from the saved value.
 pub fn saved_run(
     bytes: &[u8],
     path: &Path,
@@ -89,8 +89,7 @@ pub fn in_effect(setup: &Setup) -> Result<Options> {
     Ok(options)
 }
 
-/// Returns the options of a saved model by name. They are those that `run` has saved, or else those of the
-/// learner.
+/// Returns the options of a saved model by name: those that `run` has saved, or else those of the learner.
 pub fn saved_options(model: &Model, resume_state: &[u8]) -> Result<Options> {
     let saved = serde_json::from_slice(resume_state).ok();
     match saved.and_then(|mut saved: Value| saved.get_mut("options").map(Value::take)) {

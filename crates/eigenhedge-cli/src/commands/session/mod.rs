@@ -88,8 +88,7 @@ impl<'a, E: Engine> Session<'a, E> {
         self.before + self.start.elapsed()
     }
 
-    /// Learns the rest of the table and saves a snapshot. Returns false if the results must not be completed, because there
-    /// are none or because the run can be resumed.
+    /// Learns the rest of the table and saves a snapshot. Returns the reason why the session ended.
     pub fn learn(&mut self, quiet: bool, answers: &Target, signal: &StopSignal) -> Result<Outcome> {
         let mut progress = Progress::new(quiet, answers, self.engine.rows());
         let ended = self.learn_rows(&mut progress, signal);

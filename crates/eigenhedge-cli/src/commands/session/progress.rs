@@ -17,7 +17,7 @@ pub struct Progress {
     next: Instant,
     /// Number of rows in earlier parts of the run.
     before: u64,
-    /// Number of rows at the last check of the clock.
+    /// Number of rows at the most recent check of the clock.
     looked: u64,
 }
 

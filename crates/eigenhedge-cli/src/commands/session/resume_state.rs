@@ -88,7 +88,7 @@ impl<T> ResumeState<T> {
 /// Name under which the first row is saved with the options.
 pub const FIRST_ROW: &str = "first row";
 
-/// Returns a hash of the first row, which identifies the table; `None` for a pipe or an empty table.
+/// Returns a hash of the first row, which identifies the table. Returns `None` for a pipe or an empty table.
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn first_row(source: &Source, layout: &Layout, reading: Option<Reading>) -> Option<String> {

@@ -29,7 +29,7 @@ pub fn waits(snapshot: Option<&Path>, rows: u64, ended: bool) -> bool {
     }
 }
 
-/// Returns the opened session; `None` if a signal has stopped its opening, which is reported.
+/// Returns the opened session. If a signal has stopped its opening, reports this and returns `None`.
 pub fn unless_stopped<T>(signal: &StopSignal, opened: Result<T>) -> Result<Option<T>> {
     match opened {
         Err(_) if signal.to_stop() => {

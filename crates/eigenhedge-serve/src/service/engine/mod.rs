@@ -168,7 +168,7 @@ impl Engine {
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))
     }
 
-    /// Adapts the limit on members in memory to the size of the last row's member.
+    /// Adapts the limit on members in memory to the size of the member of the most recent row.
     fn look_at_memory(&mut self, rows: &Rows) {
         let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
         let Some(learner) = &mut self.learner else { return };

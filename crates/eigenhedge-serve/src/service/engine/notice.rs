@@ -13,13 +13,14 @@ pub struct Notice {
     /// Kind: `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when it ends,
     /// `rise` or `fall` when the level of the score changes, `accepted` for a new reference.
     pub kind: String,
-    /// Key of the monitor. Empty for a single monitor.
+    /// Key of the monitor. It is empty for a single monitor.
     pub key: String,
     /// Number of the row in the stream, counted from 0.
     pub row: u64,
-    /// Time of the row, as in the table. Empty if there is no time column.
+    /// Time of the row, as in the table. It is empty if there is no time column.
     pub time: String,
-    /// Score of the row. `None` if it is not finite, or for a reference that was accepted on request.
+    /// Score of the row, or `None` if the score is not finite or the notice is about a reference that was accepted on
+    /// request.
     pub score: Option<f64>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,

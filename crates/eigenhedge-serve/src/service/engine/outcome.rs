@@ -33,13 +33,13 @@ pub struct Outcome {
     pub answers: Vec<u8>,
     /// Number of rows learned.
     pub learned: u64,
-    /// Number of rows with an alarm. 0 for models.
+    /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
-    /// Total expected loss of the rows. 0 for monitors.
+    /// Total expected loss of the rows, or 0 for monitors.
     pub loss: f64,
-    /// Losses or scores of the last rows, for a sparkline.
+    /// Losses or scores of the most recent rows, for a sparkline.
     pub values: VecDeque<f64>,
-    /// Score of the last row. `None` for models, or if the score is not finite.
+    /// Score of the last row of the request, or `None` for models and for a score that is not finite.
     pub score: Option<f64>,
     /// Problem of the request or of its first rejected row.
     pub refused: Option<Problem>,
@@ -59,7 +59,8 @@ impl Outcome {
         }
     }
 
-    /// Appends an error line for a rejected row. `row` counts in the stream, `in_request` in the request.
+    /// Appends an error line for a rejected row. `row` is its number in the stream, and `in_request` is its number in
+    /// the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": sentence });
         self.answers.extend_from_slice(line.to_string().as_bytes());

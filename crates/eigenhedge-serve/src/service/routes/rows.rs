@@ -113,8 +113,8 @@ pub fn take_memory(app: &App, bytes: usize) -> Result<OwnedSemaphorePermit, Prob
     })
 }
 
-/// Waits until the stream is loaded from the store. An order that is logged during loading would be replayed as part of
-/// it, and its request would get no answer.
+/// Waits until the stream is loaded from the store. An order that is logged during loading would be replayed during
+/// loading, and its request would get no answer.
 pub async fn wait_for_load(handle: &Arc<Handle>) -> Result<(), Problem> {
     if handle.is_loaded() { Ok(()) } else { handle.ask(|_| Ok(())).await }
 }

@@ -136,7 +136,7 @@ pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: H
 struct Listener {
     before: VecDeque<FeedEvent>,
     receiver: Receiver<FeedEvent>,
-    /// Id of the last notice that was sent.
+    /// Id of the most recently sent notice.
     last: u64,
     handle: Arc<Handle>,
 }

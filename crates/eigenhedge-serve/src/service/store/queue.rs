@@ -78,7 +78,7 @@ impl StoreQueue {
         (Self { sender, counts }, thread)
     }
 
-    /// Submits a change. Returns the change if the queue is full or the writer has stopped.
+    /// Submits a change. If the queue is full or the writer has stopped, returns the change as an error.
     pub fn send(&self, op: Op) -> Result<(), Op> {
         self.sender.try_send(op).map_err(|refused| refused.into_inner())
     }
@@ -150,8 +150,8 @@ impl Writer {
     }
 }
 
-/// Writes a change. Returns the log position of an order or a snapshot and 0 for other changes, or a problem if the
-/// stream was deleted.
+/// Writes a change. Returns the log position of an order or a snapshot, and 0 for other changes. Returns a problem if
+/// the stream was deleted.
 fn apply(
     write: &WriteTransaction,
     action: &mut Action,
