@@ -78,7 +78,7 @@ impl Best {
         }
     }
 
-    /// Returns the loss if it is exact; `None` for an interval.
+    /// Returns the loss if it is exact, or `None` for an interval.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 pub struct BestSubspace {
     /// Scatter of the rows whose losses count.
     charged: RunningScatter,
-    /// Scatter of the rows that count for energies but not for losses; `None` if there are none. A single first row
+    /// Scatter of the rows that count for energies but not for losses, or `None` if there are none. A single first row
     /// that only sets the center is not included. It is the base of the mean.
     uncharged: Option<Box<RunningScatter>>,
 }
@@ -65,7 +65,7 @@ impl BestSubspace {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
 
-    /// Returns the mean of the rows whose losses count; `None` without centering.
+    /// Returns the mean of the rows whose losses count, or `None` without centering.
     pub(super) fn mean(&self) -> Option<&Mean> {
         self.charged.mean()
     }
@@ -93,8 +93,8 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Removes and returns the rows whose losses do not count, including the base of the mean. `None` if there are
-    /// none.
+    /// Removes and returns the rows whose losses do not count, including the base of the mean. Returns `None` if there
+    /// are none.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();

@@ -29,7 +29,7 @@ pub struct FeatureRows {
     full: bool,
     /// Total number of stored values.
     numbers: usize,
-    /// Base row, whose loss does not count; `None` if it was not set or rows are not centered.
+    /// Base row, whose loss does not count. It is `None` if it was not set or rows are not centered.
     base: Option<Vec<f64>>,
 }
 
@@ -67,8 +67,8 @@ impl FeatureRows {
     }
 
     /// Returns the mean squared distance of the features of the rows from those of the base row. It is an upper bound
-    /// on the squared distance of the mean of the features. `None` without a base row, or if there were too many rows
-    /// to store.
+    /// on the squared distance of the mean of the features. Returns `None` without a base row, or if there were too
+    /// many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));
@@ -95,7 +95,7 @@ impl FeatureRows {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace; `None` if there were too many rows.
+    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;

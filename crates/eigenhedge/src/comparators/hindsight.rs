@@ -107,8 +107,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance of the mean of all rows from the base. `None` without centering,
-    /// or if there were too many rows to store.
+    /// Returns an upper bound on the squared distance of the mean of all rows from the base. Returns `None` without
+    /// centering, or if there were too many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -151,7 +151,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace; `None` if there were too many rows.
+    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -161,7 +161,7 @@ impl Hindsight {
     }
 
     /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. The search starts
-    /// from the directions of the previous call. `None` for features.
+    /// from the directions of the previous call. Returns `None` for features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
@@ -170,8 +170,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if the energies are not
-    /// known exactly.
+    /// Returns the energy of the rows along each of these unit vectors, and in total. Returns `None` if the energies
+    /// are not known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
@@ -179,8 +179,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of the rows whose losses count. `None` without centering, for features, or before the first
-    /// row.
+    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for features, or before the
+    /// first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// Approximate leading directions of all rows, reused between evaluations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LeadingDirections {
-    /// Orthonormal directions; empty before the first evaluation.
+    /// Orthonormal directions. The list is empty before the first evaluation.
     basis: Matrix,
 }
 
@@ -69,8 +69,7 @@ impl LeadingDirections {
         best
     }
 
-    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss; `None` on
-    /// overflow.
+    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss, or `None` on overflow.
     fn pass(&mut self, scatter: &Matrix, kept: usize) -> Option<(f64, f64)> {
         let (mut product, mut small, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
         symmetric_times(&mut product, scatter, &self.basis);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// of the rows from the origin. Later steps are not affected by a large distance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// Base point, usually the first row; empty before the first row.
+    /// Base point, usually the first row. The list is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
     /// Total weight of the rows.
@@ -63,14 +63,14 @@ impl Mean {
         }
     }
 
-    /// Returns the displacement from this mean to another; `None` if either has no rows.
+    /// Returns the displacement from this mean to another, or `None` if either has no rows.
     fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows:
-    /// `√(s t/(s + t)) (m' - m)` for total weights s and t. `None` if either has no rows.
+    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows: `√(s t/(s
+    /// + t)) (m' - m)` for total weights s and t. Returns `None` if either has no rows.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
         let mut way = self.way_to(other)?;
@@ -79,7 +79,7 @@ impl Mean {
     }
 
     /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter, as
-    /// [`Self::between`] does. `None` if either set has no rows.
+    /// [`Self::between`] does. Returns `None` if either set has no rows.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -94,13 +94,13 @@ impl Mean {
         between
     }
 
-    /// Returns the vector that the base row would add to the scatter; `None` if the base row counts in the mean.
+    /// Returns the vector that the base row would add to the scatter, or `None` if the base row counts in the mean.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Returns the base row if the mean does not include it, and marks it as included. `None` otherwise.
+    /// Returns the base row if the mean does not include it, and marks it as included. Returns `None` otherwise.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
@@ -115,7 +115,7 @@ impl Mean {
         self.weight
     }
 
-    /// Returns the mean; `None` before the first row.
+    /// Returns the mean, or `None` before the first row.
     pub fn value(&self) -> Option<Vec<f64>> {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }

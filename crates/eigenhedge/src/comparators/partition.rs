@@ -38,9 +38,8 @@ pub struct Partition {
     pub cuts: Vec<usize>,
 }
 
-/// Returns the total loss of the best subspaces of the segments between given cuts. The cuts are ascending
-/// indices of the first rows of all segments except the first. `None` if the rows are too long for
-/// [`BestSubspace`].
+/// Returns the total loss of the best subspaces of the segments between given cuts. The cuts are ascending indices of
+/// the first rows of all segments except the first. Returns `None` if the rows are too long for [`BestSubspace`].
 ///
 /// ```
 /// use eigenhedge::comparators::partition::between;

@@ -75,7 +75,7 @@ pub(super) struct Working {
     pub(super) rotation: Matrix,
     block: Matrix,
     pub(super) cells: Cells,
-    /// Shift of the pending rows; `None` if unknown.
+    /// Shift of the pending rows, or `None` if unknown.
     pub(super) shift: Option<Cells>,
 }
 

@@ -56,7 +56,7 @@ pub struct Fleet<T> {
     slots: Vec<Slot<T>>,
     /// Maximum number of members in memory.
     most: usize,
-    /// Store for the other members; `None` if all members stay in memory.
+    /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
     /// True if coordinates are read after every row.
@@ -146,7 +146,7 @@ impl<T: FleetMember> Fleet<T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that learns the rows of all keys, mutably; `None` if there is none.
+    /// Returns the member that learns the rows of all keys, mutably. Returns `None` if there is none.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -156,7 +156,7 @@ impl<T: FleetMember> Fleet<T> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Returns the position of a key among all keys; `None` for an unknown key.
+    /// Returns the position of a key among all keys, or `None` for an unknown key.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }
@@ -222,7 +222,7 @@ impl<T: FleetMember> Fleet<T> {
         }
     }
 
-    /// Returns a copy of the member of a key, with the names of the columns; `None` for an unknown key.
+    /// Returns a copy of the member of a key, with the names of the columns. Returns `None` for an unknown key.
     pub fn get(&mut self, key: &str) -> Result<Option<T>, Error> {
         let Some(position) = self.positions.get(key).copied() else { return Ok(None) };
         let mut member = match self.places[position] {

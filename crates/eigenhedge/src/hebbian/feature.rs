@@ -37,9 +37,9 @@ pub struct FeatureWeights<D> {
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center over the atoms; empty until there is a center.
+    /// Coefficients μ of the center over the atoms. The list is empty until there is a center.
     center: Vec<f64>,
-    /// Inner products of the center with the atoms; empty until there is a center.
+    /// Inner products of the center with the atoms. The list is empty until there is a center.
     image: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -101,7 +101,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the coefficients of the center, and its inner products with the atoms. `None` if the center is
+    /// Returns the coefficients of the center, and its inner products with the atoms. Returns `None` if the center is
     /// the origin.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
@@ -113,7 +113,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.forgotten
     }
 
-    /// Adds the loaded point as an atom with zero weight. Returns its index; `None` if its features are zero.
+    /// Adds the loaded point as an atom with zero weight. Returns its index, or `None` if its features are zero.
     fn admit(&mut self, point: &D::Point) -> Option<usize> {
         let Working { row, square, atom, .. } = &mut self.scratch.0;
         if atom.is_some() || *square == 0.0 {

@@ -76,9 +76,9 @@ pub struct Params {
     pub rate: Rate,
     /// Bound on the norms of rows, given or estimated. Step sizes are relative to its square.
     pub norm_bound: NormBound,
-    /// Center to subtract; `None` for no centering.
+    /// Center to subtract, or `None` for no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows; `None` for no limit.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. It is `None` for no limit.
     pub clip: Option<f64>,
 }
 
@@ -272,19 +272,19 @@ impl<W: Weights> Hebbian<W> {
         self.clip.clipped()
     }
 
-    /// Returns the squared norm of the last checked row, after centering.
+    /// Returns the squared norm of the most recent checked row, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the inner products of the last row with the weight vectors, as they were before the update.
+    /// Returns the inner products of the most recent row with the weight vectors, as they were before the update.
     pub fn outputs(&self) -> &[f64] {
         &self.scratch.0.outputs
     }
 
-    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors, as they were before the
-    /// update. Vector p is in the span of the first p directions of the frame, and its coordinate along direction p is
-    /// positive.
+    /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors, as they were
+    /// before the update. Vector p is in the span of the first p directions of the frame, and its coordinate along
+    /// direction p is positive.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

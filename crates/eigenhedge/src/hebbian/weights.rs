@@ -12,7 +12,7 @@ pub trait Weights {
     /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Returns the maximum number of vectors; `None` if unlimited.
+    /// Returns the maximum number of vectors, or `None` if unlimited.
     fn most(&self) -> Option<usize> {
         None
     }

@@ -180,7 +180,7 @@ impl AnyLearner {
         delegate!(self, learner => &mut **learner)
     }
 
-    /// Returns the portfolio over plain rows; `None` for kernel features and Hebbian learners.
+    /// Returns the portfolio over plain rows, or `None` for kernel features and Hebbian learners.
     pub(super) fn plain_mut(&mut self) -> Option<&mut Portfolio<Ambient>> {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
@@ -190,12 +190,13 @@ impl AnyLearner {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the last row after centering. A portfolio uses the center of the chosen member.
+    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
+    /// member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
 
-    /// Returns the members of a portfolio; empty for a single learner.
+    /// Returns the members of a portfolio. The list is empty for a single learner.
     pub fn members(&self) -> Vec<Member> {
         self.inside().members()
     }

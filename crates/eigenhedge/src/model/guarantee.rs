@@ -47,7 +47,7 @@ pub struct BoundInputs {
     /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
     /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
-    /// is the first row if that row only sets the center. `None` if the distance is unknown.
+    /// is the first row if that row only sets the center. It is `None` if the distance is unknown.
     pub offset: Option<f64>,
     /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,

@@ -66,7 +66,8 @@ pub struct Model {
     /// its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program in its own format; empty if there is none. The next row clears the state.
+    /// State of the calling program in its own format. The list is empty if there is none. The next row clears the
+    /// state.
     pub resume_state: Vec<u8>,
     /// Last row that had missing cells, after they were filled in.
     #[serde(skip)]
@@ -79,7 +80,7 @@ pub struct Model {
 struct Working {
     /// True if aligned coordinates are computed for every row.
     aligns: bool,
-    /// Coordinates of the last row.
+    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
     /// True if the projection of every row is computed.
     reconstructs: bool,
@@ -88,7 +89,7 @@ struct Working {
     scaled: Vec<f64>,
     /// Rows of a block in standard units.
     block: Vec<Vec<f64>>,
-    /// Embedding of the learned state, cached until the next row; `None` if not computed yet.
+    /// Embedding of the learned state, cached until the next row. It is `None` if not computed yet.
     frozen: Option<Box<Embedding>>,
 }
 
@@ -101,8 +102,7 @@ pub struct Comparators {
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
-    /// Maximum number of segments of the best partitions; 0 for no partitions. Rows are stored
-    /// ([`Partitions`]).
+    /// Maximum number of segments of the best partitions, or 0 for no partitions. Rows are stored ([`Partitions`]).
     pub segments: usize,
 }
 
@@ -311,14 +311,14 @@ impl Model {
         rows
     }
 
-    /// Returns the coordinates of the last row, padded with zeros. They refer to the directions drawn for the
+    /// Returns the coordinates of the most recent row, padded with zeros. They refer to the directions drawn for the
     /// row, or to the aligned basis if requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the last row on the subspace drawn for it. The squared distance of the projection from
-    /// the row is the loss. Empty unless requested.
+    /// Returns the projection of the most recent row on the subspace drawn for it. The squared distance of the
+    /// projection from the row is the loss. Empty unless requested.
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -367,7 +367,7 @@ impl Model {
     }
 
     /// Returns the energy of all rows along each direction of an embedding, and in total. Missing cells count as filled
-    /// in. `None` if the energies are not known exactly. Costs O(n² k).
+    /// in. Returns `None` if the energies are not known exactly. Costs O(n² k).
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
@@ -392,8 +392,7 @@ impl Model {
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator; `None` if rows were filled in, because only the observed cells could be
-    /// compared.
+    /// Returns the comparator, or `None` if rows were filled in, because only the observed cells could be compared.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

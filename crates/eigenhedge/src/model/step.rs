@@ -106,7 +106,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Copies the coordinates of the last row, padded with zeros.
+    /// Copies the coordinates of the most recent row, padded with zeros.
     pub(super) fn take_coordinates(&mut self) {
         let (last, coordinates) = (self.learner.inside().last_row(), &mut self.scratch.0.coordinates);
         coordinates.clear();
@@ -181,7 +181,7 @@ impl Model {
         )
     }
 
-    /// Returns the number of rows with which [`Self::step_each`] is fastest; 1 if blocks are not faster.
+    /// Returns the number of rows with which [`Self::step_each`] is fastest, or 1 if blocks are not faster.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

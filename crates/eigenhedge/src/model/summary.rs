@@ -27,7 +27,7 @@ pub struct Summary {
     pub k: usize,
     /// Name of the learner.
     pub learner: &'static str,
-    /// Learning rate; `None` if there is none or it is self-confident.
+    /// Learning rate, or `None` if there is none or it is self-confident.
     pub eta: Option<f64>,
     /// Options in effect, by name with underscores.
     pub options: BTreeMap<String, Value>,
@@ -42,13 +42,13 @@ pub struct Summary {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight; `None` if it was not tracked, or if rows were filled in.
+    /// Loss of the best fixed subspace in hindsight, or `None` if it was not tracked, or if rows were filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss minus the loss of the best fixed subspace in hindsight; `None` if that loss is unknown.
+    /// Expected loss minus the loss of the best fixed subspace in hindsight, or `None` if that loss is unknown.
     pub regret: Option<Best>,
-    /// Bound on the expected loss; `None` for the reason in `bound_reason`.
+    /// Bound on the expected loss, or `None` for the reason in `bound_reason`.
     pub bound: Option<f64>,
-    /// True if the expected loss is within the bound; `None` if this is unknown.
+    /// True if the expected loss is within the bound, or `None` if this is unknown.
     pub bound_holds: Option<bool>,
     /// Theorem of the bound, or the reason why there is none.
     pub bound_reason: String,
@@ -66,7 +66,7 @@ pub struct Summary {
     pub rank_max: usize,
     /// Time spent in seconds, which the caller sets by [`Self::timed`].
     pub seconds: f64,
-    /// Number of rows per second; `None` before the time is set.
+    /// Number of rows per second, or `None` before the time is set.
     pub rows_per_second: Option<f64>,
 }
 
@@ -90,8 +90,8 @@ pub struct ShiftingBound {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Cost of mixing and rank caps, included in the constant of the theorem. For a portfolio, that of the
-    /// member whose bound is reported. `None` if unknown.
+    /// Cost of mixing and rank caps, included in the constant of the theorem. For a portfolio, that of the member whose
+    /// bound is reported. It is `None` if unknown.
     pub price: Option<f64>,
     /// Upper bound on how much the loss can exceed that of the best member, due to Hedge.
     pub hedge_term: f64,
@@ -185,7 +185,7 @@ impl Summary {
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// Returns the member with the least loss; `None` if there are no members.
+    /// Returns the member with the least loss, or `None` if there are no members.
     pub fn best_member(&self) -> Option<&Member> {
         self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
     }
@@ -194,8 +194,8 @@ impl Summary {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the least bound against any of them; `None` if no
-/// theorem gives one.
+/// Returns the best partitions into at most `segments` segments, and the least bound against any of them. Returns
+/// `None` if no theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);

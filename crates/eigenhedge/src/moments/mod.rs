@@ -230,13 +230,12 @@ impl Moments {
         self.mean_parts().weight()
     }
 
-    /// Returns the mean of the rows; `None` before the first row.
+    /// Returns the mean of the rows, or `None` before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.mean_parts().value()
     }
 
-    /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`; `None` for long rows, for which only a sketch is
-    /// stored.
+    /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`, or `None` for long rows, for which only a sketch is stored.
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
             LearnedScatter::Whole(scatter) => Some(scatter),

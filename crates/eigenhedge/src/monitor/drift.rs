@@ -116,7 +116,7 @@ impl Drift {
         self.open.as_ref()
     }
 
-    /// Returns the position of the first row of the ongoing drift; `None` if there is none.
+    /// Returns the position of the first row of the ongoing drift, or `None` if there is none.
     pub fn start(&self) -> Option<u64> {
         self.left.filter(|_| self.open.is_some()).map(|(_, position)| position)
     }

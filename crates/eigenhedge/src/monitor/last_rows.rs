@@ -20,7 +20,8 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the last rows.
+    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the most recent
+    /// rows.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);

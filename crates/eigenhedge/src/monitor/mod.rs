@@ -1,14 +1,15 @@
 //! Monitoring: scores, alarms, drift, causes and change points for rows of sensor readings.
 //!
-//! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they are the
-//! *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference and with the last
-//! rows. **Drift**: the level of the rows has left the reference and has not returned.
+//! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they
+//! are the *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference
+//! and with the most recent rows. **Drift**: the level of the rows has left the reference and has not returned.
 //!
-//! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are appended
-//! (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside them (`tails`), and
-//! limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the last rows; `drift` tracks
-//! the running mean of the reference score. Other modules detect repeated values (`repeats`) and change points of the score
-//! (`changes`), find the columns that cause a score (`causes`), and group nearby alarms (`events`).
+//! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are
+//! appended (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside
+//! them (`tails`), and limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the
+//! most recent rows; `drift` tracks the running mean of the reference score. Other modules detect repeated values
+//! (`repeats`) and change points of the score (`changes`), find the columns that cause a score (`causes`), and group
+//! nearby alarms (`events`).
 //!
 //! Guarantee: none. The page on alarms in the book has measured rates for many kinds of streams.
 //!
@@ -98,7 +99,7 @@ pub struct Monitor {
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// State of the calling program in its own format; empty if there is none.
+    /// State of the calling program in its own format. The list is empty if there is none.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
@@ -109,7 +110,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, which scores the differences between rows; `None` if differences are not scored.
+    /// Second channel, which scores the differences between rows. It is `None` if differences are not scored.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -128,7 +129,7 @@ struct Differences {
     lags: Lags,
     /// Scale of the differences.
     standardizer: Standardizer,
-    /// Previous row; empty if there is none.
+    /// Previous row. The list is empty if there is none.
     previous: Vec<f64>,
     #[serde(skip)]
     step: Scratch<Vec<f64>>,
@@ -269,7 +270,7 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event and returns it, for example at the end of a table. `None` if there is none.
+    /// Ends the ongoing event and returns it, for example at the end of a table. Returns `None` if there is none.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
@@ -306,9 +307,9 @@ impl Monitor {
         copy
     }
 
-    /// Returns the contributions of the cells of the last row to its Q and its T². Entry `l · width + j`
-    /// belongs to column j, l rows earlier. The sums of the contributions are Q and T². The lists are empty
-    /// before the first score.
+    /// Returns the contributions of the cells of the most recent row to its Q and its T². Entry `l · width + j` belongs
+    /// to column j, l rows earlier. The sums of the contributions are Q and T². The lists are empty before the first
+    /// score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
@@ -386,7 +387,7 @@ impl Monitor {
         Ok(verdict)
     }
 
-    /// Returns the number of rows since the start of the ongoing drift; 0 if there is none.
+    /// Returns the number of rows since the start of the ongoing drift, or 0 if there is none.
     fn drift_rows(&self) -> u64 {
         let start = self.fitted.as_ref().and_then(|fitted| fitted.drift.start());
         start.map_or(0, |start| self.totals.rows - start)
@@ -491,7 +492,8 @@ fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
 }
 
 impl Differences {
-    /// Scores the difference from the previous row, then learns from it. `None` if there are too few previous rows.
+    /// Scores the difference from the previous row, then learns from it. Returns `None` if there are too few previous
+    /// rows.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
         let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {

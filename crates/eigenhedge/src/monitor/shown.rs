@@ -1,10 +1,10 @@
-//! Values of the last row that plots show together with its verdict.
+//! Values of the most recent row that plots show together with its verdict.
 
 use super::{Monitor, Verdict};
 
 impl Monitor {
-    /// Returns the contribution of each column, summed over lags, to the Q of the last row. The contributions
-    /// add up to Q. Empty unless `verdict` is that of the last row and has a score.
+    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row. The contributions
+    /// add up to Q. Empty unless `verdict` is that of the most recent row and has a score.
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
         &fitted.causes.0.contributions

@@ -13,7 +13,7 @@ use std::fmt;
 pub enum State {
     /// Neither an alarm nor a drift. Rows of the warm-up are also normal.
     Normal,
-    /// Alarm: the row is unusual compared with both the reference and the last rows, or a column is stuck.
+    /// Alarm: the row is unusual compared with both the reference and the most recent rows, or a column is stuck.
     Alarm,
     /// Drift without an alarm: the level of the rows has left the reference.
     Drift,
@@ -50,7 +50,7 @@ pub struct Verdict {
     pub q: f64,
     /// Hotelling's T² of the part along the directions.
     pub t2: f64,
-    /// Score that this row would need for an alarm. It depends on the last rows.
+    /// Score that this row would need for an alarm. It depends on the most recent rows.
     pub limit: f64,
     /// True if the score exceeds the limit or a column is stuck.
     pub alarm: bool,
@@ -72,7 +72,7 @@ pub struct Verdict {
     pub event: Option<Event>,
     /// Main causes of the score.
     pub causes: [Option<Cause>; NAMED],
-    /// True if the last rows, including this one, became the new reference.
+    /// True if the most recent rows, including this one, became the new reference.
     pub accepted: bool,
 }
 

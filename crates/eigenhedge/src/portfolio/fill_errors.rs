@@ -40,7 +40,7 @@ pub(super) struct Filling {
     pub normal: Matrix,
     /// Weights of the members in the combination.
     pub weights: Vec<f64>,
-    /// Loss of each member on the observed cells; empty for a complete row.
+    /// Loss of each member on the observed cells. The list is empty for a complete row.
     pub losses: Vec<f64>,
 }
 

@@ -54,7 +54,7 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights of the members for the next row; empty if unknown.
+    /// Weights of the members for the next row. The list is empty if unknown.
     weights: Vec<f64>,
     /// Weights of the members under the careful rule.
     careful: Vec<f64>,

@@ -36,7 +36,7 @@ struct Working {
     transposed_basis: Matrix,
     transposed_rotation: Matrix,
     part: Vec<f64>,
-    /// Coordinates of the last row.
+    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
 }
 

@@ -77,7 +77,7 @@ pub struct Anchored {
     scatter: Scatter,
     /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
     price: f64,
-    /// Divisor Q² of the rows in the last update.
+    /// Divisor Q² of the rows in the most recent update.
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,

@@ -25,7 +25,7 @@ pub(crate) struct Learned<'a> {
     pub rows: u64,
     /// Total weight of the rows.
     pub weight: f64,
-    /// Mean of the rows, as a fixed point plus a displacement. `None` for a learner without a center.
+    /// Mean of the rows, as a fixed point plus a displacement. It is `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
     /// Scatter matrix of the rows.
     pub scatter: LearnedScatter,

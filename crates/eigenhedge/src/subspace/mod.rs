@@ -99,7 +99,7 @@ pub struct Subspace<S, R> {
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
-    /// Divisor of the rows in the last update: the squared norm bound, unless the rate is self-confident.
+    /// Divisor of the rows in the most recent update: the squared norm bound, unless the rate is self-confident.
     scale: f64,
     /// Cost of rows longer than all previous ones. It is added to the regret bound.
     surprise: f64,
@@ -118,13 +118,14 @@ struct Working {
     columns: Vec<f64>,
     /// Probability that each explicit direction is dropped.
     dropped: Vec<f64>,
-    /// Coordinates of the last point in the kept directions.
+    /// Coordinates of the most recent point in the kept directions.
     kept_coordinates: Vec<f64>,
     /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
-    /// Trace of the last checked instance.
+    /// Trace of the most recent checked instance.
     energy: f64,
-    /// Largest eigenvalue of the last checked instance. `is_loaded` is true while the instance is loaded in the span.
+    /// Largest eigenvalue of the most recent checked instance. `is_loaded` is true while the instance is loaded in the
+    /// span.
     square: f64,
     is_loaded: bool,
     /// Expected loss of the current trial.
@@ -132,7 +133,7 @@ struct Working {
     /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the last point in the complement, including the part for which the span has no column.
+    /// Part of the most recent point in the complement, including the part for which the span has no column.
     beyond: Vec<f64>,
     directions: Matrix,
     importance: Vec<f64>,
@@ -269,7 +270,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rows in the last update: [`Self::norm_square`], unless the rate is self-confident.
+    /// Returns the divisor of the rows in the most recent update: [`Self::norm_square`], unless the rate is
+    /// self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
@@ -289,13 +291,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.healed
     }
 
-    /// Returns the squared norm (the largest eigenvalue) of the last checked instance, after centering.
+    /// Returns the squared norm (the largest eigenvalue) of the most recent checked instance, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the last checked instance, after centering: the sum over its rows of squared norm times
-    /// weight.
+    /// Returns the energy of the most recent checked instance, after centering: the sum over its rows of squared norm
+    /// times weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
@@ -330,7 +332,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the last row in the directions that were kept for it, in descending order of
+    /// Returns the coordinates of the most recent row in the directions that were kept for it, in descending order of
     /// probability, padded with zeros to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
@@ -388,7 +390,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
-    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the last row.
+    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the most recent row.
     pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
         self.gather_directions(self.kept);
         let mut aligned = self.aligned.clone();
@@ -411,8 +413,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
     }
 
-    /// Returns the coordinates of the last row in the k directions that were most likely to be kept before that row.
-    /// The basis is rotated to be nearest to that of the previous row.
+    /// Returns the coordinates of the most recent row in the k directions that were most likely to be kept before that
+    /// row. The basis is rotated to be nearest to that of the previous row.
     pub(crate) fn aligned_coordinates(&self) -> &[f64] {
         self.aligned.coordinates()
     }

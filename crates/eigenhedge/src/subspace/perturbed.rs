@@ -46,7 +46,7 @@ pub struct Perturbed {
     eta: f64,
     kept: usize,
     scatter: Matrix,
-    /// Divisor Q² of the rows in the last update.
+    /// Divisor Q² of the rows in the most recent update.
     norm_square: f64,
     /// Eigenvectors in ascending order of their eigenvalues, in coordinates of the columns of the span.
     directions: Matrix,

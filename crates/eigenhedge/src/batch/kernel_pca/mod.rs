@@ -163,8 +163,8 @@ impl<D: Dictionary> KernelPca<D> {
         &self.scores
     }
 
-    /// Returns the mean of the features, after [`Solver::Cholesky`] its projection on the pivots. `None` without
-    /// centering.
+    /// Returns the mean of the features, after [`Solver::Cholesky`] its projection on the pivots. Returns `None`
+    /// without centering.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }
@@ -176,7 +176,7 @@ impl<D: Dictionary> KernelPca<D> {
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
     }
 
-    /// Returns the explained variance ratio of each component; zero if the total is zero.
+    /// Returns the explained variance ratio of each component, or zero if the total is zero.
     pub fn explained_ratio(&self) -> Vec<f64> {
         shares(&self.eigenvalues, self.total)
     }

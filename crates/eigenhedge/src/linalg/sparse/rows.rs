@@ -22,14 +22,14 @@ pub(crate) struct SparseRows {
 /// For each position a chain of the cells there, the last one first.
 #[derive(Debug, Clone, Default)]
 struct Index {
-    /// One more than the last cell at each position; zero if there is none.
+    /// One more than the last cell at each position, or zero if there is none.
     last: Vec<u32>,
     cells: Vec<IndexCell>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// One more than the cell before this one at its position; zero for the first.
+    /// One more than the cell before this one at its position, or zero for the first.
     before: u32,
     /// Vector to which the cell belongs.
     owner: u32,

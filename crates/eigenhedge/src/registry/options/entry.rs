@@ -15,17 +15,17 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default, in words; empty if there is no default and the option then has no effect.
+    /// Default, in words. The list is empty if there is no default and the option then has no effect.
     pub default: &'static str,
     /// Example as typed on the command line. Its value changes the model.
     pub example: &'static str,
     /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
     pub readers: Readers,
-    /// Value that all learners accept because it has no effect; `None` if there is no such value.
+    /// Value that all learners accept because it has no effect, or `None` if there is no such value.
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Function that reads the value from settings for rows of known length; `None` if unset.
+    /// Function that reads the value from settings for rows of known length, or `None` if unset.
     pub get: fn(&Setup) -> Option<Value>,
     /// Function that returns a message if this option conflicts with the others. It is called after all
     /// options are set.

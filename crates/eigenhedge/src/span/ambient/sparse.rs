@@ -44,7 +44,7 @@ pub(super) struct SparseWorking {
     /// True if the filled cells of the next point are known.
     is_announced: bool,
     shortest: Shortest,
-    /// Shift of all points; `None` if unknown.
+    /// Shift of all points, or `None` if unknown.
     shift: Option<Cells>,
     /// Loaded point minus the shift, and its squared norm.
     cells: Cells,
@@ -134,7 +134,7 @@ impl Sparse {
 }
 
 impl Ambient {
-    /// Returns the maximum number of filled cells of a sparse row; `None` if no row is sparse.
+    /// Returns the maximum number of filled cells of a sparse row, or `None` if no row is sparse.
     fn most_filled(&self) -> Option<usize> {
         let is_long = self.length >= self.scratch.0.sparse.shortest.0 && u32::try_from(self.length).is_ok();
         is_long.then_some(self.length / SPARSITY)
@@ -285,7 +285,7 @@ impl Ambient {
         }
     }
 
-    /// Loads a sparse point. Returns its squared norm; `None` if it must be loaded as a dense point.
+    /// Loads a sparse point. Returns its squared norm, or `None` if it must be loaded as a dense point.
     pub(super) fn load_sparse(&mut self, point: &[f64]) -> Option<f64> {
         if self.scratch.0.sparse.shift.is_none() {
             self.scratch.0.sparse.shift = Some(self.shift());
@@ -327,8 +327,8 @@ impl Ambient {
         self.scratch.0.residual_norm
     }
 
-    /// Computes the coordinates of a sparse point. Returns the squared norm of its residual; `None` if the residual must be
-    /// computed.
+    /// Computes the coordinates of a sparse point. Returns the squared norm of its residual, or `None` if the residual
+    /// must be computed.
     fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, square: centered, .. } = &mut scratch.0;

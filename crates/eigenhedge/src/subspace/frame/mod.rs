@@ -192,8 +192,8 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Rotates the directions according to the last update, and keeps those for which `pass(position, value)`
-    /// is true. Values are ascending after a positive update and descending after a negative one.
+    /// Rotates the directions according to the most recent update, and keeps those for which `pass(position, value)` is
+    /// true. Values are ascending after a positive update and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, .. } = &mut self.scratch.0;
         keep.clear();
