@@ -194,7 +194,8 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
 
 /// Returns the bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S):
 /// the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`,
-/// and the price includes that of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// and the price is [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless `k < N`
+/// and `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -215,8 +216,8 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 /// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
 /// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k))
 /// / (2η) + η/(2Q²) Σ |z|⁴`. Here L_S is `best`, and z are the rows. For infinite N, `k(N-k)/N` is k. `squares_norm` is
-/// the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. Returns `None`
-/// unless `k < N`.
+/// the square root of `Σ |z|⁴`. For matrix instances it is the square root of the sum of their squared Frobenius norms.
+/// Returns `None` unless `k < N`.
 ///
 /// Hypotheses: there is no centering, and the rate was divided by the same Q² in all trials. `best` is the loss of any
 /// S + 1 subspaces.
@@ -270,9 +271,9 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Returns the bound without centering (JMLR Theorem 6, ICML Theorem 1), including the price of approximations: the
-/// total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. Returns
-/// `None` unless `k < N`.
+/// Returns the bound of learners without centering (JMLR Theorem 6, ICML Theorem 1), including the price (the cost of
+/// approximations): the total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the
+/// [`divergence`]. Returns `None` unless `k < N`.
 ///
 /// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
 /// span of the rows and N further directions, whose bound and losses converge as N grows.
@@ -361,7 +362,7 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
 ///
 /// - `divergence`: D, the divergence of the comparator from the start.
 /// - `ceiling`: L̂, an upper bound on the loss of the best comparator.
-/// - `scale`: the largest possible loss of a trial, Q² for rows of norm at most Q.
+/// - `scale`: the largest possible loss of a trial. It is Q² for rows of norm at most Q.
 ///
 /// The rate is meant for losses divided by `scale`. A learner that receives the original losses divides the rate by
 /// `scale`.

@@ -1,4 +1,4 @@
-//! Error type of the crate. Each error names the item, the rule that was violated and the offending value.
+//! Error type of the crate. Each error names the item, the rule that it violates and the offending value.
 
 use crate::num::LARGEST_TOTAL;
 use std::{fmt, io, sync::Arc};

@@ -32,7 +32,7 @@ use std::borrow::Borrow;
 pub struct Discrepancy {
     /// Squared distance `|μ - ν|²` of the two means, never negative. Its bias is positive and of order 1/m + 1/n.
     pub biased: f64,
-    /// Unbiased estimate, without the pairs of a point with itself. The estimate can be negative. It is `None` if a
+    /// Unbiased estimate, without the pairs of a point with itself. The estimate can be negative, and it is `None` if a
     /// sample has only one point.
     pub unbiased: Option<f64>,
 }

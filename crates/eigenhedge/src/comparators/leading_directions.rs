@@ -1,4 +1,4 @@
-//! A bracket of the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
+//! Lower and upper bounds on the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
 //!
 //! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that contains `tr
 //! S` minus the k largest eigenvalues of S, without an eigendecomposition.
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// Approximate leading directions of all rows, reused between evaluations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LeadingDirections {
-    /// Orthonormal directions. The list is empty before the first evaluation.
+    /// Orthonormal directions. The matrix has no columns before the first evaluation.
     basis: Matrix,
 }
 

@@ -5,16 +5,16 @@ use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Running mean, stored as a base point plus a displacement. Only the subtraction of the base depends on the distance
-/// of the rows from the origin. Later steps are not affected by a large distance.
+/// Running mean, stored as a base point plus a displacement. A large distance of the rows from the origin affects the
+/// precision only when the base point is subtracted, not in later steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// Base point, usually the first row. The list is empty before the first row.
+    /// Base point, usually the first row. The vector is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
     /// Total weight of the rows.
     weight: f64,
-    /// True if the base is a row that does not count in the mean.
+    /// True if the base point is a row that does not count in the mean.
     left_out: bool,
 }
 
@@ -27,20 +27,20 @@ impl Mean {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base to a row that does not count in the mean. Must be called before the first row. Without this call,
-    /// the first row becomes the base.
+    /// Sets the base point to a row that does not count in the mean. Must be called before the first row. Without this
+    /// call, the first row becomes the base.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
         self.left_out = true;
     }
 
-    /// Returns the mean of other rows, with the base of this one.
+    /// Creates the mean of other rows, from its displacement from the base point of this mean and its weight.
     pub fn beside(&self, way: Vec<f64>, weight: f64) -> Self {
         Self { base: self.base.clone(), way, weight, left_out: self.left_out }
     }
 
-    /// Changes the base of a column in which all previous rows were equal to the base.
+    /// Changes the base point in one column. All previous rows must have been equal to the base point in this column.
     pub fn begin_column(&mut self, column: usize, value: f64) {
         self.base[column] = value;
     }
@@ -105,7 +105,7 @@ impl Mean {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
 
-    /// Returns the base and the displacement of the mean from the base.
+    /// Returns the base point, and the displacement of the mean from it.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }
@@ -120,7 +120,7 @@ impl Mean {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
 
-    /// Returns the squared distance of the mean from the base.
+    /// Returns the squared distance of the mean from the base point.
     pub fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }

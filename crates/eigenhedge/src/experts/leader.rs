@@ -70,7 +70,7 @@ impl Leader {
         &self.totals
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

@@ -186,7 +186,7 @@ impl ProductSets {
         &self.log_weights
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

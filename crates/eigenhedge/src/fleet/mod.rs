@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Storage for members that have not been used recently.
 pub trait Store: Send + Sync {
-    /// Stores bytes. Returns a number that identifies them.
+    /// Stores bytes. Returns a number that identifies the stored bytes.
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64>;
     /// Returns the bytes with this number.
     fn get(&mut self, place: u64) -> io::Result<Vec<u8>>;
@@ -73,7 +73,7 @@ struct Slot<T> {
     member: T,
     /// Position of the member's key among all keys.
     key: usize,
-    /// Clock value at the last use of the member.
+    /// Clock value at the most recent use of the member.
     used: u64,
 }
 
@@ -146,7 +146,7 @@ impl<T: FleetMember> Fleet<T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that learns the rows of all keys, mutably. Returns `None` if there is none.
+    /// Returns the member that learns the rows of all keys, mutably. The option is `None` if there is no such member.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -156,7 +156,7 @@ impl<T: FleetMember> Fleet<T> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Returns the position of a key among all keys, or `None` for an unknown key.
+    /// Returns the position of a key in the order of first rows, or `None` for an unknown key.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }

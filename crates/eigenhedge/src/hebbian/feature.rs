@@ -37,9 +37,9 @@ pub struct FeatureWeights<D> {
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center over the atoms. The list is empty until there is a center.
+    /// Coefficients μ of the center over the atoms. The vector is empty until there is a center.
     center: Vec<f64>,
-    /// Inner products of the center with the atoms. The list is empty until there is a center.
+    /// Inner products of the center with the atoms. The vector is empty until there is a center.
     image: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,

@@ -76,9 +76,9 @@ pub struct Params {
     pub rate: Rate,
     /// Bound on the norms of rows, given or estimated. Step sizes are relative to its square.
     pub norm_bound: NormBound,
-    /// Center to subtract, or `None` for no centering.
+    /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. It is `None` for no limit.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. `None` means no limit.
     pub clip: Option<f64>,
 }
 
@@ -272,7 +272,7 @@ impl<W: Weights> Hebbian<W> {
         self.clip.clipped()
     }
 
-    /// Returns the squared norm of the most recent checked row, after centering.
+    /// Returns the squared norm of the most recently checked row, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }

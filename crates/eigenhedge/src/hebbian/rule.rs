@@ -26,7 +26,7 @@ pub enum Rule {
     /// The lateral weights converge to zero.
     Apex {
         /// Number of rows from which each vector learns before it is frozen and the next vector starts. The last vector
-        /// is never frozen. It is `None` if all vectors learn from every row.
+        /// is never frozen. `None` means that all vectors learn from every row.
         stage: Option<u64>,
     },
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.

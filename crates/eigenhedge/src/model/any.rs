@@ -143,7 +143,8 @@ impl AnyLearner {
     }
 
     /// Builds a new learner to compare with a deserialized one. For `auto`, the new learner has the saved members,
-    /// because another version of the program may have chosen them. They must be possible members over this space.
+    /// because another version of the program may have chosen them. The saved members must be possible members over
+    /// this space.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);

@@ -2,8 +2,8 @@
 //!
 //! Setting: the k directions with the highest probability of being kept, and the center. A portfolio uses the
 //! directions of its heaviest member and the center of its first member. Other members may have centers that follow the
-//! most recent rows, which are useless for future rows. A row has coordinates in these directions, and coordinates have
-//! a nearest row. The squared distance between a row and its reconstruction is the loss.
+//! most recent rows. Such centers are useless for future rows. A row has coordinates in these directions, and
+//! coordinates have a nearest row. The squared distance between a row and its reconstruction is the loss.
 //!
 //! Cost: O(n k) per row; for kernels a kernel row and O(t k) over t atoms.
 //!
@@ -56,7 +56,7 @@ pub struct Embedding {
     /// Squared norm of the center, for features only.
     center_square: f64,
     deviation: Vec<f64>,
-    /// Ridge factors for filling in missing cells. It is `None` if missing cells are an error.
+    /// Ridge factors for filling in missing cells. The field is `None` if missing cells are an error.
     ridges: Option<Vec<f64>>,
     imputation: Imputation,
 }
@@ -226,13 +226,13 @@ impl Embedding {
 /// coordinates `z` is `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
-    /// Names of the columns, if any.
+    /// Names of the columns, or `None` if the columns are unnamed.
     pub columns: Option<Vec<String>>,
     /// Row whose coordinates are all 0.
     pub mean: Vec<f64>,
     /// Divisor of each column.
     pub scale: Vec<f64>,
-    /// Directions, one per entry.
+    /// Directions. Each entry is one direction.
     pub components: Vec<Vec<f64>>,
 }
 

@@ -111,7 +111,7 @@ impl Model {
     }
 }
 
-/// Returns the error, with a hint about the option for missing cells if it is about a NaN cell.
+/// Returns the error. If the error is about a NaN cell, a hint about the option for missing cells is added.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

@@ -8,11 +8,11 @@ use crate::portfolio::Portfolio;
 use crate::registry::Spec;
 use crate::subspace::{Rule, Subspace};
 
-/// Results of the most recent trial, by the chosen member of a portfolio.
+/// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
     /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
-    /// Aligned coordinates, or `None` for Hebbian learners, or if not requested.
+    /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
     pub aligned: Option<&'a [f64]>,
     /// Number of explicit directions.
     pub rank: usize,
@@ -56,12 +56,12 @@ pub(super) trait RowLearner {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. The price is `None` for a portfolio of several members. Missing
-    /// cells are not counted.
+    /// Returns the cost of approximations. For a portfolio of several members, the field `price` is `None`. The counts
+    /// of missing cells are zero.
     fn certificate(&self) -> Certificate;
 
-    /// Returns the least bound against a comparator, including the Hedge term, over all members with a theorem. Returns
-    /// the reason if there is no bound.
+    /// Returns the smallest bound on the loss relative to `best`, over all members for which a theorem holds. The bound
+    /// includes the cost of Hedge. Returns `Err` with the reason if no bound applies.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
@@ -69,7 +69,7 @@ pub(super) trait RowLearner {
     /// Sets whether aligned coordinates are computed for the following rows.
     fn set_aligns(&mut self, _aligns: bool) {}
 
-    /// Returns the positions of the filled cells of the most recent row, if these are known to be few.
+    /// Returns the positions of the filled cells of the most recent row, or `None` unless these are known to be few.
     fn filled(&self) -> Option<&[u32]> {
         None
     }

@@ -10,9 +10,8 @@ use crate::standardize::Standardize;
 use crate::subspace::Instance;
 
 impl Model {
-    /// Runs one trial. On an error nothing changes. A NaN cell counts as missing, which is an error unless
-    /// [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss, and its coordinates are
-    /// zero.
+    /// Runs one trial. On an error nothing changes. A NaN cell counts as missing. A missing cell is an error unless
+    /// [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss, and its coordinates are zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);

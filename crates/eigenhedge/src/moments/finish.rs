@@ -25,8 +25,8 @@ pub(super) struct Asked {
 
 impl Moments {
     /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in standard
-    /// or original units. The loss is exact or an interval. On these rows, the loss of a model from [`Self::finish`] is
-    /// at most the upper bound.
+    /// or original units. The result is exact, or a lower and an upper bound. On these rows, the loss of a model from
+    /// [`Self::finish`] is at most the upper bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {

@@ -42,11 +42,11 @@ const MEDIAN: f64 = 1.57;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// First row of the new level.
+    /// Number of the first row at the new level.
     pub start: u64,
-    /// Row at which the change was reported.
+    /// Number of the row at which the change was reported.
     pub reported: u64,
-    /// Log-likelihood ratio, a measure of how certain the change is.
+    /// Log-likelihood ratio of a change against no change. The larger the ratio, the more certain is the change.
     pub strength: f64,
     /// True if scores increased.
     pub is_rise: bool,
@@ -72,7 +72,7 @@ pub(super) struct Changes {
     cells: Vec<f64>,
     /// Ring buffer of the ranks of the columns, `width` per row.
     ranks: Vec<f64>,
-    /// Number of rows since the last report or since the new baseline was set.
+    /// Number of rows since the most recent report, or since the new baseline was set.
     rows: u64,
     /// Scores collected for the new baseline.
     baseline: Vec<f64>,

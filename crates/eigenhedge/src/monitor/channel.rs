@@ -57,8 +57,9 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// Ratio that decides on an alarm, which is raised above 1: the smaller ratio of a score to its limit, or the ratio
-    /// of the reference score to the fixed limit if the monitor does not adapt.
+    /// Ratio of score to limit. The row is an alarm if this ratio exceeds 1. It is the smaller of the ratios of the two
+    /// scores to their limits. If the monitor does not adapt, it is the ratio of the reference score to the fixed
+    /// limit.
     pub ratio: f64,
     /// Score relative to the level of the most recent rows.
     recent: f64,
@@ -120,7 +121,7 @@ impl Channel {
         Scored { score, q, t2, ratio, recent }
     }
 
-    /// Updates the level and the recent limit with the row that was scored last.
+    /// Updates the level and the recent limit with the most recently scored row.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
         self.limits.push(scored.recent, &mut self.working.0);

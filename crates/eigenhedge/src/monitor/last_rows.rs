@@ -1,4 +1,4 @@
-//! Buffer of the last raw rows, to which a new reference can be fitted.
+//! Buffer of the most recent raw rows, to which a new reference can be fitted.
 
 use crate::error::Error;
 use crate::state::ensure;
@@ -9,7 +9,7 @@ const MOST_NUMBERS: usize = 1 << 20;
 /// Minimum number of rows in the buffer, even if rows are long.
 const FEWEST_ROWS: usize = 128;
 
-/// Buffer of the last raw rows: as many as the warm-up had, or fewer if rows are long.
+/// Buffer of the most recent raw rows: as many as the warm-up had, or fewer if rows are long.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LastRows {
     width: usize,

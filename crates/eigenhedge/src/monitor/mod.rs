@@ -93,13 +93,13 @@ pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
     width: usize,
-    /// Rows received for the warm-up; empty once it has ended.
+    /// Rows received for the warm-up. The list is empty once the warm-up has ended.
     waiting: Vec<Vec<f64>>,
     /// True if the reference is borrowed from another monitor.
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// State of the calling program in its own format. The list is empty if there is none.
+    /// State of the calling program in its own format. The state is empty if there is none.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
@@ -110,7 +110,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, which scores the differences between rows. It is `None` if differences are not scored.
+    /// Second channel, which scores the differences between rows. The field is `None` if differences are not scored.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -129,7 +129,7 @@ struct Differences {
     lags: Lags,
     /// Scale of the differences.
     standardizer: Standardizer,
-    /// Previous row. The list is empty if there is none.
+    /// Previous row. The vector is empty if there is none.
     previous: Vec<f64>,
     #[serde(skip)]
     step: Scratch<Vec<f64>>,
@@ -137,7 +137,7 @@ struct Differences {
     causes: Scratch<Causes>,
 }
 
-/// Counts of rows, alarms and other results.
+/// Counts of rows, alarms, events, drifts and change points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
@@ -164,7 +164,7 @@ pub struct MonitorTotals {
 }
 
 impl MonitorTotals {
-    /// Adds the increase between two totals of the same monitor.
+    /// Adds the difference between two totals of the same monitor, taken `before` and `after` some rows.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
         let Self { rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted } = self;
         for (sum, before, after) in [
@@ -244,13 +244,13 @@ impl Monitor {
         self.options.lags(self.width)
     }
 
-    /// Returns the number of directions kept; `None` during the warm-up.
+    /// Returns the number of directions kept, or `None` during the warm-up.
     pub fn directions(&self) -> Option<usize> {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the score limit, or `None` during the warm-up. The requested share of rows exceeds it as long as rows
-    /// behave like the reference. The limit in a verdict also depends on the most recent rows.
+    /// Returns the limit of the score, or `None` during the warm-up. The requested share of rows exceeds this limit as
+    /// long as rows behave like the reference. The limit in a verdict also depends on the most recent rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
@@ -270,7 +270,7 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event and returns it, for example at the end of a table. Returns `None` if there is none.
+    /// Ends the ongoing event and returns it, for example at the end of a table. Returns `None` if no event is ongoing.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
@@ -293,7 +293,7 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy that scores the rows of a new table without learning.
+    /// Returns a copy of the monitor that scores the rows of a new table without learning from them.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
@@ -479,8 +479,8 @@ impl Fitted {
     }
 }
 
-/// Returns the score that this row would need for an alarm, given its score and the ratio of the score to its limit.
-/// The result is at least `least` unless the row is an alarm.
+/// Returns the score above which a row would be an alarm, given its score and the ratio of the score to its limit. The
+/// result is at least `least` unless the row is an alarm.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {

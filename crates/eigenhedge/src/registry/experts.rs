@@ -114,7 +114,7 @@ impl AnyExperts {
         Ok(Self { spec, learner })
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         delegate!(&self.learner, learner => learner.dropped())
     }

@@ -74,10 +74,10 @@ pub struct Options {
     /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
     /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Longer rows are shortened
-    /// before they are learned. Their loss is that of the original row.
+    /// before they are learned, but their loss is that of the original row. `None` means no limit.
     pub clip: Option<f64>,
-    /// Divergence D that enables a self-confident rate. With the loss L so far and the norm bound Q, rows are divided
-    /// by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
+    /// Divergence D for a self-confident rate. `None` means a fixed rate. With the loss L so far and the norm bound Q,
+    /// rows are divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
 }
 
@@ -103,8 +103,8 @@ pub struct Subspace<S, R> {
     scale: f64,
     /// Cost of rows longer than all previous ones. It is added to the regret bound.
     surprise: f64,
-    /// Number of rows for which the directions had to be orthonormalized again, because the parts of the row did not
-    /// add up.
+    /// Number of rows for which the directions had to be orthonormalized again, because the energies of the parts of
+    /// the row did not add up to its energy.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -122,11 +122,11 @@ struct Working {
     kept_coordinates: Vec<f64>,
     /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
-    /// Trace of the most recent checked instance.
+    /// Trace of the most recently checked instance.
     energy: f64,
-    /// Largest eigenvalue of the most recent checked instance. `is_loaded` is true while the instance is loaded in the
-    /// span.
+    /// Largest eigenvalue of the most recently checked instance.
     square: f64,
+    /// True while this instance is loaded in the span.
     is_loaded: bool,
     /// Expected loss of the current trial.
     expected: f64,
@@ -285,18 +285,19 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.surprise
     }
 
-    /// Returns the number of rows whose coordinates and residual did not add up to the row, because of accumulated
-    /// rounding. The directions were orthonormalized again before the losses of these rows were computed.
+    /// Returns the number of rows for which the energies of the coordinates and the residual did not add up to the
+    /// energy of the row, because rounding errors had accumulated. The directions were orthonormalized again before the
+    /// losses of these rows were computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
 
-    /// Returns the squared norm (the largest eigenvalue) of the most recent checked instance, after centering.
+    /// Returns the squared norm (the largest eigenvalue) of the most recently checked instance, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the most recent checked instance, after centering: the sum over its rows of squared norm
+    /// Returns the energy of the most recently checked instance, after centering: the sum over its rows of squared norm
     /// times weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
@@ -368,7 +369,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.align(&self.scratch.0.directions, self.kept);
     }
 
-    /// Returns true if there is an aligned basis.
+    /// Returns true if this learner has an aligned basis.
     pub(crate) fn has_basis(&self) -> bool {
         self.aligned.basis.columns() > 0
     }

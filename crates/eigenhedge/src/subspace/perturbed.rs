@@ -105,8 +105,8 @@ impl Perturbed {
         self.follow(1.0, |_| 0.0);
     }
 
-    /// Keeps the last k directions. Those beyond the `positive` last ones, with nonpositive values, are replaced by
-    /// directions of the complement.
+    /// Keeps the last k directions, which have the largest values. If k exceeds `positive`, the number of directions
+    /// with positive values, directions of the complement replace the others.
     fn keep_top(&mut self, positive: usize) {
         let wanted = self.kept.saturating_sub(positive) as u64;
         let (from_complement, share) = match self.complement.multiplicity {

@@ -44,8 +44,8 @@ pub struct Choice {
     pub name: &'static str,
     /// Short form of the word, or `None` if there is none.
     pub alias: Option<&'static str>,
-    /// Check of the number that follows the word and a colon, as in `forget:0.9`. It is `None` if the word takes no
-    /// number.
+    /// Check of the number that follows the word and a colon, as in `forget:0.9`. The field is `None` if the word takes
+    /// no number.
     pub number: Option<Check>,
     /// One-line description.
     pub help: &'static str,
@@ -133,7 +133,7 @@ impl Type {
 }
 
 impl Value {
-    /// Returns the number, or the number after a word; NaN for other values.
+    /// Returns the number, or the number after a word. Returns NaN for other values.
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -149,7 +149,7 @@ impl Value {
         Self::Text(written.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(","))
     }
 
-    /// Returns the numbers of a list. The list is empty for other values.
+    /// Returns the numbers of a list, or an empty vector for other values.
     pub fn numbers(&self) -> Vec<f64> {
         self.text().split(',').filter_map(|number| number.parse().ok()).collect()
     }
@@ -162,7 +162,7 @@ impl Value {
         }
     }
 
-    /// Returns the word. The list is empty for other values.
+    /// Returns the word, or an empty string for other values.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,

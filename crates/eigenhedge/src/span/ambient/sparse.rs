@@ -1,8 +1,9 @@
 //! Sparse rows: columns and origin as combinations of sparse rows, at a cost that depends on the filled cells.
 //!
-//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]), where the stored vectors V
-//! are dense vectors and the sparse rows since these were written. The displacement of the origin is a combination of the same
-//! vectors, `V a` (field `origin`), so that a row minus the origin is one too and is never filled.
+//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]), where the stored
+//! vectors V are dense vectors and the sparse rows since these were written. The displacement of the origin is a
+//! combination `V a` of the same vectors (field `origin`). A row minus the origin is therefore also a combination and
+//! is never written out as a dense vector.
 //!
 //! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes the next
 //! stored vector. Every √n rows the columns are written out as dense vectors.
@@ -12,8 +13,9 @@
 //!
 //! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, w columns; O(n u²) every √n rows.
 //!
-//! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in relation to its
-//! coefficients is computed from dense vectors instead, unless it is rounding. So is a row that nearly equals the origin.
+//! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in
+//! relation to its coefficients is computed from dense vectors instead, unless it is rounding. The same holds for a row
+//! that nearly equals the origin.
 
 use super::{Ambient, HALVED, ORTHOGONAL, Origin, Place, REPEAT, ROUNDING, Working};
 use crate::linalg::{Cells, Combinations, Matrix, add_multiple, filled_cells};
@@ -31,7 +33,7 @@ pub(super) struct Sparse {
     pub(super) origin_products: Vec<f64>,
     /// Number of dense vectors when the columns were last written out.
     pub(super) written: usize,
-    /// Number of rows since the last sparse one.
+    /// Number of rows since the most recent sparse row.
     pub(super) dense_streak: usize,
 }
 
@@ -44,12 +46,14 @@ pub(super) struct SparseWorking {
     /// True if the filled cells of the next point are known.
     is_announced: bool,
     shortest: Shortest,
-    /// Shift of all points, or `None` if unknown.
+    /// Sparse vector that is subtracted from all points, or `None` if it has to be computed.
     shift: Option<Cells>,
-    /// Loaded point minus the shift, and its squared norm.
+    /// Loaded point minus the shift.
     cells: Cells,
+    /// Squared norm of `cells`.
     square: f64,
-    /// Inner products of the loaded point with the stored vectors; before centering, if it is sparse.
+    /// Inner products of the loaded point with the stored vectors. For a sparse point, these are the products before
+    /// centering.
     products: Vec<f64>,
     /// Inner product of the loaded point, before centering, with the displacement of the origin.
     along_origin: f64,
@@ -57,12 +61,12 @@ pub(super) struct SparseWorking {
     with_columns: Vec<f64>,
     /// Inner products of the residual with the stored vectors.
     left: Vec<f64>,
-    /// Coefficients of the residual in terms of the stored vectors; without the loaded point itself, if that is sparse.
+    /// Coefficients of the residual in terms of the stored vectors. A sparse loaded point is not included.
     coefficients: Vec<f64>,
     correction: Vec<f64>,
     /// Coordinates of the loaded point in the columns.
     coordinates: Vec<f64>,
-    /// Residual, if it was computed.
+    /// Residual of the loaded point, if it was computed.
     residual: Vec<f64>,
     is_stored: bool,
     defect: Matrix,
@@ -73,14 +77,14 @@ pub(super) struct SparseWorking {
 pub(super) const STREAK: usize = 4;
 /// Number of consecutive rows that are not sparse before all rows are treated as dense again.
 const DENSE_STREAK: usize = 16;
-/// Number of dense vectors stored since the columns were written out after which they are written out again.
+/// Number of newly stored dense vectors after which the columns are written out again.
 const DENSE_VECTORS: usize = 4;
 /// Minimum length of a sparse row.
 #[cfg(not(test))]
 const SHORTEST: usize = 4096;
 /// A row is sparse if at most one cell in this many is filled.
 const SPARSITY: usize = 32;
-/// Maximum norm of the coefficients of a residual, as a multiple of its own.
+/// Maximum norm of the coefficients of a residual, as a multiple of the norm of the residual.
 const LARGEST_COEFFICIENTS: f64 = 16.0;
 /// A squared residual below this share of the squared norm of its coefficients is treated as rounding error.
 const NOTHING: f64 = 1e-14;
@@ -151,7 +155,7 @@ impl Ambient {
         }
     }
 
-    /// Returns true if the filled cells of the next point were announced. This is true once.
+    /// Returns true if the filled cells of the next point were announced, and clears the announcement.
     pub(super) fn take_announcement(&mut self) -> bool {
         std::mem::take(&mut self.scratch.0.sparse.is_announced)
     }
@@ -188,9 +192,9 @@ impl Ambient {
         Some(Cow::Owned(Origin { base: origin.base.clone(), way }))
     }
 
-    /// Computes the sparse part of the origin that is subtracted from all points: its largest cells, when the columns were last
-    /// written out. The rest of the origin is the displacement. Without the shift, products of columns in which all rows are far
-    /// from zero would cancel.
+    /// Computes the shift, which is subtracted from all points: the largest cells of the origin at the time when the
+    /// columns were last written out. The rest of the origin is the displacement. Without the shift, inner products
+    /// lose digits by cancellation if a column is far from zero in all rows.
     fn shift(&self) -> Cells {
         self.origin.as_ref().map_or_else(Cells::default, |origin| Cells::largest_of_sum(&origin.base, &origin.way))
     }
@@ -442,7 +446,7 @@ impl Ambient {
         sparse.origin.push(0.0);
     }
 
-    /// Appends the residual of the last projection as a column.
+    /// Appends the residual of the most recent projection as a column.
     pub(super) fn append_sparse(&mut self) {
         self.store_sparse();
         let Self { sparse: Some(sparse), scratch, .. } = self else { return };

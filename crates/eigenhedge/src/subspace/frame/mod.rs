@@ -141,19 +141,20 @@ impl Frame {
         self.rotation.orthonormalise();
     }
 
-    /// Returns the coordinates of the last observed point in the directions.
+    /// Returns the coordinates of the most recently observed point in the directions.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the part of the last observed point outside the directions, in the coordinates of the columns
+    /// Returns the part of the most recently observed point outside the directions, in the coordinates of the columns
     /// of the span.
     pub fn outside(&self) -> &[f64] {
         &self.scratch.0.outside
     }
 
-    /// Adds `sigma · z zᵀ` for the last observed point z. The part of z outside the directions becomes an explicit
-    /// direction with the value `common`. Values change at once. The directions are rotated by [`Self::retain`].
+    /// Adds `sigma · z zᵀ` for the most recently observed point z. The part of z outside the directions becomes an
+    /// explicit direction with the value `common`. Values change at once, but the directions are rotated only by
+    /// [`Self::retain`].
     pub fn change(&mut self, sigma: f64, common: f64) {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
