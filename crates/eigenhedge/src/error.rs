@@ -119,7 +119,7 @@ pub enum Error {
     Index {
         /// Index given.
         index: usize,
-        /// Number of points. The index must be smaller.
+        /// Number of points. The index must be less than this number.
         size: usize,
     },
     /// There are too few rows to start.

@@ -18,7 +18,7 @@ pub(crate) struct RecentMedian {
     /// Most recent numbers. Once the window is full, this is a ring buffer whose oldest number is at index `oldest`.
     ring: Vec<f64>,
     oldest: usize,
-    /// Numbers of `ring` in ascending order. Empty after deserialization until the next use.
+    /// Numbers of `ring` in ascending order. The list is empty after deserialization until the next use.
     #[serde(skip)]
     sorted: Scratch<Vec<f64>>,
 }

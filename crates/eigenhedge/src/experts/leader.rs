@@ -8,8 +8,8 @@
 //! remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
 //!
 //! # Guarantee
-//! None: an adversary that charges the leader makes its loss `d` per trial. The learner is a baseline that shows the benefit of
-//! hedging.
+//! None: an adversary that always charges the experts that the leader drops makes its loss `d` per trial. The learner
+//! is a baseline that shows the benefit of hedging.
 //!
 //! # Cost
 //! Expected `O(n)` per trial.

@@ -74,7 +74,7 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Bound on the norms of rows, given or estimated. Step sizes are relative to its square.
+    /// Bound on the norms of rows, given or estimated. Step sizes are divided by the square of this bound.
     pub norm_bound: NormBound,
     /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
@@ -166,7 +166,7 @@ struct Working {
     change: Change,
     /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
-    /// True if the fields up to `step` describe the current row.
+    /// True if the fields above, up to `step`, describe the current row.
     is_loaded: bool,
 }
 
@@ -226,7 +226,8 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes the weight vectors with these points, one per vector, as if they were the first rows.
+    /// Initializes the weight vectors with these points, as if the points were the first rows. There is one point per
+    /// vector.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let (expected, found) = (self.params.components - self.weights.count(), points.len());
         if expected != found {
@@ -256,7 +257,7 @@ impl<W: Weights> Hebbian<W> {
         &self.weights
     }
 
-    /// Returns the number of rows learned, without those that became weight vectors.
+    /// Returns the number of rows learned. Rows that became initial weight vectors are not counted.
     pub fn trials(&self) -> u64 {
         self.trials
     }

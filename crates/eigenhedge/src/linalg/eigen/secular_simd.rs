@@ -65,8 +65,8 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     ]
 }
 
-/// Values and slopes of the two parts of the secular function: the sums over the poles below and above a
-/// point. `V` is a single number or one per lane.
+/// Values and slopes of the two parts of the secular function: the sums over the poles below and above a point. `V` is
+/// a single number, or a vector with one number per lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
     /// Sum over the poles below the point. It is never positive.

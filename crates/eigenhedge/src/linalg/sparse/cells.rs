@@ -7,7 +7,8 @@ pub(crate) struct Cells {
     pub values: Vec<f64>,
 }
 
-/// Lists the positions of the nonzero cells. Returns false, with an incomplete list, if there are more than `most`.
+/// Lists the positions of the nonzero cells. Returns false if there are more than `most` of them. The list is then
+/// incomplete.
 pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool {
     at.clear();
     for (block, cells) in row.chunks(BLOCK).enumerate() {
@@ -27,7 +28,7 @@ pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool 
 /// Number of cells that are tested together.
 const BLOCK: usize = 16;
 
-/// The largest cells of a sum of two vectors are those whose squares are at least this share of the squared norm.
+/// Share of the squared norm of a vector. A cell counts as large if its square is at least this share.
 const LARGE: f64 = 1.0 / 64.0;
 
 impl Cells {

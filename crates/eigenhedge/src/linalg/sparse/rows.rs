@@ -19,19 +19,22 @@ pub(crate) struct SparseRows {
     index: Scratch<Index>,
 }
 
-/// For each position a chain of the cells there, the last one first.
+/// Index of the stored cells: for each position, a chain of the cells at that position. The chain starts with the cell
+/// that was stored last.
 #[derive(Debug, Clone, Default)]
 struct Index {
-    /// One more than the last cell at each position, or zero if there is none.
+    /// First cell of the chain of each position, as one more than its index into `cells`. It is zero if the chain is
+    /// empty.
     last: Vec<u32>,
     cells: Vec<IndexCell>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// One more than the cell before this one at its position, or zero for the first.
+    /// Next cell of the chain, which was stored earlier, as one more than its index. It is zero at the end of the
+    /// chain.
     before: u32,
-    /// Vector to which the cell belongs.
+    /// Index of the vector to which the cell belongs.
     owner: u32,
     value: f64,
 }
