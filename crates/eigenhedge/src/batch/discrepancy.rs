@@ -33,8 +33,8 @@ pub struct Discrepancy {
     /// Squared distance `|μ - ν|²` between the two means. It is never negative. As an estimate, it has a positive bias
     /// of order 1/m + 1/n.
     pub biased: f64,
-    /// Unbiased estimate, without the pairs of a point with itself. The estimate can be negative, and it is `None` if a
-    /// sample has only one point.
+    /// Unbiased estimate of the squared distance. It leaves out the pairs of a point with itself. The estimate can be
+    /// negative, and it is `None` if a sample has only one point.
     pub unbiased: Option<f64>,
 }
 

@@ -107,7 +107,7 @@ pub enum Reason {
     /// The learner does not draw its choice at random.
     #[error("no theorem covers choices that are not drawn")]
     NotDrawn,
-    /// The comparator changes, but the theorem assumes a fixed one.
+    /// The comparator changes, but the theorem assumes a fixed comparator.
     #[error("the theorem of this learner is about one subspace for all rows")]
     Changes,
     /// A budget on atoms changes directions, not only weights.

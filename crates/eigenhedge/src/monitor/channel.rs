@@ -132,8 +132,8 @@ impl Channel {
         self.shape.fill(row, &self.level);
     }
 
-    /// Moves the reference and the recent level to the means of another stream. `means` has one value per
-    /// column.
+    /// Sets the mean of the reference and the recent level to the column means of another stream. `means` has one value
+    /// per column.
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.copy_from_slice(self.shape.mean());

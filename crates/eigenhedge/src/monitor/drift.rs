@@ -128,8 +128,8 @@ impl Drift {
         self.causes.clear();
     }
 
-    /// Adds a row. `score` is given as a multiple of the reference limit. Returns the start or end of a drift, if this
-    /// row causes one.
+    /// Adds a row. `score` is given as a multiple of the reference limit. Returns the start or the end of a drift if it
+    /// occurs at this row.
     pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
         self.mean += STEP * (score.ln_1p() - self.mean);
         let level = self.mean.exp_m1();

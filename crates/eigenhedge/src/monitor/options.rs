@@ -176,7 +176,7 @@ pub struct MonitorOptions {
     pub standardize: bool,
     /// Handling of missing cells.
     pub missing: Missing,
-    /// Number of warm-up rows. `None` means 400, or three per value of a row (including lags) if that is
+    /// Number of warm-up rows. `None` means 400 rows, or three rows per value of a row (including lags) if that is
     /// more.
     pub warm_up: Option<u64>,
     /// Maximum number of rows between two alarms of the same event.

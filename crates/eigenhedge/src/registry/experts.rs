@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
 /// Algorithm of an expert learner. In each trial a learner drops some experts and incurs the losses of the dropped
-/// ones.
+/// experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {

@@ -44,8 +44,8 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point minus the origin. Returns its squared norm, or `Err` if the point is invalid. Changes only scratch
-    /// space.
+    /// Loads a point minus the origin. Returns the squared norm of the difference. Returns `Err` if the point is
+    /// invalid. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
     /// Announces that the next loaded point is zero except at these positions, which ascend.
@@ -56,8 +56,8 @@ pub trait Span {
         None
     }
 
-    /// Loads a point that another span has just loaded, and reuses the work of that span if possible. Returns the
-    /// squared norm.
+    /// Loads a point that another span has just loaded, and reuses the results of that span if possible. Returns the
+    /// squared norm of the point minus the origin.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }

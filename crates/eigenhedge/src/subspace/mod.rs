@@ -326,7 +326,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Returns the sum of the probabilities of being kept over all directions. It is k up to rounding in finite
+    /// Returns the sum of the probabilities of being kept over all directions. The sum is k up to rounding in finite
     /// dimension, and at most k in infinite dimension.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
@@ -374,7 +374,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.basis.columns() > 0
     }
 
-    /// Moves the aligned basis of another learner to this one.
+    /// Moves the aligned basis of another learner to this learner.
     pub(crate) fn take_basis(&mut self, other: &mut Self) {
         let (theirs, kept) = (&mut other.aligned.basis, other.kept);
         theirs.resize(other.span.columns(), kept);
@@ -382,7 +382,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         theirs.resize(0, 0);
     }
 
-    /// Returns the aligned basis of another learner, in coordinates of the columns of this one.
+    /// Returns the aligned basis of another learner, in coordinates of the columns of this learner's span.
     pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
         let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
         theirs.resize(other.span.columns(), other.kept);

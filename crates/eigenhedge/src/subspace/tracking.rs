@@ -12,7 +12,8 @@
 //! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
 //! sequence, where L* is the loss of the best fixed subspace (JMLR Theorem 6). For infinite N, `d log(N/d)` is k.
 //! Mixing and the rank cap have a cost, the price ([`Rule::price`]), which adds to `d log(N/d)` in the bound. With
-//! fixed share a bound also holds against a comparator that changes ([`bounds::shifting`](crate::bounds::shifting)).
+//! fixed share a bound also holds relative to a comparator that changes
+//! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
 //! uncapped directions, and w is the number of columns of the span, u ≤ w ≤ u + 9. The cost in the paper is O(n²).

@@ -8,8 +8,9 @@
 //! residual and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the vectors. A new column or a combination of columns
 //! needs no such pass either.
 //!
-//! Cost: O(v w) per vector, plus its products with V: the filled cells times the dense vectors, and the cells that it has in
-//! common with the sparse ones. [`Combinations::write_out`] costs O(n v w) for the dense vectors.
+//! Cost: O(v w) per vector, plus the cost of its products with V. This cost is the number of its filled cells times the
+//! number of dense vectors, plus the number of cells that it has in common with the sparse vectors.
+//! [`Combinations::write_out`] costs O(n v w) for the dense vectors.
 
 use super::{Cells, SparseRows};
 use crate::error::Error;

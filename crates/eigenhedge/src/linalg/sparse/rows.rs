@@ -1,6 +1,6 @@
 //! Storage of sparse vectors with an index of their cells by position.
 //!
-//! Cost: the products of a vector with all stored ones take one step for each pair of cells at the same position.
+//! Cost: the products of a vector with all stored vectors take one step for each pair of cells at the same position.
 
 use super::Cells;
 use crate::error::Error;
@@ -99,7 +99,7 @@ impl SparseRows {
         }
     }
 
-    /// Computes the inner products of a vector of this length with all stored ones.
+    /// Computes the inner products of a vector of this length with all stored vectors.
     pub fn products(&mut self, cells: &Cells, length: usize, out: &mut Vec<f64>) {
         self.update_index(length);
         let Index { last, cells: indexed } = &self.index.0;
@@ -115,7 +115,7 @@ impl SparseRows {
         }
     }
 
-    /// Computes the inner products of a dense vector with all stored ones.
+    /// Computes the inner products of a dense vector with all stored vectors.
     pub fn dense_products(&self, vector: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend((0..self.count()).map(|j| self.cells(j).map(|(i, x)| x * vector[i]).sum::<f64>()));

@@ -142,7 +142,7 @@ impl Value {
         }
     }
 
-    /// Creates a comma-separated list. If all numbers are equal, the list contains only one.
+    /// Creates a comma-separated list. If all numbers are equal, the list contains that number only once.
     pub fn list(numbers: &[f64]) -> Self {
         let is_one = numbers.iter().all(|number| *number == numbers[0]);
         let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];
