@@ -397,8 +397,8 @@ pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
 }
 
 /// Returns the lower bound `√(scale L* D)` on the regret (JMLR (19)). Here L* is `best`, and D is `divergence`. For
-/// every learner, some sequences have a regret of at least `(1 - o(1))` times this value, as the number N/d of experts
-/// or directions per dropped one grows, and then the number of trials.
+/// every learner, some sequences have a regret of at least `(1 - o(1))` times this value, in the limit of a large ratio
+/// N/d and then of many trials. N is the number of experts or directions, and d is the number of dropped ones.
 ///
 /// Hypotheses: losses are in `[0, scale]`. For subspaces, symmetric instances have eigenvalues in `[0, scale]`. See
 /// [`coins`](crate::streams::coins) for the sequences.

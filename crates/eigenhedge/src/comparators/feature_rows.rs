@@ -95,7 +95,7 @@ impl FeatureRows {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows.
+    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;

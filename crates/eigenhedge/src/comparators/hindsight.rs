@@ -38,8 +38,8 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates a comparator without rows. The size of a sketch is chosen for subspaces of `kept` directions: the
-    /// interval that it gives is at most a seventh of the best loss wide.
+    /// Creates a comparator without rows. The size of a sketch is chosen for subspaces of `kept` directions: the width
+    /// of its interval is at most a seventh of the best loss.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -153,7 +153,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows.
+    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -182,8 +182,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for features, or before the
-    /// first row.
+    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for kernel features, or
+    /// before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

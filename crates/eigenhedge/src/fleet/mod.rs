@@ -113,7 +113,7 @@ impl<T: FleetMember> Fleet<T> {
         })
     }
 
-    /// Limits the number of members in memory. The others are saved in the store.
+    /// Limits the number of members in memory. All other members are saved in the store.
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         self.set_store(most, store);

@@ -100,10 +100,9 @@ impl Frame {
         distance(square, coordinates)
     }
 
-    /// Replaces coordinates that are longer than the point itself. This happens if a vector is so close to
-    /// the span of the others that R is inaccurate. Such vectors are left out, with a threshold that grows by
-    /// factors of ten until the coordinates are short enough. Returns the distance of the point from the
-    /// remaining span.
+    /// Replaces coordinates whose norm exceeds that of the point. This occurs if a vector is so close to the span of
+    /// the others that R is inaccurate. Such vectors are left out, with a threshold that grows by factors of ten until
+    /// the coordinates are short enough. Returns the distance of the point from the remaining span.
     pub fn shorten(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut apart = DEPENDENT;
         while dot(coordinates, coordinates) > (1.0 + UNCERTAIN) * square {

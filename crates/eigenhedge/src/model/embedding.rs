@@ -99,12 +99,13 @@ impl Embedding {
         &self.inclusion
     }
 
-    /// Returns the directions as columns, in standard units if columns are standardized. Returns `None` for features.
+    /// Returns the directions as columns, in standard units if columns are standardized. Returns `None` for kernel
+    /// features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
 
-    /// Returns the center, in standard units if columns are standardized. Returns `None` for features.
+    /// Returns the center, in standard units if columns are standardized. Returns `None` for kernel features.
     pub fn center(&self) -> Option<&[f64]> {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
@@ -162,15 +163,15 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates. For features, returns a pre-image, whose features are near the
-    /// point.
+    /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
+    /// the point with these coordinates.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = self.reconstruct_scaled(coordinates)?;
         self.standardizer.undo(&mut row);
         Ok(row)
     }
 
-    /// Returns the row whose coordinates are all 0, or `None` for features.
+    /// Returns the row whose coordinates are all 0, or `None` for kernel features.
     pub fn mean(&self) -> Option<Vec<f64>> {
         let mut mean = self.center()?.to_vec();
         self.standardizer.undo(&mut mean);
@@ -185,7 +186,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the embedding as plain numbers, with these column names. Returns `None` for features.
+    /// Returns the embedding as plain numbers, with these column names. Returns `None` for kernel features.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());

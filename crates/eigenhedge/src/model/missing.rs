@@ -24,8 +24,8 @@ use crate::state::ensure;
 use crate::subspace::Scales;
 
 impl Model {
-    /// Changes the handling of missing cells for the following rows. Returns an error if the model has filled in cells
-    /// and would no longer do so.
+    /// Changes the handling of missing cells for the following rows. Returns an error if the model has already filled
+    /// in cells and the new setting would not fill them in.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};

@@ -66,7 +66,8 @@ pub struct Model {
     /// its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program in its own format. The state is empty if there is none. The next row clears it.
+    /// State of the calling program, in the format of that program. It is empty if the program has stored no state. The
+    /// next row clears it.
     pub resume_state: Vec<u8>,
     /// Most recent row with missing cells, after they were filled in.
     #[serde(skip)]

@@ -99,7 +99,7 @@ pub struct Monitor {
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// State of the calling program in its own format. The state is empty if there is none.
+    /// State of the calling program, in the format of that program. It is empty if the program has stored no state.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,

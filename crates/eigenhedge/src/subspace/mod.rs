@@ -101,7 +101,7 @@ pub struct Subspace<S, R> {
     lost: f64,
     /// Divisor of the rows in the most recent update: the squared norm bound, unless the rate is self-confident.
     scale: f64,
-    /// Cost of rows longer than all previous ones. It is added to the regret bound.
+    /// Cost of rows that are longer than all previous rows. It is added to the regret bound.
     surprise: f64,
     /// Number of rows for which the directions had to be orthonormalized again, because the energies of the parts of
     /// the row did not add up to its energy.
@@ -276,9 +276,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scale
     }
 
-    /// Returns the cost of rows longer than all previous ones. It is added to the regret bound, because the theorem
-    /// assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous squared bound,
-    /// the cost is `1 - 1/r` times the loss of the row.
+    /// Returns the cost of rows that are longer than all previous rows. The cost is added to the regret bound, because
+    /// the theorem assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous
+    /// squared bound, the cost is `1 - 1/r` times the loss of the row.
     ///
     /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {

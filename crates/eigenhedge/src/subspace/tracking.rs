@@ -92,8 +92,8 @@ impl Tracking {
     }
 
     /// Enables merging: directions whose weight is close to that of the complement are merged into it, as long as the
-    /// cost in each trial is at most `share` times the cost of fixed share. With at most 15 directions, or at most k +
-    /// 4, none is merged.
+    /// cost in each trial is at most `share` times the cost of fixed share. No direction is merged while there are at
+    /// most 15 directions, or at most k + 4.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)

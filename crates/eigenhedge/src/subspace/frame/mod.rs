@@ -82,7 +82,7 @@ impl Frame {
         &self.rotation
     }
 
-    /// Returns the number of directions that would not be explicit if `explicit` directions were.
+    /// Returns the number of directions in the space other than `explicit` explicit directions.
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
         match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
