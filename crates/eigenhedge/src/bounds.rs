@@ -25,8 +25,9 @@
 //! Infinite `N`: the learner and its losses are the limits of those for finite N, trial by trial, and `d log(N/d)` tends to k.
 //! The bounds therefore cover kernels of infinite feature dimension with `D = k`.
 //!
-//! Batches: rows charged against one `V` form one instance, the sum of their dyads. Q² is then a bound on its largest
-//! eigenvalue, at most the number of rows times the bound for a single row. A row with weight w is the instance `w z zᵀ`.
+//! Batches: rows whose losses are computed with the same `V` form one instance, the sum of their dyads. Q² is then a
+//! bound on its largest eigenvalue, at most the number of rows times the bound for a single row. A row with weight w is
+//! the instance `w z zᵀ`.
 //!
 //! Not covered: forgetting, and the Hebbian learners.
 //!
@@ -192,9 +193,10 @@ pub fn shift_cost(kept: usize, dimension: Multiplicity, alpha: f64) -> Option<f6
     (alpha > 0.0 && alpha <= 1.0 && lowest.is_finite()).then(|| -kept * (alpha.ln() + lowest))
 }
 
-/// Returns the bound of tracking with fixed share against a comparator that changes its subspace `changes` times (S):
-/// the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is `best`,
-/// and the price includes that of fixed share itself. Returns `None` unless `k < N` and `0 < α ≤ 1`.
+/// Returns the bound of tracking with fixed share, relative to a comparator that changes its subspace `changes` times
+/// (S): the total expected loss is at most `(η L_S + Q² (D + S k log(N/(α d)) + price)) / (1 - e^{-η})`. Here L_S is
+/// `best`, and the price is [`Setting::price`], which includes the cost of fixed share itself. Returns `None` unless `k
+/// < N` and `0 < α ≤ 1`.
 ///
 /// Hypotheses: those of [`uncentered`], with fixed share of rate `alpha` after each trial. `best` is the loss of any partition
 /// of the trials into S + 1 segments with any subspace for each.
@@ -212,11 +214,11 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
     Setting { price: setting.price + changes as f64 * cost, ..*setting }.bound(best)
 }
 
-/// Returns the bound of gradient descent on the expected projection (the learner `additive`) against a comparator that
-/// changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k, N-k))
-/// / (2η) + η/(2Q²) Σ |z|⁴`. Here L_S is `best`, and z are the rows. For infinite N, `k(N-k)/N` is k. `squares_norm` is
-/// the square root of the last sum, or of the sum of squared Frobenius norms for matrix instances. Returns `None`
-/// unless `k < N`.
+/// Returns the bound of gradient descent on the expected projection (the learner `additive`), relative to a comparator
+/// that changes its subspace `changes` times (S): the total expected loss is at most `L_S + Q² (k(N-k)/N + 2 S min(k,
+/// N-k)) / (2η) + η/(2Q²) Σ |z|⁴`. Here L_S is `best`, and z are the rows. For infinite N, `k(N-k)/N` is k.
+/// `squares_norm` is the square root of `Σ |z|⁴`. For matrix instances it is the square root of the sum of their
+/// squared Frobenius norms. Returns `None` unless `k < N`.
 ///
 /// Hypotheses: there is no centering, and the rate was divided by the same Q² in all trials. `best` is the loss of any
 /// S + 1 subspaces.
@@ -270,9 +272,9 @@ pub fn additive_rate(kept: usize, dimension: Multiplicity, rows: u64) -> Option<
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Returns the bound without centering (JMLR Theorem 6, ICML Theorem 1), including the price of approximations: the
-/// total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the [`divergence`]. Returns
-/// `None` unless `k < N`.
+/// Returns the bound of learners without centering (JMLR Theorem 6, ICML Theorem 1), including the price (the cost of
+/// approximations): the total expected loss is at most `(η L* + Q² (D + price)) / (1 - e^{-η})`, where `D` is the
+/// [`divergence`]. Returns `None` unless `k < N`.
 ///
 /// For infinite N the limit `D = k` gives a dimension-free bound. This extension is ours. The proof applies the theorem in the
 /// span of the rows and N further directions, whose bound and losses converge as N grows.
@@ -361,7 +363,7 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
 ///
 /// - `divergence`: D, the divergence of the comparator from the start.
 /// - `ceiling`: L̂, an upper bound on the loss of the best comparator.
-/// - `scale`: the largest possible loss of a trial, Q² for rows of norm at most Q.
+/// - `scale`: the largest possible loss of a trial. It is Q² for rows of norm at most Q.
 ///
 /// The rate is meant for losses divided by `scale`. A learner that receives the original losses divides the rate by
 /// `scale`.
@@ -395,8 +397,8 @@ pub fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64 {
 }
 
 /// Returns the lower bound `√(scale L* D)` on the regret (JMLR (19)). Here L* is `best`, and D is `divergence`. For
-/// every learner, some sequences have a regret of at least `(1 - o(1))` times this value, as the number N/d of experts
-/// or directions per dropped one grows, and then the number of trials.
+/// every learner, some sequences have a regret of at least `(1 - o(1))` times this value, in the limit of a large ratio
+/// N/d and then of many trials. N is the number of experts or directions, and d is the number of dropped ones.
 ///
 /// Hypotheses: losses are in `[0, scale]`. For subspaces, symmetric instances have eigenvalues in `[0, scale]`. See
 /// [`coins`](crate::streams::coins) for the sequences.

@@ -1,7 +1,7 @@
 //! Names and scale of the columns of a table, which are saved with a model.
 //!
-//! With them, a model can be applied to other tables in the units of the input. If columns are standardized,
-//! coordinates and losses are in standard units. Rows are always in the units of the input.
+//! With these names and scales, a model can be applied to other tables in the units of the input. If columns are
+//! standardized, coordinates and losses are in standard units. Rows are always in the units of the input.
 
 use crate::error::Error;
 use crate::registry::Missing;
@@ -34,7 +34,7 @@ impl Columns {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Writes a row in standard units to `row`. Returns `Err` during the warm-up, or with the entry that cannot be
+    /// Writes the raw row in standard units to `row`. Returns `Err` during the warm-up, or if an entry cannot be
     /// scaled.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
@@ -80,7 +80,8 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Checks that both have the same names and the same kind of scale. If only `other` has names, they are copied.
+    /// Checks that `self` and `other` have the same names and the same kind of scale. If only `other` has names, they
+    /// are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;

@@ -1,4 +1,4 @@
-//! Error type of the crate. Each error names the item, the rule that was violated and the offending value.
+//! Error type of the crate. Each error names the item, the rule that it violates and the offending value.
 
 use crate::num::LARGEST_TOTAL;
 use std::{fmt, io, sync::Arc};
@@ -119,7 +119,7 @@ pub enum Error {
     Index {
         /// Index given.
         index: usize,
-        /// Number of points. The index must be smaller.
+        /// Number of points. The index must be less than this number.
         size: usize,
     },
     /// There are too few rows to start.

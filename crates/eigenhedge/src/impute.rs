@@ -29,8 +29,9 @@ pub(crate) struct Imputation {
     coefficients: Vec<f64>,
 }
 
-/// Smallest and largest ridge factor of a squared coordinate.
+/// Smallest ridge factor of a squared coordinate.
 const LEAST_RIDGE: f64 = 1e-12;
+/// Largest ridge factor of a squared coordinate.
 const LARGEST_RIDGE: f64 = 1e12;
 /// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;
@@ -71,8 +72,8 @@ impl Imputation {
 }
 
 impl Imputation {
-    /// Writes the leave-one-out error of each observed cell of the last filled row, and 0 for missing cells. `row` has
-    /// NaN in the missing cells. [`Self::fill`] must have been called with the same basis.
+    /// Writes the leave-one-out error of each observed cell of the most recently filled row, and 0 for each missing
+    /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
         let Self { seen, normal, coefficients } = self;
         // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹. Their squared lengths are the leverages h.

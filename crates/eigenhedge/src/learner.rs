@@ -24,8 +24,8 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes work that the next trials share. An empty list cancels the prefetch. Results are bit-identical with
-    /// and without prefetching.
+    /// Precomputes results that the next trials share. An empty list cancels an earlier prefetch. Results are
+    /// bit-identical with and without prefetching.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,

@@ -7,7 +7,8 @@
 //! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the others are those of
 //!   the previous trials.
 //!
-//! Both rules keep `v` in the capped simplex. `α` bounds the weights from below and thereby the time to recover.
+//! Both rules keep `v` in the capped simplex. The rate `α` gives a lower bound on the weights, and thereby limits the
+//! time to recover.
 //!
 //! # References
 //! Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors);
@@ -68,8 +69,9 @@ impl Mixing {
     }
 }
 
-/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both weights are near 1, `1 - e^result` has full precision.
-/// Otherwise `e^result` has full precision. For `α = 0` the result is exactly `a`. Two zeros give exactly zero.
+/// Returns `log((1-α) e^a + α e^b)` for `a, b ≤ 0`. If both `e^a` and `e^b` are near 1, `1 - e^result` has full
+/// precision. Otherwise `e^result` has full precision. For `α = 0` the result is exactly `a`. If `a` and `b` are both
+/// zero, it is exactly zero.
 pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
     Blend::with(b, alpha).of(a)
 }
@@ -79,8 +81,9 @@ pub fn blend(a: f64, b: f64, alpha: f64) -> f64 {
 pub(crate) struct Blend {
     b: f64,
     alpha: f64,
-    /// Precomputed `α (1 - e^b)` and `α e^b`.
+    /// Precomputed `α (1 - e^b)`.
     kept: f64,
+    /// Precomputed `α e^b`.
     dropped: f64,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct RecentMedian {
     /// Most recent numbers. Once the window is full, this is a ring buffer whose oldest number is at index `oldest`.
     ring: Vec<f64>,
     oldest: usize,
-    /// Numbers of `ring` in ascending order. Empty after deserialization until the next use.
+    /// Numbers of `ring` in ascending order. The list is empty after deserialization until the next use.
     #[serde(skip)]
     sorted: Scratch<Vec<f64>>,
 }
@@ -55,8 +55,8 @@ impl RecentMedian {
         sorted.insert(place(sorted, number), number);
     }
 
-    /// Returns the factor that shortens `number` to `times` the median of the previous numbers. It is 1 if
-    /// the number is within the limit, or if the median is zero or undefined.
+    /// Returns the factor that shortens `number` to `times` the median of the previous numbers. The factor is 1 if the
+    /// number is at most `times` the median, or if the median is zero or undefined.
     pub fn shortening(&self, number: f64, times: f64) -> f64 {
         match self.value() {
             Some(median) if median > 0.0 && number > times * median => times * median / number,

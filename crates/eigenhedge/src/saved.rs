@@ -41,7 +41,8 @@ const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Determines the kind of a file from its first [`Self::HEAD`] bytes. Returns `Err` for another format or version.
+    /// Determines the kind of a file from its first [`Self::HEAD`] bytes. Returns `Err` for any other format or
+    /// version.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -112,12 +113,12 @@ pub enum Refusal {
     /// The file is truncated or has trailing bytes.
     #[error("must have {expected} bytes after its head, got {found}: it is damaged or incomplete")]
     Length {
-        /// Length of the body according to the header, or the length of the header if that is truncated.
+        /// Length of the body according to the header, or the length of a complete header if the header is truncated.
         expected: u64,
         /// Length found in the file.
         found: u64,
     },
-    /// The checksum does not match.
+    /// The checksum in the header does not match the content.
     #[error("is damaged: its checksum does not match")]
     Checksum,
     /// The body cannot be decoded, or the kind is unknown.

@@ -5,8 +5,8 @@
 //! rows, S the sum of their squared distances from the mean, d the largest distance among the first rows, and c = 4 the
 //! number of prior rows at distance d. The first rows end when `S ≥ c d²`. Until then d includes the current row, so
 //! that no cell exceeds `√(1 + t/c)`. Later the scale is the root mean squared distance up to a relative term of order
-//! 1/t. A column that has been constant so far gives 0, and its rows count as one. Shifting a column or changing its
-//! unit does not change the result.
+//! 1/t. A column that has been constant so far gives 0, and all its rows count as one row. Shifting a column or
+//! changing its unit does not change the result.
 //!
 //! **Warm-up.** The first rows are buffered until there are enough of them. Then all rows, including the buffered ones, are
 //! scaled by the mean and deviation of the buffered rows. A constant column is only shifted. A stream shorter than the warm-up
@@ -35,7 +35,7 @@ pub enum Standardize {
     None,
     /// Scale by the mean and standard deviation of all previous rows.
     Running,
-    /// Scale by the mean and standard deviation of the first rows. The number is the number of these rows.
+    /// Scale by the mean and standard deviation of the first rows. The value is the number of these rows.
     Warmup(u64),
 }
 
@@ -87,7 +87,8 @@ struct Column {
     spread: f64,
 }
 
-/// Number of imaginary rows in the running variance. Their distance is the largest one among the first rows.
+/// Number of imaginary rows in the running variance. Their distance from the mean is the largest one among the first
+/// rows.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
@@ -174,14 +175,14 @@ impl Standardizer {
         self.how
     }
 
-    /// Returns the mean of each column. Empty if columns are not scaled.
+    /// Returns the mean of each column. The iterator is empty if columns are not scaled.
     pub fn mean(&self) -> impl ExactSizeIterator<Item = f64> {
         self.columns.iter().map(|column| column.mean)
     }
 
     /// Returns the divisor of each column. It is 1 if the column is only shifted, and zero if its scaled value is
-    /// always zero. Empty if columns are not scaled. During the first rows of a running scale, the divisor in
-    /// [`Self::apply`] also depends on the current row.
+    /// always zero. The iterator is empty if columns are not scaled. During the first rows of a running scale, the
+    /// divisor in [`Self::apply`] also depends on the current row.
     pub fn scale(&self) -> impl Iterator<Item = f64> {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
@@ -227,7 +228,7 @@ impl Standardizer {
     }
 
     /// Adds the statistics of another standardizer. The result is exact if neither warm-up has ended. If both have
-    /// ended, the scales must be equal. Otherwise, and for running scales, returns `Err`.
+    /// ended, the scales must be equal. Returns `Err` in all other cases, and for running scales.
     ///
     /// ```
     /// use eigenhedge::{Standardize, Standardizer};
@@ -289,7 +290,7 @@ impl Standardizer {
         if self.settled { None } else { (0..raw.len()).find(spoils) }
     }
 
-    /// Writes the row in standard units to `row`. The error is the index of the first column that overflows.
+    /// Writes the row in standard units to `row`. Returns `Err` with the index of the first column that overflows.
     pub fn apply(&self, raw: &[f64], row: &mut Vec<f64>) -> Result<(), usize> {
         row.clear();
         if self.how == Standardize::None {

@@ -28,8 +28,9 @@ struct Pool {
     number: AtomicU64,
     task: Mutex<Option<Arc<dyn Task>>>,
     has_task: Condvar,
-    /// Number of sleeping threads, and number of threads started.
+    /// Number of sleeping threads.
     asleep: AtomicUsize,
+    /// Number of threads started.
     started: Mutex<usize>,
 }
 

@@ -41,13 +41,13 @@ pub struct PivotedCholesky {
 
 /// Share of the largest diagonal entry below which a remaining diagonal entry counts as a rounding error.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
-/// Share of the largest diagonal entry. A negative entry of larger size proves that the kernel is not positive
-/// semidefinite.
+/// Largest absolute value of a negative diagonal entry that rounding can cause, as a share of the largest diagonal
+/// entry. A larger one proves that the kernel is not positive semidefinite.
 const INDEFINITE: f64 = 1e-8;
 
 impl PivotedCholesky {
-    /// Adds every point to the empty dictionary and factors until the trace of the residual is at most `tolerance` times the
-    /// trace of K, or the rank reaches `max_rank`.
+    /// Adds every point to the empty dictionary, and computes columns of the factor until the trace of the residual is
+    /// at most `tolerance` times the trace of K, or the rank reaches `max_rank`.
     pub fn new<D, P>(dictionary: &mut D, points: &[P], tolerance: f64, max_rank: usize) -> Result<Self, Error>
     where
         D: Dictionary,

@@ -12,8 +12,8 @@
 //! Cost: (m + n)² kernel values. A test stores them and reads them once per split.
 //!
 //! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is
-//! negative for about half of all pairs of samples from one distribution. A split that is as far apart as the observed
-//! one up to rounding counts as at least as far apart.
+//! negative for about half of all pairs of samples from one distribution. If the distance of a split equals the
+//! observed one up to rounding, the split counts as at least as far apart.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
@@ -30,10 +30,11 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance `|μ - ν|²` of the two means, never negative. Its bias is positive and of order 1/m + 1/n.
+    /// Squared distance `|μ - ν|²` between the two means. It is never negative. As an estimate, it has a positive bias
+    /// of order 1/m + 1/n.
     pub biased: f64,
-    /// Unbiased estimate, without the pairs of a point with itself. The estimate can be negative. `None` if a sample
-    /// has only one point.
+    /// Unbiased estimate of the squared distance. It leaves out the pairs of a point with itself. The estimate can be
+    /// negative, and it is `None` if a sample has only one point.
     pub unbiased: Option<f64>,
 }
 

@@ -1,10 +1,11 @@
 //! Batch methods, which see all points at once.
 //!
-//! They are the comparators of the online learners and useful on their own: PCA, kernel PCA, kernel ridge regression with
-//! Gaussian-process variances, kernel means, and pre-images (a point whose features are near a given combination of features).
+//! They serve as comparators for the online learners, and are useful on their own: PCA, kernel PCA, kernel ridge
+//! regression with Gaussian-process variances, kernel means, and pre-images (a point whose features are near a given
+//! combination of features).
 //!
-//! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel accepts. They
-//! own the dictionary afterwards.
+//! Kernel methods take an empty [`Dictionary`], which provides the kernel, and points of any type that the kernel
+//! accepts. The fitted model owns the dictionary afterwards.
 //!
 //! ```
 //! use eigenhedge::batch::{Center, Pca};

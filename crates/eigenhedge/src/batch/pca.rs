@@ -75,7 +75,7 @@ impl Pca {
         &self.components
     }
 
-    /// Returns the mean; `None` without centering.
+    /// Returns the mean, or `None` without centering.
     pub fn mean(&self) -> Option<&[f64]> {
         self.mean.as_deref()
     }
@@ -85,13 +85,14 @@ impl Pca {
         &self.eigenvalues
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if centered, by t otherwise.
+    /// Returns the variance along each component: its eigenvalue divided by t - 1 if the rows were centered, and by t
+    /// otherwise.
     pub fn explained_variance(&self) -> Vec<f64> {
         let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
     }
 
-    /// Returns the explained variance ratio of each component; zero if the total is zero.
+    /// Returns the explained variance ratio of each component, or zero if the total is zero.
     pub fn explained_ratio(&self) -> Vec<f64> {
         super::shares(&self.eigenvalues, self.total)
     }

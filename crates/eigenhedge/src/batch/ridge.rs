@@ -17,10 +17,12 @@
 //! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations for a variance; t³/3
 //! operations for all leave-one-out errors.
 //!
-//! Numerics: the error of α is the condition number `(λ₁ + ρ)/ρ` times rounding. A variance is a difference, and negative
-//! results are returned as zero. It is the variance of f; that of a new observation is larger by ρ.
+//! Numerics: the relative error of α is the condition number `(λ₁ + ρ)/ρ` times the machine epsilon. A variance is a
+//! difference, and negative results are returned as zero. It is the variance of f. The variance of a new observation is
+//! larger by ρ.
 //!
-//! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used for that.
+//! Not done: fitting ρ or the parameters of the kernel. The leave-one-out errors and the likelihood can be used to
+//! choose them.
 //!
 //! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section 5.4.2.
 

@@ -1,4 +1,4 @@
-//! The loss of the best fixed subspace in hindsight, exact or as a bracket.
+//! The loss of the best fixed subspace in hindsight: an exact value, or a lower and an upper bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BestMethod {
-    /// Exact for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, a sketch for longer
-    /// rows.
+    /// [`Self::Exact`] for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, and
+    /// [`Self::Sketch`] for longer rows.
     #[default]
     Auto,
     /// Scatter matrix of all rows. It costs n² operations per row and stores n² numbers.
     Exact,
     /// Sketch of a few directions, which gives an interval for the loss. It costs O(nk) operations per row.
     Sketch,
-    /// No computation. The best loss, the regret and the bound are then not available.
+    /// Nothing is computed. The best loss, the regret and the bound are then not available.
     None,
 }
 
@@ -49,9 +49,9 @@ pub enum Best {
     Exact(f64),
     /// Interval that contains the loss.
     Between {
-        /// Lower bound.
+        /// Lower bound on the loss.
         low: f64,
-        /// Upper bound.
+        /// Upper bound on the loss.
         high: f64,
     },
 }
@@ -62,7 +62,7 @@ impl Best {
         Self::Between { low, high }
     }
 
-    /// Returns the lower bound, or the exact loss.
+    /// Returns the lower bound on the loss, or the exact loss.
     pub fn low(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -70,7 +70,7 @@ impl Best {
         }
     }
 
-    /// Returns the upper bound, or the exact loss.
+    /// Returns the upper bound on the loss, or the exact loss.
     pub fn high(self) -> f64 {
         match self {
             Self::Exact(loss) => loss,
@@ -78,7 +78,7 @@ impl Best {
         }
     }
 
-    /// Returns the loss if it is exact; `None` for an interval.
+    /// Returns the loss if it is exact, or `None` for an interval.
     pub fn exact(self) -> Option<f64> {
         match self {
             Self::Exact(loss) => Some(loss),

@@ -3,8 +3,8 @@
 //! Setting: all rows x, seen once. Result: the least total `|x - m - P(x - m)|²` over k-dimensional projections P (and centers
 //! m). It is the sum of the n-k smallest eigenvalues of the (centered) scatter matrix.
 //!
-//! Cost: n² per row, in blocks at the speed of a matrix product; n² memory; one eigendecomposition per evaluation. Rows longer
-//! than [`BestSubspace::LONGEST`] are not supported.
+//! Cost: n² operations per row, in blocks at the speed of a matrix product; n² numbers of memory; one
+//! eigendecomposition per evaluation. Rows longer than [`BestSubspace::LONGEST`] are not supported.
 
 use super::best::Best;
 use super::best_loss;
@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 pub struct BestSubspace {
     /// Scatter of the rows whose losses count.
     charged: RunningScatter,
-    /// Scatter of the rows that count for energies but not for losses; `None` if there are none. A single first row
-    /// that only sets the center is not included. It is the base of the mean.
+    /// Scatter of the rows that count for energies but not for losses, or `None` if there are none. A single first row
+    /// that only sets the center is not included, because it is the base point of the mean.
     uncharged: Option<Box<RunningScatter>>,
 }
 
@@ -49,23 +49,24 @@ impl BestSubspace {
         Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
     }
 
-    /// Creates a comparator that has seen only these rows, whose losses do not count.
+    /// Creates a comparator whose only rows are these, and their losses do not count.
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
         let charged = RunningScatter::new(length, uncharged.mean().is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }
     }
 
-    /// Sets the base of the mean to a row whose loss does not count. Has no effect without centering.
+    /// Sets the base point of the running mean to a row whose loss does not count. Has no effect without centering.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Changes the base of a column in which all previous rows were equal to the base.
+    /// Changes the base point of the running mean in one column. All previous rows must have been equal to the base
+    /// point in this column.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
 
-    /// Returns the mean of the rows whose losses count; `None` without centering.
+    /// Returns the mean of the rows whose losses count, or `None` without centering.
     pub(super) fn mean(&self) -> Option<&Mean> {
         self.charged.mean()
     }
@@ -93,8 +94,8 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Removes and returns the rows whose losses do not count, including the base of the mean. `None` if there are
-    /// none.
+    /// Removes and returns the rows whose losses do not count, including the base point of the mean. Returns `None` if
+    /// there are none.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -132,8 +133,8 @@ impl BestSubspace {
         best_loss(&self.charged.whole(), kept)
     }
 
-    /// Returns an interval that contains the loss, for evaluations during a run. It is cheapest after a full block of
-    /// rows.
+    /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
+    /// run. The call is cheapest after a full block of rows.
     pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
         leading.best(&self.charged.whole(), kept)
     }

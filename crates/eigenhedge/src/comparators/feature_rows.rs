@@ -3,11 +3,11 @@
 //! Setting: all rows x, seen once, and a kernel. Result: the least total `|φ(x) - m - P(φ(x) - m)|²` over k-dimensional
 //! projections P (and centers m). It is the sum of all but the k largest eigenvalues of the (centered) kernel matrix.
 //!
-//! Cost: the rows are stored, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in total. Beyond that the
-//! result is unknown, and memory does not grow. Evaluation takes one dense eigendecomposition of the kernel matrix for up to
-//! [`FeatureRows::EXACT`] rows. For more rows a pivoted Cholesky factor of low rank brackets the loss: `K - L Lᵀ` is positive
-//! semidefinite with a known trace δ, so the sum of the k largest eigenvalues of K is between that of `L Lᵀ` and the same plus
-//! δ. This remains true with centering.
+//! Cost: the rows are stored, up to [`FeatureRows::MOST`] numbers and [`FeatureRows::MOST_ROWS`] rows in total. Beyond
+//! that the result is unknown, and memory does not grow. Evaluation takes one dense eigendecomposition of the kernel
+//! matrix for up to [`FeatureRows::EXACT`] rows. For more rows, a pivoted Cholesky factor L of low rank gives a lower
+//! and an upper bound on the loss: `K - L Lᵀ` is positive semidefinite with a known trace δ, so the sum of the k
+//! largest eigenvalues of K is at least that of `L Lᵀ`, and at most δ larger. This remains true with centering.
 
 use super::best::Best;
 use super::best_loss;
@@ -29,7 +29,7 @@ pub struct FeatureRows {
     full: bool,
     /// Total number of stored values.
     numbers: usize,
-    /// Base row, whose loss does not count; `None` if it was not set or rows are not centered.
+    /// Base row, whose loss does not count. The field is `None` if no base row was set, or if rows are not centered.
     base: Option<Vec<f64>>,
 }
 
@@ -66,9 +66,9 @@ impl FeatureRows {
         self.base = self.centered.then(|| row.to_vec());
     }
 
-    /// Returns the mean squared distance of the features of the rows from those of the base row. It is an upper bound
-    /// on the squared distance of the mean of the features. `None` without a base row, or if there were too many rows
-    /// to store.
+    /// Returns the mean squared distance between the features of the rows and the features of the base row. This is an
+    /// upper bound on the squared distance between the mean of the features and the features of the base row. Returns
+    /// `None` without a base row, or if there were too many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         let base = self.base.as_ref().filter(|_| !self.full)?;
         let (count, own) = (self.rows.len(), self.kernel.value(base, base));
@@ -95,7 +95,7 @@ impl FeatureRows {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace; `None` if there were too many rows.
+    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         if self.full {
             return None;
@@ -127,8 +127,8 @@ impl FeatureRows {
         let count = points.len() as f64;
         let mut energy = cholesky.trace();
         if self.centered {
-            // The squared norm of the mean needs the whole kernel matrix. The factor gives it up to the trace error, as
-            // a bracket.
+            // The squared norm of the mean needs the whole kernel matrix. The factor gives a lower and an upper bound,
+            // which differ by the trace error.
             for j in 0..factor.columns() {
                 let mean = factor.column(j).iter().sum::<f64>() / count;
                 factor.column_mut(j).iter_mut().for_each(|x| *x -= mean);

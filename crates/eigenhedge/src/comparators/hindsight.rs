@@ -38,8 +38,8 @@ pub enum Hindsight {
 }
 
 impl Hindsight {
-    /// Creates a comparator without rows. A sketch is sized for subspaces of `kept` directions: the width of the
-    /// interval is then at most a seventh of the best loss.
+    /// Creates a comparator without rows. The size of a sketch is chosen for subspaces of `kept` directions: the width
+    /// of its interval is at most a seventh of the best loss.
     pub fn new(length: usize, centered: bool, kept: usize) -> Result<Self, Error> {
         match BestSubspace::new(length, centered) {
             Some(exact) => Ok(Self::Exact(Box::new(exact))),
@@ -47,8 +47,8 @@ impl Hindsight {
         }
     }
 
-    /// Creates a comparator with the given method. Returns `Ok(None)` for [`BestMethod::None`], and an error if the
-    /// comparator would not fit into memory.
+    /// Creates a comparator without rows that uses the given method. Returns `Ok(None)` for [`BestMethod::None`].
+    /// Returns `Err` if the comparator would not fit into memory.
     pub fn by(method: BestMethod, length: usize, centered: bool, kept: usize) -> Result<Option<Self>, Error> {
         Ok(Some(match method {
             BestMethod::Auto => Self::new(length, centered, kept)?,
@@ -88,8 +88,9 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base of the mean to a row whose loss does not count, as for a learner that centers on the mean and
-    /// starts at this row. Must be called before the first row. Has no effect without centering.
+    /// Sets the base point of the running mean to a row whose loss does not count. This corresponds to a learner that
+    /// centers on the mean and starts at this row. Must be called before the first row. Has no effect without
+    /// centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.begin_at(row),
@@ -98,7 +99,8 @@ impl Hindsight {
         }
     }
 
-    /// Changes the base of a column in which all previous rows were equal to the base. For plain rows only.
+    /// Changes the base point of the running mean in one column. All previous rows must have been equal to the base
+    /// point in this column. For plain rows only.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
             Self::Exact(best) => best.begin_column(column, value),
@@ -107,8 +109,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns an upper bound on the squared distance of the mean of all rows from the base. `None` without centering,
-    /// or if there were too many rows to store.
+    /// Returns an upper bound on the squared distance between the mean of all rows and the base point. Returns `None`
+    /// without centering, or if there were too many rows to store.
     pub(crate) fn squared_way(&self) -> Option<f64> {
         match self {
             Self::Features(rows) => rows.squared_way(),
@@ -130,7 +132,7 @@ impl Hindsight {
         }
     }
 
-    /// Adds a row with a weight. Its cells are zero except at these positions, if they are given.
+    /// Adds a row with a weight. If positions are given, all cells at other positions must be zero.
     pub(crate) fn add_filled(&mut self, row: &[f64], filled: Option<&[u32]>, weight: f64) {
         match (self, filled) {
             (Self::Sketched(sketch), Some(filled)) => sketch.add_filled(row, filled, weight),
@@ -151,7 +153,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace; `None` if there were too many rows.
+    /// Returns the total loss of the best k-dimensional subspace, or `None` if there were too many rows to store.
     pub fn best(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(Best::Exact(best.loss(kept))),
@@ -160,8 +162,9 @@ impl Hindsight {
         }
     }
 
-    /// Returns an interval that contains the loss, without an eigendecomposition of an n × n matrix. The search starts
-    /// from the directions of the previous call. `None` for features.
+    /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
+    /// run. No n × n matrix is decomposed. The search for the directions starts from those of the previous call, which
+    /// are stored in `leading`. Returns `None` for kernel features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
             Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
@@ -170,8 +173,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of the rows along each of these unit vectors, and in total. `None` if the energies are not
-    /// known exactly.
+    /// Returns the energy (the sum of squares after centering) of the rows along each of these unit vectors, and in
+    /// total. Returns `None` if the energies are not known exactly.
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
@@ -179,8 +182,8 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of the rows whose losses count. `None` without centering, for features, or before the first
-    /// row.
+    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for kernel features, or
+    /// before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

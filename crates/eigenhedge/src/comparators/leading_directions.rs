@@ -1,4 +1,4 @@
-//! A bracket of the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
+//! Lower and upper bounds on the loss of the best fixed subspace in hindsight, at the cost of a few matrix products.
 //!
 //! Setting: a scatter matrix S that grows row by row and is evaluated from time to time. Result: an interval that contains `tr
 //! S` minus the k largest eigenvalues of S, without an eigendecomposition.
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 /// Approximate leading directions of all rows, reused between evaluations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LeadingDirections {
-    /// Orthonormal directions; empty before the first evaluation.
+    /// Orthonormal directions. The matrix has no columns before the first evaluation.
     basis: Matrix,
 }
 
@@ -69,8 +69,7 @@ impl LeadingDirections {
         best
     }
 
-    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss; `None` on
-    /// overflow.
+    /// Runs one pass, which improves the basis. Returns an interval that contains the best loss, or `None` on overflow.
     fn pass(&mut self, scatter: &Matrix, kept: usize) -> Option<(f64, f64)> {
         let (mut product, mut small, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
         symmetric_times(&mut product, scatter, &self.basis);

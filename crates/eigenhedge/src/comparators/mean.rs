@@ -5,16 +5,16 @@ use crate::num::dot;
 use crate::state::{self, energy, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Running mean, stored as a base point plus a displacement. Only the subtraction of the base depends on the distance
-/// of the rows from the origin. Later steps are not affected by a large distance.
+/// Running mean, stored as a base point plus a displacement. A large distance of the rows from the origin affects the
+/// precision only when the base point is subtracted, not in later steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mean {
-    /// Base point, usually the first row; empty before the first row.
+    /// Base point, usually the first row. The vector is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
     /// Total weight of the rows.
     weight: f64,
-    /// True if the base is a row that does not count in the mean.
+    /// True if the base point is a row that does not count in the mean.
     left_out: bool,
 }
 
@@ -27,20 +27,20 @@ impl Mean {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base to a row that does not count in the mean. Must be called before the first row. Without this call,
-    /// the first row becomes the base.
+    /// Sets the base point to a row that does not count in the mean. Must be called before the first row. Without this
+    /// call, the first row becomes the base.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
         self.left_out = true;
     }
 
-    /// Returns the mean of other rows, with the base of this one.
+    /// Creates the mean of other rows, from its displacement from the base point of this mean and its weight.
     pub fn beside(&self, way: Vec<f64>, weight: f64) -> Self {
         Self { base: self.base.clone(), way, weight, left_out: self.left_out }
     }
 
-    /// Changes the base of a column in which all previous rows were equal to the base.
+    /// Changes the base point in one column. All previous rows must have been equal to the base point in this column.
     pub fn begin_column(&mut self, column: usize, value: f64) {
         self.base[column] = value;
     }
@@ -63,14 +63,14 @@ impl Mean {
         }
     }
 
-    /// Returns the displacement from this mean to another; `None` if either has no rows.
+    /// Returns the displacement from this mean to another, or `None` if either has no rows.
     fn way_to(&self, other: &Self) -> Option<Vec<f64>> {
         let way = |i: usize| (other.base[i] - self.base[i]) + (other.way[i] - self.way[i]);
         (self.weight > 0.0 && other.weight > 0.0).then(|| (0..self.way.len()).map(way).collect())
     }
 
-    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows:
-    /// `√(s t/(s + t)) (m' - m)` for total weights s and t. `None` if either has no rows.
+    /// Returns the vector by which the displacement between two means contributes to the scatter of all rows: `√(s t/(s
+    /// + t)) (m' - m)` for total weights s and t. Returns `None` if either has no rows.
     pub fn between(&self, other: &Self) -> Option<Vec<f64>> {
         let root = (self.weight * (other.weight / (self.weight + other.weight))).sqrt();
         let mut way = self.way_to(other)?;
@@ -79,7 +79,7 @@ impl Mean {
     }
 
     /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter, as
-    /// [`Self::between`] does. `None` if either set has no rows.
+    /// [`Self::between`] does. Returns `None` if either set has no rows.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {
@@ -94,18 +94,18 @@ impl Mean {
         between
     }
 
-    /// Returns the vector that the base row would add to the scatter; `None` if the base row counts in the mean.
+    /// Returns the vector that the base row would add to the scatter, or `None` if the base row counts in the mean.
     pub fn between_left_out(&self) -> Option<Vec<f64>> {
         let root = (self.weight / (self.weight + 1.0)).sqrt();
         self.left_out.then(|| self.way.iter().map(|x| root * x).collect())
     }
 
-    /// Returns the base row if the mean does not include it, and marks it as included. `None` otherwise.
+    /// Returns the base row if the mean does not include it, and marks it as included. Returns `None` otherwise.
     pub fn take_left_out(&mut self) -> Option<Vec<f64>> {
         std::mem::take(&mut self.left_out).then(|| self.base.clone())
     }
 
-    /// Returns the base and the displacement of the mean from the base.
+    /// Returns the base point, and the displacement of the mean from it.
     pub fn parts(&self) -> (&[f64], &[f64]) {
         (&self.base, &self.way)
     }
@@ -115,12 +115,12 @@ impl Mean {
         self.weight
     }
 
-    /// Returns the mean; `None` before the first row.
+    /// Returns the mean, or `None` before the first row.
     pub fn value(&self) -> Option<Vec<f64>> {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
 
-    /// Returns the squared distance of the mean from the base.
+    /// Returns the squared distance of the mean from the base point.
     pub fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }

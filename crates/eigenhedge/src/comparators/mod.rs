@@ -1,11 +1,13 @@
-//! Comparators: the loss of the best fixed subspace in hindsight.
+//! Comparators: losses of the best choices in hindsight.
 //!
-//! - [`BestSubspace`]: loss of the best fixed subspace, exact; [`Sketch`]: a bracket for long rows; [`Hindsight`]: the
-//!   comparator that fits the rows, also in a feature space, with a [`Best`] as the result.
-//! - [`LeadingDirections`]: a bracket of the loss of the best fixed subspace, for evaluations during a run.
-//! - [`partition`]: loss of the best subspaces for segments of the stream; [`Partitions`]: the same for a stream of any length
-//!   and kind, with cuts between any rows.
-//! - [`BestPair`]: best directions for pairs of rows.
+//! - [`BestSubspace`]: exact loss of the best fixed subspace.
+//! - [`Sketch`]: lower and upper bound on this loss, for long rows.
+//! - [`Hindsight`]: one of these comparators, chosen for the rows, or a comparator for kernel features.
+//! - [`Best`]: result of a comparator, an exact loss or a lower and an upper bound.
+//! - [`LeadingDirections`]: directions from which lower and upper bounds are computed during a run.
+//! - [`partition`]: loss of the best subspaces for the segments of a stream.
+//! - [`Partitions`]: the same for a stream of any length and kind, with cuts between any rows.
+//! - [`BestPair`]: gain of the best directions for pairs of rows.
 //!
 //! ```
 //! use eigenhedge::comparators::BestSubspace;

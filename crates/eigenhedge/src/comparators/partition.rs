@@ -3,12 +3,12 @@
 //! Setting: the rows are divided into s segments, each with its own k-dimensional subspace (and, if centered, center).
 //! [`between`] takes given cuts. [`Blocks::best`] finds the best cuts on a grid of `b` rows.
 //!
-//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`. The least total
-//! over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`, by dynamic programming, exact on the grid.
-//! Cuts between grid points can save at most the loss of their blocks.
+//! Result: let `loss(i, j)` be the sum of the n-k smallest eigenvalues of the scatter matrix of blocks `i..j`. The
+//! least total loss over s segments that end at block j is `F(s, j) = min_i F(s-1, i) + loss(i, j)`, by dynamic
+//! programming, exact on the grid. Cuts between grid points can save at most the loss of their blocks.
 //!
-//! Cost, for m blocks: m n² numbers of memory; n² per row; then m²/2 sums and eigendecompositions of n × n matrices, and s m²
-//! comparisons. A hundred columns and a hundred blocks take seconds.
+//! Cost, for m blocks: m n² numbers of memory; n² operations per row; then m²/2 sums and eigendecompositions of n × n
+//! matrices, and s m² comparisons. A hundred columns and a hundred blocks take seconds.
 //!
 //! Numerics: the scatter of a segment is a sum over blocks, never a difference of prefix sums, which would lose the small
 //! eigenvalues of late segments. Centered scatters are merged through their means; rows should be near zero.
@@ -38,9 +38,8 @@ pub struct Partition {
     pub cuts: Vec<usize>,
 }
 
-/// Returns the total loss of the best subspaces of the segments between given cuts. The cuts are ascending
-/// indices of the first rows of all segments except the first. `None` if the rows are too long for
-/// [`BestSubspace`].
+/// Returns the total loss of the best subspaces of the segments between given cuts. The cuts are ascending indices of
+/// the first rows of all segments except the first. Returns `None` if the rows are too long for [`BestSubspace`].
 ///
 /// ```
 /// use eigenhedge::comparators::partition::between;

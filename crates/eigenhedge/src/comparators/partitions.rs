@@ -39,7 +39,7 @@ pub struct Partitions {
     length: usize,
     centered: bool,
     kernel: Option<VectorKernel>,
-    /// Base row: the first row if the comparator is centered, zero otherwise. `None` before the first row.
+    /// Base row: the first row if the comparator is centered, zero otherwise. It is `None` before the first row.
     base: Option<Vec<f64>>,
     /// Number of rows whose losses do not count: 0 or 1.
     uncharged: usize,
@@ -177,7 +177,7 @@ impl Partitions {
     }
 
     /// Returns the coordinates of the rows, one row per column, and the energy of the residual. Long rows and features
-    /// are reduced to at most 8k + 64 coordinates. `None` if the reduction fails.
+    /// are reduced to at most 8k + 64 coordinates. Returns `None` if the reduction fails.
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {

@@ -4,7 +4,7 @@
 //! combinations of the rows, which are stored as they are ([`Combinations`]). Its mean is a combination as well. From time to time
 //! the large sketch absorbs it, as it would absorb the sketch of another stream.
 //!
-//! Cost: O(v ℓ) per row with v stored rows and ℓ retained directions, and none that depends on the length of a row.
+//! Cost: O(v ℓ) per row, with v stored rows and ℓ retained directions. It does not depend on the length of a row.
 
 use crate::error::Error;
 use crate::linalg::{Cells, Combinations, Eigen, Matrix};
@@ -20,8 +20,9 @@ pub(super) struct PendingRows {
     /// Weights of the rows.
     weights: Vec<f64>,
     weight: f64,
-    /// Coefficients of the mean of the rows, and its inner products with them.
+    /// Coefficients of the mean of the rows over the rows.
     mean: Vec<f64>,
+    /// Inner products of the mean of the rows with the rows.
     mean_products: Vec<f64>,
     pub energy: f64,
     pub shrinkage: f64,
@@ -127,7 +128,8 @@ impl PendingRows {
         self.columns.gram(out);
     }
 
-    /// Adds combinations of the columns to vectors, one per column of the matrix.
+    /// Adds linear combinations of the columns to `out`: one combination per column of `combinations`, added to the
+    /// same column of `out`.
     pub fn add_combinations(&self, combinations: &Matrix, out: &mut Matrix) {
         self.columns.add_sparse_to(combinations, out);
     }

@@ -1,7 +1,7 @@
 //! Saved form of a sketch.
 //!
-//! A sketch without sparse rows has the form that it had before there were any: the mean is an optional value, and pending sparse
-//! rows are one more case of it.
+//! The form of a sketch without pending sparse rows is that of earlier versions, in which the mean is an optional
+//! value. Pending sparse rows are stored as one more case of this value.
 
 use super::mean::Mean;
 use super::pending_rows::PendingRows;

@@ -1,4 +1,4 @@
-//! A bracket of the best fixed subspace of long rows, from a sketch of a few directions.
+//! Lower and upper bounds on the loss of the best fixed subspace of long rows, from a sketch of a few directions.
 //!
 //! Setting: rows x of n numbers, seen once. An n × n matrix does not fit into memory, but nℓ numbers do. With `C` the
 //! (centered) scatter matrix, the best loss is `tr C` minus its k largest eigenvalues.
@@ -72,7 +72,7 @@ pub(super) struct Working {
     pub(super) rotation: Matrix,
     block: Matrix,
     pub(super) cells: Cells,
-    /// Shift of the pending rows; `None` if unknown.
+    /// Shift of the pending rows, or `None` if it has to be computed.
     pub(super) shift: Option<Cells>,
 }
 

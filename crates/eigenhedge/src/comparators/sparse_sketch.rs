@@ -31,8 +31,8 @@ impl Sketch {
         }
     }
 
-    /// Computes the sparse vector that is subtracted from the pending rows: the largest cells of the mean of all others. Without
-    /// it, products of columns in which all rows are far from zero would cancel.
+    /// Computes the sparse vector that is subtracted from the pending rows: the largest cells of the mean of all other
+    /// rows. Without this shift, inner products lose digits by cancellation if a column is far from zero in all rows.
     fn shift(&self) -> Cells {
         let parts = self.mean.as_ref().map(Mean::parts);
         parts.map_or_else(Cells::default, |(base, way)| Cells::largest_of_sum(base, way))
@@ -47,13 +47,14 @@ impl Sketch {
         Some(mean.beside(way, pending.weight()))
     }
 
-    /// Sets the base of the mean to a row that does not count.
+    /// Sets the base point of the mean to a row whose loss does not count.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
         self.scratch.0.shift = None;
         self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Changes the base of a column in which all previous rows were equal to the base.
+    /// Changes the base point of the mean in one column. All previous rows must have been equal to the base point in
+    /// this column.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.settle();
         self.scratch.0.shift = None;
@@ -82,7 +83,7 @@ impl Sketch {
         self.scratch.0.shift = None;
     }
 
-    /// Adds the sketch of the pending rows to the matrix, as [`Sketch::merge`] does with that of another stream.
+    /// Adds the sketch of the pending rows to the matrix, as [`Sketch::merge`] adds the sketch of another stream.
     fn absorb(&mut self) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.shrink(self.retained);
@@ -118,7 +119,8 @@ impl Sketch {
         self.pending = pending;
     }
 
-    /// Returns the contribution of the displacement between the mean and that of pending rows to the scatter.
+    /// Returns the vector by which the displacement between the mean of the pending rows and the mean of the others
+    /// contributes to the scatter.
     fn between(&self, pending: &PendingRows) -> Option<Vec<f64>> {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
@@ -149,7 +151,7 @@ impl Sketch {
         gram
     }
 
-    /// Returns the energy of the pending rows around the mean of all.
+    /// Returns the energy of the pending rows around the mean of all rows.
     pub(super) fn pending_energy(&self) -> f64 {
         if self.pending.count() == 0 {
             return 0.0;

@@ -141,7 +141,7 @@ impl CappedHedge {
         self.price
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.1.dropped
     }

@@ -8,8 +8,8 @@
 //! remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
 //!
 //! # Guarantee
-//! None: an adversary that charges the leader makes its loss `d` per trial. The learner is a baseline that shows the benefit of
-//! hedging.
+//! None: an adversary that always charges the experts that the leader drops makes its loss `d` per trial. The learner
+//! is a baseline that shows the benefit of hedging.
 //!
 //! # Cost
 //! Expected `O(n)` per trial.
@@ -70,7 +70,7 @@ impl Leader {
         &self.totals
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

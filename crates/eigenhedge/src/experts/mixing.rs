@@ -18,7 +18,7 @@ pub struct Mixer {
     rule: Mixing,
     /// Number of distributions averaged in `past`.
     played: u64,
-    /// Log of the mean of the previous distributions. Empty unless the rule needs it.
+    /// Logarithms of the mean of the previous distributions. The list is empty unless the rule is past average.
     past: Vec<f64>,
 }
 

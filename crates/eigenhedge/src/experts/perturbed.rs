@@ -71,7 +71,7 @@ impl PerturbedLeader {
         &self.totals
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.dropped
     }

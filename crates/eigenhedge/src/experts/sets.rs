@@ -160,7 +160,7 @@ impl SetDistribution {
 pub struct ProductSets {
     kept: usize,
     eta: f64,
-    /// Log-weights relative to the largest one.
+    /// Log-weights minus the largest log-weight.
     log_weights: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<SetScratch>,
@@ -181,12 +181,12 @@ impl ProductSets {
         Ok(Self { kept, eta, log_weights: vec![0.0; experts], scratch: Scratch::default() })
     }
 
-    /// Returns the log-weight of each expert relative to the largest one.
+    /// Returns the log-weight of each expert minus the largest log-weight.
     pub fn log_weights(&self) -> &[f64] {
         &self.log_weights
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         &self.scratch.0.choice.dropped
     }

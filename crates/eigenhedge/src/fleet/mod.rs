@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// Storage for members that have not been used recently.
 pub trait Store: Send + Sync {
-    /// Stores bytes. Returns a number that identifies them.
+    /// Stores bytes. Returns a number that identifies the stored bytes.
     fn put(&mut self, bytes: &[u8]) -> io::Result<u64>;
     /// Returns the bytes with this number.
     fn get(&mut self, place: u64) -> io::Result<Vec<u8>>;
@@ -56,7 +56,7 @@ pub struct Fleet<T> {
     slots: Vec<Slot<T>>,
     /// Maximum number of members in memory.
     most: usize,
-    /// Store for the other members; `None` if all members stay in memory.
+    /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
     /// True if coordinates are read after every row.
@@ -73,7 +73,7 @@ struct Slot<T> {
     member: T,
     /// Position of the member's key among all keys.
     key: usize,
-    /// Clock value at the last use of the member.
+    /// Clock value at the most recent use of the member.
     used: u64,
 }
 
@@ -113,7 +113,7 @@ impl<T: FleetMember> Fleet<T> {
         })
     }
 
-    /// Limits the number of members in memory. The others are saved in the store.
+    /// Limits the number of members in memory. All other members are saved in the store.
     #[must_use]
     pub fn with_store(mut self, most: usize, store: Box<dyn Store>) -> Self {
         self.set_store(most, store);
@@ -146,7 +146,7 @@ impl<T: FleetMember> Fleet<T> {
         self.common.as_ref()
     }
 
-    /// Returns the member that learns the rows of all keys, mutably; `None` if there is none.
+    /// Returns the member that learns the rows of all keys, mutably. The option is `None` if there is no such member.
     pub fn common_mut(&mut self) -> &mut Option<T> {
         &mut self.common
     }
@@ -156,7 +156,7 @@ impl<T: FleetMember> Fleet<T> {
         self.keys.iter().map(|key| &**key)
     }
 
-    /// Returns the position of a key among all keys; `None` for an unknown key.
+    /// Returns the position of a key in the order of first rows, or `None` for an unknown key.
     pub fn position(&self, key: &str) -> Option<usize> {
         self.positions.get(key).copied()
     }
@@ -222,7 +222,7 @@ impl<T: FleetMember> Fleet<T> {
         }
     }
 
-    /// Returns a copy of the member of a key, with the names of the columns; `None` for an unknown key.
+    /// Returns a copy of the member of a key, with the names of the columns. Returns `None` for an unknown key.
     pub fn get(&mut self, key: &str) -> Result<Option<T>, Error> {
         let Some(position) = self.positions.get(key).copied() else { return Ok(None) };
         let mut member = match self.places[position] {

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbientWeights {
     vectors: Matrix,
-    /// Fixed part of the center, which is `base + moved`. The base is subtracted first, so a large base does
-    /// not cost precision.
+    /// Fixed part of the center. The center is `base + moved`. The base is subtracted first, so that a large center
+    /// does not reduce the precision.
     base: Vec<f64>,
     moved: Vec<f64>,
     #[serde(skip)]

@@ -8,9 +8,9 @@
 //! centered. Every row that moves a vector or the center becomes an atom, so that memory grows with the stream unless there is
 //! a budget.
 //!
-//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, it is multiplied into its coefficients and reset to 1.
-//! With a center, squared norms are differences. A row whose distance from the center is at rounding level counts as
-//! being at the center.
+//! Numerics: when ψ_p leaves the range from 1e-100 to 1e100, the coefficients of the vector are multiplied by ψ_p, and
+//! ψ_p is reset to 1. With a center, squared norms are differences. A row whose distance from the center is at rounding
+//! level counts as being at the center.
 
 use super::SavedWeights;
 use super::budget::Budget;
@@ -37,9 +37,9 @@ pub struct FeatureWeights<D> {
     shrink: Vec<f64>,
     budget: Option<Budget>,
     forgotten: f64,
-    /// Coefficients μ of the center over the atoms; empty until there is a center.
+    /// Coefficients μ of the center over the atoms. The vector is empty until there is a center.
     center: Vec<f64>,
-    /// Inner products of the center with the atoms; empty until there is a center.
+    /// Inner products of the center with the atoms. The vector is empty until there is a center.
     image: Vec<f64>,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -101,8 +101,8 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the coefficients of the center, and its inner products with the atoms. `None` if the center is
-    /// the origin.
+    /// Returns the coefficients of the center, and the inner products of the center with the atoms. Returns `None` if
+    /// the center is the origin.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }
@@ -113,7 +113,7 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.forgotten
     }
 
-    /// Adds the loaded point as an atom with zero weight. Returns its index; `None` if its features are zero.
+    /// Adds the loaded point as an atom with zero weight. Returns its index, or `None` if its features are zero.
     fn admit(&mut self, point: &D::Point) -> Option<usize> {
         let Working { row, square, atom, .. } = &mut self.scratch.0;
         if atom.is_some() || *square == 0.0 {
@@ -133,7 +133,8 @@ impl<D: Dictionary> FeatureWeights<D> {
     }
 }
 
-/// Largest allowed coefficient of an atom. Vectors are no longer than 1e8, but their terms can partly cancel.
+/// Largest allowed coefficient of an atom. The length of vectors is at most 1e8, but the terms of a vector can partly
+/// cancel.
 const LARGEST_PART: f64 = 1e12;
 
 /// Maximum number of atoms for which the check of a deserialized state computes all kernel values.

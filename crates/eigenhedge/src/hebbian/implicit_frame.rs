@@ -8,10 +8,10 @@
 //!
 //! Numerics: R comes from rotations only, never from a difference, so its error is relative to W. With a Gram matrix,
 //! twice as many digits would be lost. A vector whose part outside the span of the earlier ones is shorter than
-//! [`DEPENDENT`] times its length counts as lying in that span. As long as there is one, a projection costs O(P³). For
-//! points in the span up to rounding, R is accurate to about 1e-7 of a vector, so coordinates along nearly dependent
-//! directions can exceed the point. The coordinates that determine the loss are then shortened ([`Frame::shorten`]),
-//! but those used for learning are not.
+//! [`DEPENDENT`] times its length counts as lying in that span. As long as there is such a vector, a projection costs
+//! O(P³). For points in the span up to rounding, the error of R is about 1e-7 times the length of a vector, so
+//! coordinates along nearly dependent directions can exceed the point. The coordinates that determine the loss are then
+//! shortened ([`Frame::shorten`]), but those used for learning are not.
 
 use super::step::{Step, move_column};
 use crate::error::Error;
@@ -67,8 +67,8 @@ impl Frame {
         Ok(())
     }
 
-    /// Returns an error unless the triangle belongs to vectors with these inner products. The tolerance is the share
-    /// `share` of the product of two lengths.
+    /// Returns an error unless the triangle belongs to vectors with these inner products. The tolerance is `share`
+    /// times the product of the lengths of two vectors.
     pub fn check_products(&self, share: f64, product: impl Fn(usize, usize) -> f64) -> Result<(), Error> {
         for p in 0..self.triangle.columns() {
             for q in 0..=p {
@@ -100,10 +100,9 @@ impl Frame {
         distance(square, coordinates)
     }
 
-    /// Replaces coordinates that are longer than the point itself. This happens if a vector is so close to
-    /// the span of the others that R is inaccurate. Such vectors are left out, with a threshold that grows by
-    /// factors of ten until the coordinates are short enough. Returns the distance of the point from the
-    /// remaining span.
+    /// Replaces coordinates whose norm exceeds that of the point. This occurs if a vector is so close to the span of
+    /// the others that R is inaccurate. Such vectors are left out, with a threshold that grows by factors of ten until
+    /// the coordinates are short enough. Returns the distance of the point from the remaining span.
     pub fn shorten(&mut self, products: &[f64], square: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut apart = DEPENDENT;
         while dot(coordinates, coordinates) > (1.0 + UNCERTAIN) * square {
@@ -148,7 +147,7 @@ impl Frame {
         }
     }
 
-    /// Appends a weight vector: `scale` times the last projected point.
+    /// Appends a weight vector: `scale` times the most recently projected point.
     pub fn append(&mut self, coordinates: &[f64], residual: f64, scale: f64) {
         let count = coordinates.len();
         self.triangle.resize(count + 2, count + 1);
@@ -157,7 +156,7 @@ impl Frame {
         column[count] = scale * residual;
     }
 
-    /// Applies an update in the direction of the last projected point.
+    /// Applies an update in the direction of the most recently projected point.
     pub fn advance(&mut self, step: &Step, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         point.clear();
@@ -169,7 +168,7 @@ impl Frame {
         self.absorb(&step.push, coordinates, residual);
     }
 
-    /// Adds a multiple of the last projected point to each vector.
+    /// Adds a multiple of the most recently projected point to each vector.
     pub fn absorb(&mut self, amounts: &[f64], coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         let count = triangle.columns();

@@ -74,11 +74,11 @@ pub struct Params {
     pub rule: Rule,
     /// Step size.
     pub rate: Rate,
-    /// Bound on the norms of rows, given or estimated. Step sizes are relative to its square.
+    /// Bound on the norms of rows, given or estimated. Step sizes are divided by the square of this bound.
     pub norm_bound: NormBound,
-    /// Center to subtract; `None` for no centering.
+    /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows; `None` for no limit.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. `None` means no limit.
     pub clip: Option<f64>,
 }
 
@@ -166,7 +166,7 @@ struct Working {
     change: Change,
     /// Coordinates of the displacement that a removed atom causes.
     displaced: Vec<f64>,
-    /// True if the fields up to `step` describe the current row.
+    /// True if the fields above, up to `step`, describe the current row.
     is_loaded: bool,
 }
 
@@ -226,7 +226,8 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes the weight vectors with these points, one per vector, as if they were the first rows.
+    /// Initializes the weight vectors with these points, as if the points were the first rows. There is one point per
+    /// vector.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let (expected, found) = (self.params.components - self.weights.count(), points.len());
         if expected != found {
@@ -256,7 +257,7 @@ impl<W: Weights> Hebbian<W> {
         &self.weights
     }
 
-    /// Returns the number of rows learned, without those that became weight vectors.
+    /// Returns the number of rows learned. Rows that became initial weight vectors are not counted.
     pub fn trials(&self) -> u64 {
         self.trials
     }
@@ -272,19 +273,19 @@ impl<W: Weights> Hebbian<W> {
         self.clip.clipped()
     }
 
-    /// Returns the squared norm of the last checked row, after centering.
+    /// Returns the squared norm of the most recently checked row, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the inner products of the last row with the weight vectors, as they were before the update.
+    /// Returns the inner products of the most recent row with the weight vectors, as they were before the update.
     pub fn outputs(&self) -> &[f64] {
         &self.scratch.0.outputs
     }
 
-    /// Returns the coordinates of the last row in the orthonormal frame of the weight vectors, as they were before the
-    /// update. Vector p is in the span of the first p directions of the frame, and its coordinate along direction p is
-    /// positive.
+    /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors, as they were
+    /// before the update. Vector p is in the span of the first p directions of the frame, and its coordinate along
+    /// direction p is positive.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

@@ -26,13 +26,13 @@ pub enum Rule {
     /// The lateral weights converge to zero.
     Apex {
         /// Number of rows from which each vector learns before it is frozen and the next vector starts. The last vector
-        /// is never frozen. `None` if all vectors learn from every row.
+        /// is never frozen. `None` means that all vectors learn from every row.
         stage: Option<u64>,
     },
     /// All vectors at once: `w_p ← w_p + γ y_p (z - β Σ_{j<p} y_j w_j - y_p w_p)`.
     ///
-    /// β = 1 is the generalized Hebbian algorithm, β = 2 the stochastic gradient ascent. Vector p converges to component p if
-    /// `(1-β) λ_j < λ_p` for all j < p, hence always if β ≥ 1.
+    /// With β = 1 this is the generalized Hebbian algorithm. With β = 2 it is stochastic gradient ascent. Vector p
+    /// converges to component p if `(1-β) λ_j < λ_p` for all j < p. This always holds if β ≥ 1.
     Simultaneous {
         /// Deflation weight β.
         beta: f64,
@@ -52,8 +52,8 @@ impl Rule {
         }
     }
 
-    /// Returns the number of the current trial of a component, counted from 1; `None` while the component
-    /// does not learn.
+    /// Returns the number of the current trial of a component, counted from 1. Returns `None` while the component does
+    /// not learn.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;

@@ -12,7 +12,7 @@ pub trait Weights {
     /// Returns the dimension N of the space.
     fn dimension(&self) -> Multiplicity;
 
-    /// Returns the maximum number of vectors; `None` if unlimited.
+    /// Returns the maximum number of vectors, or `None` if there is no limit.
     fn most(&self) -> Option<usize> {
         None
     }
@@ -20,24 +20,24 @@ pub trait Weights {
     /// Returns the number of vectors.
     fn count(&self) -> usize;
 
-    /// Computes the inner product of the centered point with every vector. Returns the squared norm of the
-    /// centered point, or an error if the point is invalid. Changes only scratch space.
+    /// Computes the inner product of the centered point with every vector. Returns the squared norm of the centered
+    /// point. Returns `Err` if the point is invalid. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point, outputs: &mut Vec<f64>) -> Result<f64, Error>;
 
-    /// Appends a vector: `scale` times the last loaded point.
+    /// Appends a vector: `scale` times the most recently loaded point.
     fn begin(&mut self, point: &Self::Point, scale: f64);
 
-    /// Moves the vectors towards the last loaded point.
+    /// Moves the vectors towards the most recently loaded point.
     fn learn(&mut self, point: &Self::Point, step: &Step);
 
-    /// Sets the center to the last loaded point. There must be no vectors yet.
+    /// Sets the center to the most recently loaded point. There must be no vectors yet.
     fn begin_at(&mut self, point: &Self::Point);
 
-    /// Moves the center towards the last loaded point, by this share of the distance.
+    /// Moves the center towards the most recently loaded point, by the given share of their distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if the budget is exceeded. Returns true if an atom was removed; `change` then describes the
-    /// effect on the vectors.
+    /// Removes one atom if the budget is exceeded. Returns true if an atom was removed. In this case, `change`
+    /// describes the effect on the vectors.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }

@@ -69,8 +69,8 @@ pub(super) fn mix(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Kernel given as a function of two rows. The function must be symmetric and positive definite, which is not checked.
-/// A non-finite value is reported as an error. Two such kernels are equal only if one is a clone of the other. They
+/// Kernel given as a function of two rows. The function must be symmetric and positive definite. This is not checked. A
+/// non-finite value is reported as an error. Two such kernels are equal only if one is a clone of the other. They
 /// cannot be saved.
 ///
 /// ```

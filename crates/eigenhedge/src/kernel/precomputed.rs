@@ -6,7 +6,7 @@ use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
-/// Kernel given by its Gram matrix. Points are indices of the matrix.
+/// Kernel given by its Gram matrix. Points are indices into the matrix.
 ///
 /// The matrix must be square, finite and symmetric, without negative diagonal entries. It is not checked for
 /// negative eigenvalues, because that would cost more than most uses of the kernel. The kernel is therefore

@@ -1,6 +1,6 @@
 //! Kernel rows: the kernel values of one vector with all atoms.
 //!
-//! Each measure of the vector and the atoms is computed once, also if several parts of the kernel depend on it.
+//! Each measure of the vector and the atoms is computed only once, even if several terms of the kernel depend on it.
 
 use super::VectorKernel;
 use super::measures::Measure;

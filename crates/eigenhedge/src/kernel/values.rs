@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::num::exp_lane;
 use crate::row::check_row;
 
-/// Largest argument of a Matérn kernel. Larger ones are clipped to avoid `∞ · 0`, and the kernel is zero.
+/// Largest argument of a Matérn kernel. Larger arguments are clipped to avoid `∞ · 0`. The kernel is zero there.
 const FAR: f64 = 1000.0;
 
 impl VectorKernel {

@@ -38,7 +38,7 @@ pub struct Vectors {
     /// Atoms of a kernel on items. For other kernels, the atoms are the columns of `atoms`.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
-    /// Squared norm of each atom. For lists of items, the kernel of the atom with itself.
+    /// Squared norm of each atom. For lists of items, this is the kernel of the atom with itself.
     #[serde(skip)]
     squares: Vec<f64>,
     #[serde(skip)]
@@ -91,7 +91,7 @@ impl Vectors {
         &self.kernel
     }
 
-    /// Returns the length of the vectors. It has no meaning for a kernel on items.
+    /// Returns the length of the vectors. For a kernel on items, the length has no meaning.
     pub fn length(&self) -> usize {
         self.atoms.rows()
     }

@@ -35,7 +35,7 @@ pub enum VectorKernel {
         gamma: f64,
         /// Degree of at least 1.
         degree: u32,
-        /// Constant c. It must not be negative, because the kernel would not be positive definite.
+        /// Constant c, which must not be negative. With a negative constant, the kernel would not be positive definite.
         coef0: f64,
     },
     /// RBF kernel `exp(-γ |a - b|²)`.

@@ -143,7 +143,8 @@ impl AnyLearner {
     }
 
     /// Builds a new learner to compare with a deserialized one. For `auto`, the new learner has the saved members,
-    /// because another version of the program may have chosen them. They must be possible members over this space.
+    /// because another version of the program may have chosen them. The saved members must be possible members over
+    /// this space.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -180,7 +181,7 @@ impl AnyLearner {
         delegate!(self, learner => &mut **learner)
     }
 
-    /// Returns the portfolio over plain rows; `None` for kernel features and Hebbian learners.
+    /// Returns the portfolio over plain rows, or `None` for kernel features and Hebbian learners.
     pub(super) fn plain_mut(&mut self) -> Option<&mut Portfolio<Ambient>> {
         if let Self::Plain(portfolio) = self { Some(portfolio) } else { None }
     }
@@ -190,12 +191,13 @@ impl AnyLearner {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the last row after centering. A portfolio uses the center of the chosen member.
+    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
+    /// member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }
 
-    /// Returns the members of a portfolio; empty for a single learner.
+    /// Returns the members of a portfolio. The list is empty for a single learner.
     pub fn members(&self) -> Vec<Member> {
         self.inside().members()
     }

@@ -17,9 +17,9 @@ pub(super) struct Basis {
     /// Vectors, or coefficients of the atoms in the dictionary.
     pub columns: Matrix,
     pub center: Vec<f64>,
-    /// Dictionary of atoms; `None` for plain rows.
+    /// Dictionary of atoms, or `None` for plain rows.
     pub dictionary: Option<Box<Vectors>>,
-    /// Kernel of each atom with the center; empty for plain rows.
+    /// Kernel of each atom with the center. The list is empty for plain rows.
     pub image: Vec<f64>,
 }
 
@@ -28,8 +28,7 @@ impl Basis {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
 
-    /// Creates directions from coefficients of atoms. `center` is the center and its image; `None` for the
-    /// origin.
+    /// Creates directions from coefficients of atoms. `center` is the center and its image, or `None` for the origin.
     fn features(dictionary: &Vectors, columns: Matrix, center: Option<(&[f64], &[f64])>) -> Self {
         let zeros = vec![0.0; dictionary.len()];
         let (center, image) = center.unwrap_or((&zeros, &zeros));
@@ -83,7 +82,7 @@ fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
 
 /// Span over plain rows or kernel features.
 pub(super) trait RowSpan: Span {
-    /// Returns the atoms of the span; empty for plain rows.
+    /// Returns the atoms of the span. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }
@@ -127,7 +126,7 @@ impl RowSpan for Feature<Vectors> {
 
 /// Weight vectors over plain rows or kernel features.
 pub(super) trait RowWeights: Weights {
-    /// Returns the atoms of the weight vectors; empty for plain rows.
+    /// Returns the atoms of the weight vectors. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
         Vec::new()
     }

@@ -2,8 +2,8 @@
 //!
 //! Setting: the k directions with the highest probability of being kept, and the center. A portfolio uses the
 //! directions of its heaviest member and the center of its first member. Other members may have centers that follow the
-//! last rows, which are useless for future rows. A row has coordinates in these directions, and coordinates have a
-//! nearest row. The squared distance between a row and its reconstruction is the loss.
+//! most recent rows. Such centers are useless for future rows. A row has coordinates in these directions, and
+//! coordinates have a nearest row. The squared distance between a row and its reconstruction is the loss.
 //!
 //! Cost: O(n k) per row; for kernels a kernel row and O(t k) over t atoms.
 //!
@@ -56,7 +56,7 @@ pub struct Embedding {
     /// Squared norm of the center, for features only.
     center_square: f64,
     deviation: Vec<f64>,
-    /// Ridge factors for filling in missing cells. `None` if missing cells are an error.
+    /// Ridge factors for filling in missing cells. The field is `None` if missing cells are an error.
     ridges: Option<Vec<f64>>,
     imputation: Imputation,
 }
@@ -99,17 +99,19 @@ impl Embedding {
         &self.inclusion
     }
 
-    /// Returns the directions as columns, in standard units if columns are standardized; `None` for features.
+    /// Returns the directions as columns, in standard units if columns are standardized. Returns `None` for kernel
+    /// features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
 
-    /// Returns the center, in standard units if columns are standardized; `None` for features.
+    /// Returns the center, in standard units if columns are standardized. Returns `None` for kernel features.
     pub fn center(&self) -> Option<&[f64]> {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the dictionary of atoms, and the coefficients of the directions over the atoms; `None` for plain rows.
+    /// Returns the dictionary of atoms, and the coefficients of the directions over the atoms. Returns `None` for plain
+    /// rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
@@ -161,22 +163,22 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates. For features, returns a pre-image, whose features are near the
-    /// point.
+    /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
+    /// the point with these coordinates.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = self.reconstruct_scaled(coordinates)?;
         self.standardizer.undo(&mut row);
         Ok(row)
     }
 
-    /// Returns the row whose coordinates are all 0; `None` for features.
+    /// Returns the row whose coordinates are all 0, or `None` for kernel features.
     pub fn mean(&self) -> Option<Vec<f64>> {
         let mut mean = self.center()?.to_vec();
         self.standardizer.undo(&mut mean);
         Some(mean)
     }
 
-    /// Returns the divisor of each of `length` columns; 0 for a column that is ignored.
+    /// Returns the divisor of each of `length` columns, or 0 for a column that is ignored.
     pub fn scale(&self, length: usize) -> Vec<f64> {
         match self.standardizer.how() {
             Standardize::None => vec![1.0; length],
@@ -184,7 +186,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the embedding as plain numbers, with these column names; `None` for features.
+    /// Returns the embedding as plain numbers, with these column names. Returns `None` for kernel features.
     pub fn linear_map(&self, names: Option<&[String]>) -> Option<LinearMap> {
         let (directions, mean) = (self.components()?, self.mean()?);
         let mut scale = self.scale(mean.len());
@@ -225,13 +227,13 @@ impl Embedding {
 /// coordinates `z` is `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
-    /// Names of the columns, if any.
+    /// Names of the columns, or `None` if the columns are unnamed.
     pub columns: Option<Vec<String>>,
     /// Row whose coordinates are all 0.
     pub mean: Vec<f64>,
     /// Divisor of each column.
     pub scale: Vec<f64>,
-    /// Directions, one per entry.
+    /// Directions. Each entry is one direction.
     pub components: Vec<Vec<f64>>,
 }
 

@@ -47,7 +47,7 @@ pub struct BoundInputs {
     /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
     /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
-    /// is the first row if that row only sets the center. `None` if the distance is unknown.
+    /// is the first row if that row only sets the center. The bound is `None` if the distance is unknown.
     pub offset: Option<f64>,
     /// Square root of the sum of the fourth powers of the norms of rows.
     pub squares_norm: f64,
@@ -74,9 +74,9 @@ impl Comparator {
 pub struct Guarantee {
     /// Name of the theorem.
     pub theorem: &'static str,
-    /// Value of the bound.
+    /// Upper bound on the total expected loss.
     pub bound: f64,
-    /// Cost of approximations, included in the constant of the bound.
+    /// Cost of approximations, which is included in the bound.
     pub price: f64,
 }
 
@@ -107,7 +107,7 @@ pub enum Reason {
     /// The learner does not draw its choice at random.
     #[error("no theorem covers choices that are not drawn")]
     NotDrawn,
-    /// The comparator changes, but the theorem assumes a fixed one.
+    /// The comparator changes, but the theorem assumes a fixed comparator.
     #[error("the theorem of this learner is about one subspace for all rows")]
     Changes,
     /// A budget on atoms changes directions, not only weights.
@@ -122,7 +122,7 @@ pub enum Reason {
     /// The best loss is unknown.
     #[error("the best loss is unknown")]
     UnknownBest,
-    /// The interval of the best loss is too wide to decide.
+    /// The interval that contains the best loss is too wide to decide whether the bound holds.
     #[error("the best loss is not known well enough to tell")]
     WideBracket,
 }
@@ -130,8 +130,9 @@ pub enum Reason {
 /// Maximum relative rounding error of sums over a long run.
 const ROUNDING: f64 = 1e-10;
 
-/// Checks a total expected loss against a bound that increases with the best loss. `Ok(false)` means that the
-/// implementation or the theorem is wrong. Returns an error if the interval of the best loss is too wide to decide.
+/// Checks a total expected loss against a bound that increases with the best loss. Returns `Ok(true)` if the loss is at
+/// most the bound. `Ok(false)` means that the implementation or the theorem is wrong. Returns `Err` if the interval
+/// that contains the best loss is too wide to decide.
 ///
 /// ```
 /// use eigenhedge::comparators::Best;
@@ -155,7 +156,8 @@ pub fn bound_holds(
     }
 }
 
-/// Returns the bound of the theorem that covers the learner, against a comparator, or the reason why there is no bound.
+/// Returns the bound of the theorem that covers the learner, relative to a comparator. Returns `Err` with the reason if
+/// there is no bound.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,

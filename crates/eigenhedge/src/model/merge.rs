@@ -5,8 +5,9 @@
 //! for the norm bound around a center). Other learners depend on the order of rows and cannot be merged.
 //!
 //! Summary: the losses of the two learners are added. The best fixed subspace in hindsight is that of all counted rows,
-//! exact or, for long rows, within the bracket of the sketch. A bound is stated where it is proved: for `anchored`
-//! without a center and with a given rate, each merge adds D to the constant of the theorem (see `guarantee`).
+//! exact or, for long rows, between the bounds that the sketch gives. A bound on the loss of the learner is stated
+//! where it is proved: for `anchored` without a center and with a given rate, each merge adds D to the constant of the
+//! theorem (see `guarantee`).
 
 use super::{AnyLearner, Model, Totals};
 use crate::bounds;
@@ -56,7 +57,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns the model after learning from a summary of rows, none of which was predicted.
+    /// Returns the model after it has learned a summary of rows. None of these rows was predicted.
     pub(crate) fn begin_with(
         mut self,
         rows: Learned<'_>,

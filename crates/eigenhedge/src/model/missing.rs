@@ -24,8 +24,8 @@ use crate::state::ensure;
 use crate::subspace::Scales;
 
 impl Model {
-    /// Changes the handling of missing cells for the following rows. Returns an error if the model has filled in cells
-    /// and would no longer do so.
+    /// Changes the handling of missing cells for the following rows. Returns an error if the model has already filled
+    /// in cells and the new setting would not fill them in.
     ///
     /// ```
     /// use eigenhedge::{Kind, Missing, Model, Spec};
@@ -111,7 +111,7 @@ impl Model {
     }
 }
 
-/// Returns the error, with a hint about the option for missing cells if it is about a NaN cell.
+/// Returns the error. If the error is about a NaN cell, a hint about the option for missing cells is added.
 pub(super) fn name_option(error: Error) -> Error {
     match error {
         Error::Entry { what: what @ "row", index, rule: "finite", value } if value.is_nan() => {

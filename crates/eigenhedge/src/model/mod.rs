@@ -35,8 +35,8 @@ use crate::state::ensure;
 use crate::subspace::Average;
 use serde::{Deserialize, Serialize};
 
-/// Learner over a stream of rows, with everything that is saved: options, state, summary, and the names and
-/// scale of the columns.
+/// Learner over a stream of rows, with its options, its state, its summary, and the names and scale of the columns. All
+/// of these are saved.
 ///
 /// ```
 /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -66,9 +66,10 @@ pub struct Model {
     /// its center.
     unseen: Vec<usize>,
     columns: Columns,
-    /// State of the calling program in its own format; empty if there is none. The next row clears the state.
+    /// State of the calling program, in the format of that program. It is empty if the program has stored no state. The
+    /// next row clears it.
     pub resume_state: Vec<u8>,
-    /// Last row that had missing cells, after they were filled in.
+    /// Most recent row with missing cells, after they were filled in.
     #[serde(skip)]
     filled: Scratch<Vec<f64>>,
     #[serde(skip)]
@@ -79,16 +80,16 @@ pub struct Model {
 struct Working {
     /// True if aligned coordinates are computed for every row.
     aligns: bool,
-    /// Coordinates of the last row.
+    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
     /// True if the projection of every row is computed.
     reconstructs: bool,
     reconstruction: Vec<f64>,
-    /// Last row in standard units.
+    /// Most recent row in standard units.
     scaled: Vec<f64>,
     /// Rows of a block in standard units.
     block: Vec<Vec<f64>>,
-    /// Embedding of the learned state, cached until the next row; `None` if not computed yet.
+    /// Embedding of the learned state, cached until the next row. The field is `None` until the embedding is computed.
     frozen: Option<Box<Embedding>>,
 }
 
@@ -101,14 +102,13 @@ pub struct Comparators {
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
-    /// Maximum number of segments of the best partitions; 0 for no partitions. Rows are stored
-    /// ([`Partitions`]).
+    /// Maximum number of segments of the best partitions, or 0 for no partitions. Rows are stored ([`Partitions`]).
     pub segments: usize,
 }
 
 impl Comparators {
-    /// Value of `segments` that chooses the number of segments, up to 12, with the least bound for a changing
-    /// comparator.
+    /// Value of `segments` for an automatic choice: the number of segments, up to 12, with the smallest bound relative
+    /// to a changing comparator.
     pub const AUTO: usize = AUTO_SEGMENTS;
 
     /// Creates comparators: the best fixed subspace if `hindsight` is true, and the best partitions into at
@@ -311,14 +311,15 @@ impl Model {
         rows
     }
 
-    /// Returns the coordinates of the last row, padded with zeros. They refer to the directions drawn for the
+    /// Returns the coordinates of the most recent row, padded with zeros. They refer to the directions drawn for the
     /// row, or to the aligned basis if requested ([`Self::ask_for_coordinates`], [`Coordinates`]).
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the last row on the subspace drawn for it. The squared distance of the projection from
-    /// the row is the loss. Empty unless requested.
+    /// Returns the projection of the most recent row on the subspace drawn for it. The squared distance of the
+    /// projection from the row is the loss. The list is empty unless reconstructions were requested
+    /// ([`Self::ask_for_reconstructions`]).
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -366,13 +367,14 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows along each direction of an embedding, and in total. Missing cells count as filled
-    /// in. `None` if the energies are not known exactly. Costs O(n² k).
+    /// Returns the energy of all rows along each direction of an embedding, and in total. Cells that were missing count
+    /// with the values that were filled in. Returns `None` if the energies are not known exactly. The call costs O(n²
+    /// k) operations.
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
 
-    /// Returns the summary so far. Costs one or two eigendecompositions.
+    /// Returns the summary of the rows so far. The call costs one or two eigendecompositions.
     pub fn summary(&self) -> Summary {
         Summary::of(self, self.best(), self.segments)
     }
@@ -383,17 +385,16 @@ impl Model {
         Summary::of(self, self.best(), 0)
     }
 
-    /// Returns the summary with an interval of the best loss, at the cost of a few matrix products. The
-    /// search starts from the directions of the previous call. In a feature space the best loss is unknown.
-    /// The call is cheapest when the number of counted rows is a multiple of 64, or of 256 for rows of more
-    /// than 256 numbers.
+    /// Returns the summary with lower and upper bounds on the best loss, at the cost of a few matrix products. The
+    /// search starts from the directions of the previous call. In a feature space the best loss is unknown. The call is
+    /// cheapest when the number of counted rows is a multiple of 64, or of 256 for rows of more than 256 numbers.
     pub fn approximate_summary(&self, leading: &mut LeadingDirections) -> Summary {
         let best = |hindsight: &Hindsight| hindsight.best_on_the_way(self.spec.kept, leading);
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator; `None` if rows were filled in, because only the observed cells could be
-    /// compared.
+    /// Returns the comparator. Returns `None` if cells were filled in, because the loss then covers only the observed
+    /// cells.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

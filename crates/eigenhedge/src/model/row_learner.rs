@@ -8,11 +8,11 @@ use crate::portfolio::Portfolio;
 use crate::registry::Spec;
 use crate::subspace::{Rule, Subspace};
 
-/// Results of the last trial, by the chosen member of a portfolio.
+/// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
     /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
-    /// Aligned coordinates; `None` for Hebbian learners, or if not requested.
+    /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
     pub aligned: Option<&'a [f64]>,
     /// Number of explicit directions.
     pub rank: usize,
@@ -24,12 +24,12 @@ pub(super) struct LastRow<'a> {
 
 /// Queries that a model makes to a learner over rows, apart from the trials themselves.
 pub(super) trait RowLearner {
-    /// Returns the parameters of the members of a portfolio; empty for Hebbian learners.
+    /// Returns the parameters of the members of a portfolio. The list is empty for Hebbian learners.
     fn specs(&self) -> &[Spec] {
         &[]
     }
 
-    /// Returns the results of the last trial.
+    /// Returns the results of the most recent trial.
     fn last_row(&self) -> LastRow<'_>;
 
     /// Returns the total number of columns in the spans of all members, or of weight vectors.
@@ -40,7 +40,7 @@ pub(super) trait RowLearner {
     /// Returns true if the next row only sets the center ([`Subspace::fixes_center`]).
     fn fixes_center(&self) -> bool;
 
-    /// Returns the members of a portfolio; empty for a single learner.
+    /// Returns the members of a portfolio. The list is empty for a single learner.
     fn members(&self) -> Vec<Member> {
         Vec::new()
     }
@@ -56,12 +56,12 @@ pub(super) trait RowLearner {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. The price is `None` for a portfolio of several members. Missing
-    /// cells are not counted.
+    /// Returns the cost of approximations. For a portfolio of several members, the field `price` is `None`. The counts
+    /// of missing cells are zero.
     fn certificate(&self) -> Certificate;
 
-    /// Returns the least bound against a comparator, including the Hedge term, over all members with a theorem. Returns
-    /// the reason if there is no bound.
+    /// Returns the smallest bound on the loss relative to `best`, over all members for which a theorem holds. The bound
+    /// includes the cost of Hedge. Returns `Err` with the reason if no bound applies.
     fn guarantee(&self, _inputs: &BoundInputs, _best: Comparator) -> Result<Guarantee, Reason> {
         Err(Reason::NoTheorem)
     }
@@ -69,12 +69,12 @@ pub(super) trait RowLearner {
     /// Sets whether aligned coordinates are computed for the following rows.
     fn set_aligns(&mut self, _aligns: bool) {}
 
-    /// Returns the positions of the filled cells of the last row, if these are known to be few.
+    /// Returns the positions of the filled cells of the most recent row, or `None` unless these are known to be few.
     fn filled(&self) -> Option<&[u32]> {
         None
     }
 
-    /// Returns the atoms of all members; empty for plain rows.
+    /// Returns the atoms of all members. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]>;
 
     /// Returns the k directions that are currently most likely to be kept.

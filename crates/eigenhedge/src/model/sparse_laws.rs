@@ -1,4 +1,5 @@
-//! Laws of sparse rows: every learner over plain rows gives what it gives for the same rows as dense ones.
+//! Laws of sparse rows: every learner over plain rows gives the same results for sparse rows as for the same rows
+//! stored as dense rows.
 
 use crate::comparators::{BestMethod, Hindsight};
 use crate::registry::{Family, REGISTRY};

@@ -10,9 +10,8 @@ use crate::standardize::Standardize;
 use crate::subspace::Instance;
 
 impl Model {
-    /// Runs one trial. On an error nothing changes. A NaN cell counts as missing, which is an error unless
-    /// [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss, and its coordinates are
-    /// zero.
+    /// Runs one trial. On an error nothing changes. A NaN cell counts as missing. A missing cell is an error unless
+    /// [`Spec::missing`](crate::Spec::missing) allows it. A skipped row has no loss, and its coordinates are zero.
     pub fn step(&mut self, raw: &[f64]) -> Result<Loss, Error> {
         if self.columns.standardizer.how() == Standardize::None {
             return self.step_scaled(raw);
@@ -106,7 +105,7 @@ impl Model {
         Ok(loss)
     }
 
-    /// Copies the coordinates of the last row, padded with zeros.
+    /// Copies the coordinates of the most recent row, padded with zeros.
     pub(super) fn take_coordinates(&mut self) {
         let (last, coordinates) = (self.learner.inside().last_row(), &mut self.scratch.0.coordinates);
         coordinates.clear();
@@ -181,7 +180,7 @@ impl Model {
         )
     }
 
-    /// Returns the number of rows with which [`Self::step_each`] is fastest; 1 if blocks are not faster.
+    /// Returns the number of rows with which [`Self::step_each`] is fastest, or 1 if blocks are not faster.
     pub fn block_rows(&self) -> usize {
         match self.learner {
             AnyLearner::Plain(_) => Ambient::block_points(self.length),

@@ -9,8 +9,8 @@ use crate::simplex::Multiplicity;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the input. The fields have the names of the JSON summary. Values
-/// that do not exist are null.
+/// Summary of a model. Losses are in squared units of the input. The fields have the same names as in the JSON summary,
+/// where a value that does not exist is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -27,7 +27,7 @@ pub struct Summary {
     pub k: usize,
     /// Name of the learner.
     pub learner: &'static str,
-    /// Learning rate; `None` if there is none or it is self-confident.
+    /// Learning rate. The field is `None` if the learner has no rate, or if its rate is self-confident.
     pub eta: Option<f64>,
     /// Options in effect, by name with underscores.
     pub options: BTreeMap<String, Value>,
@@ -42,23 +42,25 @@ pub struct Summary {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight; `None` if it was not tracked, or if rows were filled in.
+    /// Loss of the best fixed subspace in hindsight. The field is `None` if the loss was not tracked, or if rows were
+    /// filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss minus the loss of the best fixed subspace in hindsight; `None` if that loss is unknown.
+    /// Expected loss minus the loss of the best fixed subspace in hindsight, or `None` if that loss is unknown.
     pub regret: Option<Best>,
-    /// Bound on the expected loss; `None` for the reason in `bound_reason`.
+    /// Bound on the total expected loss. The field is `None` if there is no bound, for the reason in `bound_reason`.
     pub bound: Option<f64>,
-    /// True if the expected loss is within the bound; `None` if this is unknown.
+    /// True if the expected loss is at most the bound. The field is `None` if this is unknown.
     pub bound_holds: Option<bool>,
     /// Theorem of the bound, or the reason why there is none.
     pub bound_reason: String,
     /// Cost of approximations.
     pub certificate: Certificate,
-    /// Members of a portfolio.
+    /// Members of a portfolio. The list is empty for a single learner.
     pub members: Vec<Member>,
-    /// Best partitions into 1, 2, … segments, if tracked.
+    /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked.
     pub partitions: Vec<Partition>,
-    /// Bound against the best of these partitions, if a theorem covers changing comparators.
+    /// Bound relative to the best of these partitions. The field is `None` unless a theorem covers changing
+    /// comparators.
     pub shifting_bound: Option<ShiftingBound>,
     /// Mean number of explicit directions, i.e. those stored individually.
     pub rank_mean: f64,
@@ -66,11 +68,11 @@ pub struct Summary {
     pub rank_max: usize,
     /// Time spent in seconds, which the caller sets by [`Self::timed`].
     pub seconds: f64,
-    /// Number of rows per second; `None` before the time is set.
+    /// Number of rows per second. The field is `None` until the time is set.
     pub rows_per_second: Option<f64>,
 }
 
-/// Bound against a comparator that may change its subspace.
+/// Bound on the loss relative to a comparator that may change its subspace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ShiftingBound {
@@ -90,15 +92,15 @@ pub struct ShiftingBound {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Cost of mixing and rank caps, included in the constant of the theorem. For a portfolio, that of the
-    /// member whose bound is reported. `None` if unknown.
+    /// Cost of mixing and rank caps, included in the constant of the theorem. For a portfolio, this is the cost of the
+    /// member whose bound is reported. The cost is `None` if it is unknown.
     pub price: Option<f64>,
-    /// Upper bound on how much the loss can exceed that of the best member, due to Hedge.
+    /// Cost of Hedge: an upper bound on the amount by which the loss of the portfolio exceeds that of its best member.
     pub hedge_term: f64,
     /// Total norm of the features discarded by a budget on atoms.
     pub budget_error: f64,
-    /// Number of rows before which the directions had to be orthonormalized again, because the kept and
-    /// dropped parts of the row did not add up.
+    /// Number of rows before which the directions had to be orthonormalized again, because the energies of the kept and
+    /// dropped parts of the row did not add up to the energy of the row.
     pub healed_rows: u64,
     /// Number of clipped rows. For a portfolio, the maximum over its members.
     pub clipped_rows: u64,
@@ -112,9 +114,9 @@ pub struct Certificate {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Member {
-    /// Name and parameters.
+    /// Name and parameters of the learner.
     pub name: String,
-    /// Current weight.
+    /// Current weight of the member in the portfolio.
     pub weight: f64,
     /// Total expected loss of the member.
     pub expected_loss: f64,
@@ -185,7 +187,7 @@ impl Summary {
         Self { seconds, rows_per_second, ..self }
     }
 
-    /// Returns the member with the least loss; `None` if there are no members.
+    /// Returns the member with the least loss, or `None` if there are no members.
     pub fn best_member(&self) -> Option<&Member> {
         self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
     }
@@ -194,8 +196,8 @@ impl Summary {
 /// Maximum number of segments if their number is chosen automatically.
 const MOST_SEGMENTS: usize = 12;
 
-/// Returns the best partitions into at most `segments` segments, and the least bound against any of them; `None` if no
-/// theorem gives one.
+/// Returns the best partitions into at most `segments` segments, and the smallest bound relative to any of them. The
+/// bound is `None` if no theorem gives one.
 fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partition>, Option<ShiftingBound>) {
     let Some(followed) = run.partitions.as_ref().filter(|_| segments > 0 && inputs.filled_rows == 0) else {
         return (Vec::new(), None);
@@ -224,8 +226,8 @@ fn partitions(run: &Model, inputs: &BoundInputs, segments: usize) -> (Vec<Partit
     (partitions, least)
 }
 
-/// Returns the number of segments with the least total of loss and cost of changes. A change costs as much as
-/// in the bound for rate 1 with a fixed share of one over the number of rows.
+/// Returns the number of segments that minimizes the loss plus the cost of the changes. A change costs as much as in
+/// the bound for rate 1 with a fixed share of one over the number of rows.
 fn fewest(run: &Model, partitions: &[Partition]) -> usize {
     let charged = run.totals.charged().max(1) as f64;
     let square = run.totals.squares_norm / charged.sqrt();

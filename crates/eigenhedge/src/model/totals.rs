@@ -18,8 +18,8 @@ pub struct Totals {
     pub uncharged: u64,
     /// Number of merges of two runs with rows.
     pub merges: u64,
-    /// Expected loss of the first row if that row only set the center. After merging, the sum over all first
-    /// rows.
+    /// Expected loss of the first row if that row only set the center. After merging, this is the sum of the losses of
+    /// all first rows.
     pub first_row_loss: Option<f64>,
     /// Expected loss.
     pub expected_loss: f64,

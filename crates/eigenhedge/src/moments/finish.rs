@@ -16,16 +16,17 @@ pub(super) struct Asked {
     pub scatter: LearnedScatter,
     /// Total energy of the rows.
     energy: f64,
-    /// Upper bounds on the energy that the sketch misses along each column; empty for an exact scatter matrix.
+    /// Upper bounds on the energy that the sketch misses along each column. The list is empty for an exact scatter
+    /// matrix.
     slack: Vec<f64>,
-    /// Standard deviation of each column; `None` for original units.
+    /// Standard deviation of each column, or `None` for original units.
     deviations: Option<Vec<f64>>,
 }
 
 impl Moments {
     /// Returns the loss of the best k-dimensional subspace of all rows: around their mean or around zero, in standard
-    /// or original units. The loss is exact or an interval. On these rows, the loss of a model from [`Self::finish`] is
-    /// at most the upper bound.
+    /// or original units. The result is exact, or a lower and an upper bound. On these rows, the loss of a model from
+    /// [`Self::finish`] is at most the upper bound.
     pub fn best(&self, kept: usize, centered: bool, standardized: bool) -> Best {
         let Asked { scatter, energy, mut slack, .. } = self.asked(centered, standardized);
         match scatter {
@@ -154,7 +155,7 @@ impl Moments {
         Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
     }
 
-    /// Returns the variance of each column; 0 for a constant column.
+    /// Returns the variance of each column, or 0 for a constant column.
     fn variances(&self, deviations: &[f64]) -> Vec<f64> {
         let is_constant = |j: usize| match &self.held {
             Held::Exact(held) => held.whole().column(j)[j] == 0.0,

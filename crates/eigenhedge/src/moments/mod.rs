@@ -13,7 +13,7 @@
 //! Longer rows: a frequent-directions sketch B ([`Sketch`]) with a known error Δ, `B Bᵀ ⪯ C ⪯ B Bᵀ + Δ I`, and the
 //! exact diagonal of C. The loss of a model finished from it is at most the upper end of [`Moments::best`] on its rows,
 //! and no subspace has a loss below the lower end. In standard units the error is `Δ S⁻²`, so columns with little
-//! variance widen the bracket.
+//! variance widen the interval between the two ends.
 //!
 //! Cost: O(n²) per row as a matrix product, O(nℓ) for a sketch of ℓ = 8k + 16 directions. Serialized size: 8 n² bytes, or up to
 //! 16 nℓ.
@@ -230,13 +230,12 @@ impl Moments {
         self.mean_parts().weight()
     }
 
-    /// Returns the mean of the rows; `None` before the first row.
+    /// Returns the mean of the rows, or `None` before the first row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.mean_parts().value()
     }
 
-    /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`; `None` for long rows, for which only a sketch is
-    /// stored.
+    /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`, or `None` for long rows, for which only a sketch is stored.
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
             LearnedScatter::Whole(scatter) => Some(scatter),

@@ -4,8 +4,8 @@ use super::Monitor;
 use crate::error::Error;
 use crate::fleet::Fleet;
 
-/// Number of parts of the warm-up of the shared reference. The first rows of a key fill at most one part, so
-/// several keys contribute.
+/// Number of parts into which the warm-up of the shared reference is divided. The first rows of a key fill at most one
+/// part, so that several keys contribute to the reference.
 pub const POOL_PARTS: u64 = 8;
 
 impl Fleet<Monitor> {
@@ -59,8 +59,8 @@ impl Fleet<Monitor> {
     }
 }
 
-/// Adds one of the first rows of a key to the warm-up of the shared reference: its deviation from the earlier rows of the key,
-/// because keys may have different levels.
+/// Adds one of the first rows of a key to the warm-up of the shared reference. Because keys may have different levels,
+/// the deviation of the row from the earlier rows of the key is added.
 fn pool_row(pool: &mut Monitor, monitor: &Monitor, parts: u64) {
     let wanted = pool.options().warm_up_rows(pool.width());
     // The first row of a key has no deviation.

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// Number of causes reported per row.
 pub(super) const NAMED: usize = 3;
 
-/// Column that caused an alarm, and its share of the squared deviations.
+/// Column that contributed to a score, and its share of the squared deviations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cause {
     /// Position of the column.

@@ -42,11 +42,11 @@ const MEDIAN: f64 = 1.57;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// First row of the new level.
+    /// Number of the first row at the new level.
     pub start: u64,
-    /// Row at which the change was reported.
+    /// Number of the row at which the change was reported.
     pub reported: u64,
-    /// Log-likelihood ratio, a measure of how certain the change is.
+    /// Log-likelihood ratio of a change against no change. The larger the ratio, the more certain is the change.
     pub strength: f64,
     /// True if scores increased.
     pub is_rise: bool,
@@ -54,7 +54,7 @@ pub struct Change {
     pub columns: [Option<Cause>; NAMED],
 }
 
-/// Detector of change points: the last rows, and the baseline level.
+/// Detector of change points: the most recent rows, and the baseline level.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Changes {
     width: usize,
@@ -64,7 +64,7 @@ pub(super) struct Changes {
     tau: f64,
     /// Number of rows in the baseline.
     baseline_rows: f64,
-    /// Ring buffer of the numbers of the last rows.
+    /// Ring buffer of the numbers of the most recent rows.
     numbers: Vec<u64>,
     /// Ring buffer of g, the normalized scores.
     deviations: Vec<f64>,
@@ -72,7 +72,7 @@ pub(super) struct Changes {
     cells: Vec<f64>,
     /// Ring buffer of the ranks of the columns, `width` per row.
     ranks: Vec<f64>,
-    /// Number of rows since the last report or since the new baseline was set.
+    /// Number of rows since the most recent report, or since the new baseline was set.
     rows: u64,
     /// Scores collected for the new baseline.
     baseline: Vec<f64>,
@@ -155,7 +155,7 @@ impl Changes {
         Some(Change { start, reported: row, strength, is_rise: sum > 0.0, columns })
     }
 
-    /// Returns the position in the ring buffers of the row that came `back` rows before the last row.
+    /// Returns the position in the ring buffers of the row that came `back` rows before the most recent row.
     fn place(&self, back: usize) -> usize {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
@@ -166,7 +166,7 @@ impl Changes {
     }
 
     /// Returns the length L with the largest likelihood ratio of the last L rows, the ratio, and the sum of their
-    /// deviations. `None` if there are too few rows.
+    /// deviations. Returns `None` if there are too few rows.
     fn longest_ratio(&self) -> Option<(usize, f64, f64)> {
         let mut sum = 0.0;
         let mut best: Option<(usize, f64, f64)> = None;

@@ -1,10 +1,11 @@
-//! Two scores of a row with one fixed shape: relative to the mean of the warm-up, and relative to the level of the last rows.
+//! Two scores of a row with one fixed shape: relative to the mean of the warm-up, and relative to the level of the most
+//! recent rows.
 //!
-//! **Reference score** v: score of `x - mean`. **Recent score** q: score of `x - level`, with `level ← level + (x - level)/50`
-//! for every row. A row is an alarm if v exceeds the limit that a tenth of the warm-up exceeded, and q exceeds the limit that
-//! the requested share of the last rows exceeded. The second condition determines the rate, because the last rows reflect the
-//! levels, autocorrelation and bursts of the stream. The first excludes rows that are common in the warm-up, such as the return
-//! from a fault.
+//! **Reference score** v: score of `x - mean`. **Recent score** q: score of `x - level`, with `level ← level + (x -
+//! level)/50` for every row. A row is an alarm if v exceeds the limit that a tenth of the warm-up exceeded, and q
+//! exceeds the limit that the requested share of the most recent rows exceeded. The second condition determines the
+//! rate, because the most recent rows reflect the levels, autocorrelation and bursts of the stream. The first excludes
+//! rows that are common in the warm-up, such as the return from a fault.
 //!
 //! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
 //! permanently.
@@ -24,13 +25,13 @@ use serde::{Deserialize, Serialize};
 /// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
 
-/// Scoring of one kind of rows: shape of the warm-up, level of the last rows, and limits of both scores.
+/// Scoring of one kind of rows: shape of the warm-up, level of the most recent rows, and limits of both scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
     pub shape: Shape,
     reference: Tails,
     recent: Tails,
-    /// Running mean of the last rows.
+    /// Running mean of the most recent rows.
     level: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
@@ -42,7 +43,7 @@ pub(super) struct Channel {
     /// Parts of the row relative to the mean of the warm-up.
     #[serde(skip)]
     pub reference_parts: Scratch<Parts>,
-    /// Parts of the row relative to the level of the last rows.
+    /// Parts of the row relative to the level of the most recent rows.
     #[serde(skip)]
     pub recent_parts: Scratch<Parts>,
     #[serde(skip)]
@@ -56,10 +57,11 @@ pub(super) struct Scored {
     pub score: f64,
     pub q: f64,
     pub t2: f64,
-    /// Ratio that decides on an alarm, which is raised above 1: the smaller ratio of a score to its limit, or the ratio
-    /// of the reference score to the fixed limit if the monitor does not adapt.
+    /// Ratio of score to limit. The row is an alarm if this ratio exceeds 1. It is the smaller of the ratios of the two
+    /// scores to their limits. If the monitor does not adapt, it is the ratio of the reference score to the fixed
+    /// limit.
     pub ratio: f64,
-    /// Score relative to the level of the last rows.
+    /// Score relative to the level of the most recent rows.
     recent: f64,
 }
 
@@ -119,30 +121,30 @@ impl Channel {
         Scored { score, q, t2, ratio, recent }
     }
 
-    /// Updates the level and the recent limit with the row that was scored last.
+    /// Updates the level and the recent limit with the most recently scored row.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
-    /// Fills in the NaN cells of a row, relative to the level of the last rows.
+    /// Fills in the NaN cells of a row, relative to the level of the most recent rows.
     pub fn fill(&mut self, row: &mut [f64]) {
         self.shape.fill(row, &self.level);
     }
 
-    /// Moves the reference and the recent level to the means of another stream. `means` has one value per
-    /// column.
+    /// Sets the mean of the reference and the recent level to the column means of another stream. `means` has one value
+    /// per column.
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.copy_from_slice(self.shape.mean());
     }
 
-    /// Returns the level of the last rows.
+    /// Returns the level of the most recent rows.
     pub fn level(&self) -> &[f64] {
         &self.level
     }
 
-    /// Returns the limit of the reference score for an alarm. This limit does not depend on the last rows.
+    /// Returns the limit of the reference score for an alarm. This limit does not depend on the most recent rows.
     pub fn limit(&self, mode: Mode) -> f64 {
         if mode == Mode::Adapt { self.reference_limit } else { self.fixed_limit }
     }

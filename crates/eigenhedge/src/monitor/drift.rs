@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 /// Weight of a row in the running mean.
 const STEP: f64 = 0.08;
-/// Assumed number of rows above the limit for each false report. The limit is the quantile at level
-/// `CLUSTER/time`.
+/// Assumed number of rows above the limit for each false report. The limit is the quantile that a share `CLUSTER/time`
+/// of normal values exceeds.
 const CLUSTER: f64 = 10.0;
 /// Maximum score of a warm-up row, as a multiple of the limit. It keeps outliers from raising the limit.
 const CAP: f64 = 4.0;
@@ -42,9 +42,9 @@ const WANDER: f64 = 8.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DriftReport {
-    /// First row of the drift.
+    /// Number of the first row of the drift.
     pub since: u64,
-    /// Row at which the drift was reported.
+    /// Number of the row at which the drift was reported.
     pub reported: u64,
     /// Columns with the largest deviations between the start of the drift and the report.
     pub causes: [Option<Cause>; NAMED],
@@ -58,15 +58,15 @@ pub(super) struct Drift {
     end_limit: f64,
     /// Amount by which a report raises both limits.
     raise: f64,
-    /// Current sum of these raises, which decays.
+    /// Current sum of the raises, which decays.
     raised: f64,
     /// Requested number of rows between false reports.
     time: f64,
     wanders: bool,
     /// Largest level since the running mean exceeded the limit at which a drift ends.
     peak: f64,
-    /// Number and position of the row at which the running mean exceeded the limit at which a drift ends; `None` while
-    /// it is below.
+    /// Number and position of the row at which the running mean exceeded the limit at which a drift ends. The field is
+    /// `None` while the running mean is below this limit.
     left: Option<(u64, u64)>,
     open: Option<DriftReport>,
     causes: Causes,
@@ -116,7 +116,7 @@ impl Drift {
         self.open.as_ref()
     }
 
-    /// Returns the position of the first row of the ongoing drift; `None` if there is none.
+    /// Returns the position of the first row of the ongoing drift, or `None` if there is none.
     pub fn start(&self) -> Option<u64> {
         self.left.filter(|_| self.open.is_some()).map(|(_, position)| position)
     }
@@ -128,8 +128,8 @@ impl Drift {
         self.causes.clear();
     }
 
-    /// Adds a row with this score, a multiple of the reference limit. Returns the start or end of a drift, if this row
-    /// causes one.
+    /// Adds a row. `score` is given as a multiple of the reference limit. Returns the start or the end of a drift if it
+    /// occurs at this row.
     pub fn enter(&mut self, (number, position): (u64, u64), score: f64, causes: &Causes) -> Option<DriftChange> {
         self.mean += STEP * (score.ln_1p() - self.mean);
         let level = self.mean.exp_m1();

@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// First row with an alarm.
+    /// Number of the first row with an alarm.
     pub start: u64,
-    /// Last row with an alarm.
+    /// Number of the last row with an alarm.
     pub end: u64,
-    /// Row with the largest ratio of score to limit.
+    /// Number of the row with the largest ratio of score to limit.
     pub peak: u64,
     /// Score of the row `peak`.
     pub peak_score: f64,
@@ -55,7 +55,7 @@ pub(super) struct Events {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Alarm {
     pub row: u64,
-    /// Position among all rows.
+    /// Position of the row among all rows.
     pub position: u64,
     pub score: f64,
     /// Ratio of the score to the limit.

@@ -31,11 +31,11 @@ struct Flag {
     value: f64,
     /// Share of other values in the warm-up, estimated by the rule of succession.
     rate: f64,
-    /// Share of other values in the last rows.
+    /// Share of other values in the most recent rows.
     recent: f64,
     /// True if the column was constant in the warm-up.
     was_constant: bool,
-    /// True if the value in the last row differed from the normal value.
+    /// True if the value in the most recent row differed from the normal value.
     is_raised: bool,
 }
 
@@ -79,8 +79,8 @@ impl Flags {
         self.columns.iter().for_each(|flag| row[flag.column] = 0.0);
     }
 
-    /// Returns the scores of the flags of a row, compared with the warm-up and with the last rows. If
-    /// `follows` is true, the row then updates the recent shares.
+    /// Returns the scores of the flags of a row, compared with the warm-up and with the most recent rows. If `follows`
+    /// is true, the row then updates the recent shares.
     pub fn enter(&mut self, raw: &[f64], follows: bool) -> [f64; 2] {
         let mut scores = [0.0; 2];
         for flag in &mut self.columns {
@@ -104,7 +104,8 @@ impl Flags {
         }
     }
 
-    /// Returns the first column that was constant in the warm-up and has a different value in the last row, if any.
+    /// Returns the first column that was constant in the warm-up and has a different value in the most recent row, if
+    /// any.
     pub fn moved(&self) -> Option<usize> {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }

@@ -4,14 +4,14 @@ use crate::error::Error;
 use crate::state::{LARGEST, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Buffer of the last rows.
+/// Buffer of the most recent rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lags {
     /// Number of columns of a row.
     width: usize,
     /// Number of lags.
     lags: usize,
-    /// The last row, followed by the earlier rows, newest first.
+    /// The most recent row, followed by the earlier rows, newest first.
     cells: Vec<f64>,
     /// Number of rows in the buffer.
     rows: usize,
@@ -36,17 +36,18 @@ impl Lags {
         self.rows = (self.rows + 1).min(self.lags + 1);
     }
 
-    /// Returns the last row followed by its lags; `None` until there are enough rows.
+    /// Returns the most recent row followed by its lags, or `None` until there are enough rows.
     pub fn row(&self) -> Option<&[f64]> {
         (self.rows > self.lags).then_some(&self.cells[..])
     }
 
-    /// Returns the last row followed by its lags, mutably, to fill in cells; `None` until there are enough rows.
+    /// Returns the most recent row followed by its lags, mutably, to fill in cells. Returns `None` until there are
+    /// enough rows.
     pub fn row_mut(&mut self) -> Option<&mut [f64]> {
         (self.rows > self.lags).then_some(&mut self.cells[..])
     }
 
-    /// Returns the last row without lags, mutably.
+    /// Returns the most recent row without lags, mutably.
     pub fn last_mut(&mut self) -> &mut [f64] {
         &mut self.cells[..self.width]
     }

@@ -1,4 +1,4 @@
-//! Buffer of the last raw rows, to which a new reference can be fitted.
+//! Buffer of the most recent raw rows, to which a new reference can be fitted.
 
 use crate::error::Error;
 use crate::state::ensure;
@@ -9,7 +9,7 @@ const MOST_NUMBERS: usize = 1 << 20;
 /// Minimum number of rows in the buffer, even if rows are long.
 const FEWEST_ROWS: usize = 128;
 
-/// Buffer of the last raw rows: as many as the warm-up had, or fewer if rows are long.
+/// Buffer of the most recent raw rows: as many as the warm-up had, or fewer if rows are long.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct LastRows {
     width: usize,
@@ -20,7 +20,8 @@ pub(super) struct LastRows {
 }
 
 impl LastRows {
-    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the last rows.
+    /// Creates a buffer with room for as many rows as given, or fewer if rows are long, and stores the most recent
+    /// rows.
     pub fn new(rows: &[Vec<f64>], width: usize) -> Self {
         let most = rows.len().min(room(width)).max(1);
         let mut last = Self::empty(width, most);

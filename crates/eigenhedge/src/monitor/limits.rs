@@ -8,11 +8,12 @@
 //! the largest score if α' is less than `1/(n + 1)`. A moving limit is also at least the limit that Student's
 //! distribution gives for the cube roots of the scores.
 //!
-//! **Moving limit** ([`Recent`]): the quantile of the last scores. Every score counts, but as at most [`CLIP`] times
-//! the limit. A limit that learned only from rows below it would keep falling until a large share of normal rows
-//! exceeded it. A fault therefore raises the limit while it lasts. The drift verdict keeps reporting a long fault.
+//! **Moving limit** ([`Recent`]): the quantile of recent scores. Every score counts, but a score above [`CLIP`] times
+//! the limit is clipped to that value. A limit that learned only from rows below it would keep falling until a large
+//! share of normal rows exceeded it. A fault therefore raises the limit while it lasts. The drift verdict keeps
+//! reporting a long fault.
 //!
-//! Cost: one selection among the last scores every [`RENEWAL`] rows.
+//! Cost: one selection among the recent scores every [`RENEWAL`] rows.
 
 use super::options::Limit;
 use super::tails::{quantile, student_quantile};
@@ -95,7 +96,7 @@ pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     careful_quantile(values, alpha, effective).max(mean + times * (variance * (1.0 + 1.0 / effective)).sqrt())
 }
 
-/// Window of the last scores, and their limit.
+/// Window of recent scores, and the limit computed from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recent {
     rule: Limit,

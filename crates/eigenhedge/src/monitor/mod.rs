@@ -1,14 +1,15 @@
 //! Monitoring: scores, alarms, drift, causes and change points for rows of sensor readings.
 //!
-//! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they are the
-//! *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference and with the last
-//! rows. **Drift**: the level of the rows has left the reference and has not returned.
+//! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they
+//! are the *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference
+//! and with the most recent rows. **Drift**: the level of the rows has left the reference and has not returned.
 //!
-//! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are appended
-//! (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside them (`tails`), and
-//! limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the last rows; `drift` tracks
-//! the running mean of the reference score. Other modules detect repeated values (`repeats`) and change points of the score
-//! (`changes`), find the columns that cause a score (`causes`), and group nearby alarms (`events`).
+//! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are
+//! appended (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside
+//! them (`tails`), and limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the
+//! most recent rows; `drift` tracks the running mean of the reference score. Other modules detect repeated values
+//! (`repeats`) and change points of the score (`changes`), find the columns that cause a score (`causes`), and group
+//! nearby alarms (`events`).
 //!
 //! Guarantee: none. The page on alarms in the book has measured rates for many kinds of streams.
 //!
@@ -92,13 +93,13 @@ pub struct Monitor {
     options: MonitorOptions,
     columns: Columns,
     width: usize,
-    /// Rows received for the warm-up; empty once it has ended.
+    /// Rows received for the warm-up. The list is empty once the warm-up has ended.
     waiting: Vec<Vec<f64>>,
     /// True if the reference is borrowed from another monitor.
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
-    /// State of the calling program in its own format; empty if there is none.
+    /// State of the calling program, in the format of that program. It is empty if the program has stored no state.
     pub resume_state: Vec<u8>,
     #[serde(skip)]
     row: Scratch<Vec<f64>>,
@@ -109,7 +110,7 @@ pub struct Monitor {
 struct Fitted {
     levels: Channel,
     lags: Lags,
-    /// Second channel, which scores the differences between rows; `None` if differences are not scored.
+    /// Second channel, which scores the differences between rows. The field is `None` if differences are not scored.
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
@@ -128,7 +129,7 @@ struct Differences {
     lags: Lags,
     /// Scale of the differences.
     standardizer: Standardizer,
-    /// Previous row; empty if there is none.
+    /// Previous row. The vector is empty if there is none.
     previous: Vec<f64>,
     #[serde(skip)]
     step: Scratch<Vec<f64>>,
@@ -136,7 +137,7 @@ struct Differences {
     causes: Scratch<Causes>,
 }
 
-/// Counts of rows, alarms and other results.
+/// Counts of rows, alarms, events, drifts and change points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
@@ -163,7 +164,7 @@ pub struct MonitorTotals {
 }
 
 impl MonitorTotals {
-    /// Adds the increase between two totals of the same monitor.
+    /// Adds the difference between two totals of the same monitor, taken `before` and `after` some rows.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
         let Self { rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted } = self;
         for (sum, before, after) in [
@@ -243,13 +244,13 @@ impl Monitor {
         self.options.lags(self.width)
     }
 
-    /// Returns the number of directions kept; `None` during the warm-up.
+    /// Returns the number of directions kept, or `None` during the warm-up.
     pub fn directions(&self) -> Option<usize> {
         self.fitted.as_ref().map(|fitted| fitted.levels.shape.basis.columns())
     }
 
-    /// Returns the score limit, or `None` during the warm-up. The requested share of rows exceeds it as long as rows
-    /// behave like the reference. The limit in a verdict also depends on the most recent rows.
+    /// Returns the limit of the score, or `None` during the warm-up. The requested share of rows exceeds this limit as
+    /// long as rows behave like the reference. The limit in a verdict also depends on the most recent rows.
     pub fn limit(&self) -> Option<f64> {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
@@ -269,7 +270,7 @@ impl Monitor {
         self.fitted.as_ref().and_then(|fitted| fitted.events.open())
     }
 
-    /// Ends the ongoing event and returns it, for example at the end of a table. `None` if there is none.
+    /// Ends the ongoing event and returns it, for example at the end of a table. Returns `None` if no event is ongoing.
     pub fn close_event(&mut self) -> Option<Event> {
         let event = self.fitted.as_mut().and_then(|fitted| fitted.events.close());
         self.totals.events += u64::from(event.is_some());
@@ -292,7 +293,7 @@ impl Monitor {
         }
     }
 
-    /// Returns a copy that scores the rows of a new table without learning.
+    /// Returns a copy of the monitor that scores the rows of a new table without learning from them.
     pub fn frozen(&self) -> Self {
         let mut copy = self.clone();
         copy.options.mode = Mode::Freeze(self.totals.warm_up);
@@ -306,9 +307,9 @@ impl Monitor {
         copy
     }
 
-    /// Returns the contributions of the cells of the last row to its Q and its T². Entry `l · width + j`
-    /// belongs to column j, l rows earlier. The sums of the contributions are Q and T². The lists are empty
-    /// before the first score.
+    /// Returns the contributions of the cells of the most recent row to its Q and its T². Entry `l · width + j` belongs
+    /// to column j, l rows earlier. The sums of the contributions are Q and T². The lists are empty before the first
+    /// score.
     pub fn contributions(&self) -> (Vec<f64>, Vec<f64>) {
         self.fitted.as_ref().map_or_else(Default::default, |fitted| {
             causes::contributions(&fitted.levels.shape, &fitted.levels.reference_parts.0)
@@ -386,7 +387,7 @@ impl Monitor {
         Ok(verdict)
     }
 
-    /// Returns the number of rows since the start of the ongoing drift; 0 if there is none.
+    /// Returns the number of rows since the start of the ongoing drift, or 0 if there is none.
     fn drift_rows(&self) -> u64 {
         let start = self.fitted.as_ref().and_then(|fitted| fitted.drift.start());
         start.map_or(0, |start| self.totals.rows - start)
@@ -478,8 +479,8 @@ impl Fitted {
     }
 }
 
-/// Returns the score that this row would need for an alarm, given its score and the ratio of the score to its limit.
-/// The result is at least `least` unless the row is an alarm.
+/// Returns the score above which a row would be an alarm, given its score and the ratio of the score to its limit. The
+/// result is at least `least` unless the row is an alarm.
 fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
     let limit = score / ratio;
     match ratio > 1.0 {
@@ -491,7 +492,8 @@ fn limit_of(score: f64, ratio: f64, least: f64) -> f64 {
 }
 
 impl Differences {
-    /// Scores the difference from the previous row, then learns from it. `None` if there are too few previous rows.
+    /// Scores the difference from the previous row, then learns from it. Returns `None` if there are too few previous
+    /// rows.
     fn step(&mut self, row: &[f64], mode: Mode) -> Option<Scored> {
         let Self { channel, lags, standardizer, previous, step, causes } = self;
         if previous.is_empty() {

@@ -22,7 +22,8 @@ pub enum Mode {
     /// Updates the recent level and its limit with every row. The reference is fixed.
     #[default]
     Adapt,
-    /// Does not adapt. Alarms depend only on the reference, which is computed from this many warm-up rows.
+    /// Does not adapt. Alarms depend only on the reference. The number is the number of warm-up rows from which the
+    /// reference is computed.
     Freeze(u64),
 }
 
@@ -48,13 +49,13 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Rule for the alarm limit, computed from the last scores.
+/// Rule by which the alarm limit is computed from recent scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Quantile of the last scores. This share of later rows should exceed the limit.
+    /// Quantile of recent scores. The number is the share of later rows that should exceed the limit.
     Auto(f64),
-    /// Conformal rank. At most this share of later rows exceed the limit, if rows are exchangeable.
+    /// Conformal rank. The number is the maximum share of later rows that exceed the limit, if rows are exchangeable.
     Conformal(f64),
 }
 
@@ -110,10 +111,10 @@ impl fmt::Display for Limit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Rebaseline {
-    /// Never automatically, but only by [`Monitor::accept`](super::Monitor::accept).
+    /// Never automatically. A drift is accepted only by [`Monitor::accept`](super::Monitor::accept).
     #[default]
     Never,
-    /// After a drift of this many rows.
+    /// After a drift. The number is the number of rows that the drift must last.
     After(u64),
 }
 
@@ -168,13 +169,14 @@ pub struct MonitorOptions {
     pub limit: Limit,
     /// Number of previous rows appended to each row.
     pub lags: Choose<usize>,
-    /// True to score the differences between rows as well. `Auto` does so if levels are strongly autocorrelated.
+    /// True to score the differences between consecutive rows as well. With `Auto`, they are scored if the rows are
+    /// strongly autocorrelated.
     pub differences: Choose<bool>,
     /// True to scale the columns by the mean and standard deviation of the warm-up.
     pub standardize: bool,
     /// Handling of missing cells.
     pub missing: Missing,
-    /// Number of warm-up rows. `None` means 400, or three per value of a row (including lags) if that is
+    /// Number of warm-up rows. `None` means 400 rows, or three rows per value of a row (including lags) if that is
     /// more.
     pub warm_up: Option<u64>,
     /// Maximum number of rows between two alarms of the same event.

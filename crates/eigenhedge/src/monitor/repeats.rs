@@ -25,7 +25,7 @@ pub(super) struct Repeats {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
     value: f64,
-    /// Length of the current run; zero before the first row.
+    /// Length of the current run, or zero before the first row.
     rows: u64,
     /// Maximum length of a normal run.
     limit: u64,
@@ -55,7 +55,7 @@ impl Repeats {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
-    /// Returns the stuck column whose run is longest relative to its limit; `None` if no column is stuck.
+    /// Returns the stuck column whose run is longest relative to its limit, or `None` if no column is stuck.
     pub fn stuck(&self) -> Option<usize> {
         let over = |(j, column): (usize, &Column)| {
             (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))

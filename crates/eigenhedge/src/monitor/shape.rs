@@ -33,7 +33,7 @@ pub(super) const LARGEST: usize = 4096;
 /// Rule for the number of directions to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Kept {
-    /// A fixed number.
+    /// A fixed number of directions.
     Count(usize),
     /// Smallest number of directions that contain this share of the energy.
     Share(f64),

@@ -1,17 +1,18 @@
-//! Values of the last row that plots show together with its verdict.
+//! Values of the most recent row that plots show together with its verdict.
 
 use super::{Monitor, Verdict};
 
 impl Monitor {
-    /// Returns the contribution of each column, summed over lags, to the Q of the last row. The contributions
-    /// add up to Q. Empty unless `verdict` is that of the last row and has a score.
+    /// Returns the contribution of each column, summed over lags, to the Q of the most recent row. The contributions
+    /// add up to Q. The list is empty unless `verdict` is that of the most recent row and has a score.
     pub fn column_contributions(&self, verdict: &Verdict) -> &[f64] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return &[] };
         &fitted.causes.0.contributions
     }
 
     /// Returns the values of Q and of T² that the requested share of normal rows exceed, according to their
-    /// distributions in the warm-up. NaN for a verdict without a score. Alarms depend only on the score.
+    /// distributions in the warm-up. Both are NaN for a verdict without a score. Alarms depend only on the score, not
+    /// on these values.
     pub fn statistic_limits(&self, verdict: &Verdict) -> [f64; 2] {
         let Some(fitted) = self.fitted.as_ref().filter(|_| !verdict.score.is_nan()) else { return [f64::NAN; 2] };
         fitted.levels.statistic_limits()

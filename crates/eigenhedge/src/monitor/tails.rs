@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::state::{LARGEST, within};
 use serde::{Deserialize, Serialize};
 
-/// Level of the quantile from which the spread is computed. It is far enough from the median for accuracy and
+/// Level of the quantile from which the spread is computed. This level is far enough from the median for accuracy, and
 /// far enough from the tail for robustness.
 const UPPER: f64 = 0.8;
 /// Minimum spread, as a share of the center.

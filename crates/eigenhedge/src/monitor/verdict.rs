@@ -13,7 +13,7 @@ use std::fmt;
 pub enum State {
     /// Neither an alarm nor a drift. Rows of the warm-up are also normal.
     Normal,
-    /// Alarm: the row is unusual compared with both the reference and the last rows, or a column is stuck.
+    /// Alarm: the row is unusual compared with both the reference and the most recent rows, or a column is stuck.
     Alarm,
     /// Drift without an alarm: the level of the rows has left the reference.
     Drift,
@@ -42,29 +42,30 @@ impl fmt::Display for State {
 pub struct Verdict {
     /// Number of the row, counted from 0.
     pub row: u64,
-    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities.
-    /// This field and the next three are NaN during the warm-up, for skipped rows, and for the first rows
-    /// after a gap, which have too few previous rows.
+    /// Anomaly score relative to the reference: minus the sum of the logarithms of three tail probabilities. The fields
+    /// `score`, `q`, `t2` and `limit` are NaN during the warm-up, for skipped rows, and for the first rows after a gap,
+    /// which have too few previous rows.
     pub score: f64,
-    /// Squared length of the part outside the directions (Q).
+    /// Q: squared length of the part of the row outside the span of the directions.
     pub q: f64,
-    /// Hotelling's T² of the part along the directions.
+    /// T²: Hotelling's statistic of the part of the row along the directions.
     pub t2: f64,
-    /// Score that this row would need for an alarm. It depends on the last rows.
+    /// Score above which this row would be an alarm. It depends on the most recent rows.
     pub limit: f64,
     /// True if the score exceeds the limit or a column is stuck.
     pub alarm: bool,
-    /// First row of the ongoing drift, if there is one.
+    /// Number of the first row of the ongoing drift, if there is one.
     pub drift_since: Option<u64>,
     /// Drift reported at this row, if any.
     pub drift: Option<DriftReport>,
-    /// Drift that ended at this row because the level returned, if any.
+    /// Drift that ended at this row, because the level of the rows returned to the reference. The field is `None` if no
+    /// drift ended.
     pub returned: Option<DriftReport>,
-    /// Stuck column, if there is one.
+    /// Position of a stuck column, if there is one.
     pub stuck: Option<usize>,
-    /// Column that was constant in the warm-up and has a different value in this row, if any.
+    /// Position of a column that was constant in the warm-up and has a different value in this row, if any.
     pub moved: Option<usize>,
-    /// True if limit and causes refer to the differences between rows.
+    /// True if `limit` and `causes` refer to the difference between this row and the previous one.
     pub of_differences: bool,
     /// Change point that this row completes, if any.
     pub change: Option<Change>,
@@ -72,7 +73,7 @@ pub struct Verdict {
     pub event: Option<Event>,
     /// Main causes of the score.
     pub causes: [Option<Cause>; NAMED],
-    /// True if the last rows, including this one, became the new reference.
+    /// True if the most recent rows, including this one, became the new reference.
     pub accepted: bool,
 }
 

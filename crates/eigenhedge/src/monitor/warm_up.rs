@@ -49,8 +49,8 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the last rows the new reference: the rows since the start of the drift, or as many as the
-    /// warm-up had. On an error nothing changes.
+    /// Makes the most recent rows the new reference: the rows since the start of the drift, or as many as the warm-up
+    /// had. On an error nothing changes.
     ///
     /// The rows are stored for this purpose, so the new reference takes effect at once. At least 20 rows,
     /// plus lags, are required.
@@ -116,8 +116,8 @@ impl Monitor {
         (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
     }
 
-    /// Returns the deviation of the last warm-up row from the mean of the earlier rows; `None` before the second row.
-    /// The deviation is scaled to have the variance of a row around its true mean.
+    /// Returns the deviation of the last warm-up row from the mean of the earlier rows, or `None` before the second
+    /// row. The deviation is scaled to have the variance of a row around its true mean.
     pub(super) fn last_deviation(&self) -> Option<Vec<f64>> {
         let (last, before) = self.waiting.split_last()?;
         let of_column = |(j, x): (usize, &f64)| {
@@ -310,7 +310,7 @@ fn fill_with_means(rows: &mut [Vec<f64>]) {
     }
 }
 
-/// Appends lags to the rows. Returns the lagged rows as columns of a matrix, and the buffer of the last rows.
+/// Appends lags to the rows. Returns the lagged rows as columns of a matrix, and the buffer of the most recent rows.
 fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
     let width = rows.first().map_or(0, Vec::len);
     let mut lags = Lags::new(width, count);

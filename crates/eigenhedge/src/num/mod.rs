@@ -5,7 +5,7 @@ mod exp;
 pub(crate) use exp::exp_lane;
 pub use exp::{exp, kept_all};
 
-/// Returns `log(Σ exp(x))`; `-∞` if there are no terms. The sum is in the order of the input; ascending order
+/// Returns `log(Σ exp(x))`, or `-∞` if there are no terms. Terms are added in the order of the input. Ascending order
 /// is most accurate.
 pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
@@ -27,9 +27,9 @@ pub const LARGEST_TOTAL: f64 = f64::from_bits((1023 + 1012) << 52);
 /// Binary exponents of numbers whose fourth powers neither overflow nor underflow.
 const COMFORTABLE: std::ops::RangeInclusive<i64> = -200..=200;
 
-/// Returns the power of two by which numbers of this size should be divided before they are squared: the size
-/// rounded down to a power of two. It is 1 if the fourth power of the size is far from overflow and
-/// underflow, or if the size is zero, subnormal or not finite.
+/// Returns the power of two by which numbers of this size should be divided before they are squared: the size rounded
+/// down to a power of two. The power is 1 if the fourth power of the size is far from overflow and underflow, or if the
+/// size is zero, subnormal or not finite.
 ///
 /// Division by a power of two is exact, so results scale exactly with the numbers.
 pub fn unit(size: f64) -> f64 {
@@ -40,7 +40,7 @@ pub fn unit(size: f64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// Returns the largest absolute value; zero for an empty slice.
+/// Returns the largest absolute value, or zero for an empty slice.
 pub fn largest(values: &[f64]) -> f64 {
     values.iter().fold(0f64, |largest, x| largest.max(x.abs()))
 }
@@ -50,8 +50,8 @@ pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// Computes a dot product with eight partial sums. The compiler can vectorize it, and its error grows with
-/// `n/8`.
+/// Computes a dot product with eight partial sums. The compiler can vectorize the loop, and the rounding error grows
+/// with `n/8`.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

@@ -20,7 +20,7 @@ const MEMORY: f64 = 0.98;
 /// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Products of the leave-one-out errors of pairs of members on observed cells. Empty before the first row
+/// Products of the leave-one-out errors of pairs of members on observed cells. The matrix is empty before the first row
 /// with a missing cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct FillErrors(Matrix);
@@ -40,7 +40,7 @@ pub(super) struct Filling {
     pub normal: Matrix,
     /// Weights of the members in the combination.
     pub weights: Vec<f64>,
-    /// Loss of each member on the observed cells; empty for a complete row.
+    /// Loss of each member on the observed cells. The list is empty for a complete row.
     pub losses: Vec<f64>,
 }
 

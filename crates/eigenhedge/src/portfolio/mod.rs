@@ -9,8 +9,8 @@
 //!
 //! A row with missing cells is filled in first (`fill`), and its loss is that of the observed cells.
 //!
-//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. The bound of the best
-//! member therefore holds for the portfolio with that term added. Nothing need be known about the rows.
+//! Guarantee: on every sequence and for every member i, `loss ≤ loss_i` + [`Portfolio::hedge_term`]. The bound of the
+//! best member therefore holds for the portfolio with that term added. The bound requires no knowledge about the rows.
 //!
 //! Cost: the sum over the members plus about fifty exponentials; kernel rows are computed once for all members whose
 //! dictionaries agree.
@@ -156,13 +156,13 @@ impl<S: Span> Portfolio<S> {
         &self.totals
     }
 
-    /// Returns the member chosen in the last trial.
+    /// Returns the member chosen in the most recent trial.
     pub fn chosen(&self) -> &Subspace<S, AnyRule> {
         &self.members[self.scratch.0.chosen]
     }
 
-    /// Returns the position of the member with the largest weight. Of several tied members, returns the
-    /// first.
+    /// Returns the position of the member with the largest weight. If several members are tied, returns the position of
+    /// the first.
     pub fn heaviest(&self) -> usize {
         largest(&self.trust.present_weights())
     }
@@ -188,9 +188,9 @@ impl<S: Span> Portfolio<S> {
         self.scratch.0.aligns = aligns;
     }
 
-    /// Returns the coordinates of the last row in the k directions that the heaviest member was most likely
-    /// to keep. The center is that of the first member, and the basis is rotated to be nearest to that of the
-    /// previous row. `None` if not requested.
+    /// Returns the coordinates of the most recent row in the k directions that the heaviest member was most likely to
+    /// keep. The center is that of the first member, and the basis is rotated to be nearest to that of the previous
+    /// row. Returns `None` if aligned coordinates were not requested.
     pub(crate) fn aligned_coordinates(&self) -> Option<&[f64]> {
         let holder = self.holder().filter(|_| self.scratch.0.aligns)?;
         Some(self.members[holder].aligned_coordinates())
@@ -205,7 +205,7 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].next_basis(last)
     }
 
-    /// Returns the position of the member that has the basis of the aligned coordinates; `None` if no member has it.
+    /// Returns the position of the member that has the basis of the aligned coordinates, or `None` if no member has it.
     fn holder(&self) -> Option<usize> {
         self.members.iter().position(|member| member.has_basis())
     }

@@ -1,17 +1,17 @@
 //! Weights of the members: fast rules for the usual case, and a slow rule that guards them.
 //!
 //! Rules: U is AdaHedge on the original losses. Its bound holds on every sequence, but one huge loss makes it cautious
-//! for a long time. A is AdaHedge on losses whose range is clipped at 16 times the recent median. Three recent leaders
-//! follow changes over 10, 50 and 500 rows. A top AdaHedge, on losses clipped at 100 times the median, weights A and
-//! the leaders. Its mixture is played as long as `owed`, the excess of the loss over that of U, is within an allowance.
-//! Otherwise U is played.
+//! for a long time. A is AdaHedge on clipped losses: in each row, the range of the losses is limited to 16 times the
+//! median of the recent ranges. Three recent leaders follow changes over 10, 50 and 500 rows. A top AdaHedge, for which
+//! the limit is 100 times the median, weights A and the leaders. Its mixture is played as long as `owed`, the excess of
+//! the loss over that of U, is within an allowance. Otherwise U is played.
 //!
 //! Guarantee: on every sequence, at any time, for every member i: `loss ≤ loss_i + owed + (1 + 1/c) Δ_U`
 //! ([`Trust::regret`], computed), and a priori `owed ≤ √(ln(M) Σ r²) + max r` ([`Trust::largest_regret`]). Here Δ_U is
 //! the sum of the mixability gaps of U, c is the constant of its rate, M is the number of members, and r is the range
 //! of the members' losses on a row. Proof: U loses at most `loss_i + (1 + 1/c) Δ_U` ([`AdaHedge`]), and `owed` is the
-//! difference to the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for
-//! any rules in place of A, the leaders and the top.
+//! excess over the loss of U. It grows only while it is within the allowance, by at most r per row. This holds for any
+//! rules in place of A, the leaders and the top.
 //!
 //! Losses above the least one are reduced by their rounding error, down to zero: members that are equal up to rounding stay
 //! equal, and rounding decides nothing. The theorem is about the reduced losses; the total reduction is added to both sides.
@@ -35,8 +35,8 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss so far. If its square would overflow or underflow, all fields below and in the rules are
-    /// divided by a power of two of its size.
+    /// Largest loss so far. If its square would overflow or underflow, all fields below and in the rules are divided by
+    /// a power of two of about this size.
     largest_loss: f64,
     /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
@@ -54,7 +54,7 @@ pub struct Trust {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Weights of the members for the next row; empty if unknown.
+    /// Weights of the members for the next row. The list is empty if the weights have to be computed.
     weights: Vec<f64>,
     /// Weights of the members under the careful rule.
     careful: Vec<f64>,
@@ -72,9 +72,9 @@ struct Working {
 
 /// Factors by which the totals of the recent leaders decay per row.
 const MEMORIES: [f64; 3] = [0.9, 0.98, 0.998];
-/// Multiple of the recent median at which ranges of losses are clipped.
+/// Limit on the range of the losses in a row, as a multiple of the median of the recent ranges.
 const CUT: f64 = 16.0;
-/// Multiple of the recent median at which ranges are clipped for the top rule, which must see rare large losses.
+/// The same limit for the top rule. It is larger, because this rule must see rare large losses.
 const TOP_CUT: f64 = 100.0;
 /// Share of the energy of a row below which differences of losses count as rounding errors.
 const ROUNDING: f64 = 1e-10;

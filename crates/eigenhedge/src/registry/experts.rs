@@ -9,7 +9,7 @@ use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
 /// Algorithm of an expert learner. In each trial a learner drops some experts and incurs the losses of the dropped
-/// ones.
+/// experts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {
@@ -114,12 +114,12 @@ impl AnyExperts {
         Ok(Self { spec, learner })
     }
 
-    /// Returns the experts dropped by the last choice.
+    /// Returns the experts dropped by the most recent choice.
     pub fn dropped(&self) -> &[usize] {
         delegate!(&self.learner, learner => learner.dropped())
     }
 
-    /// Returns the probability that each expert is kept in the next trial. `None` for the leader and the
+    /// Returns the probability that each expert is kept in the next trial. Returns `None` for the leader and the
     /// perturbed leader, which have no distribution before their noise is drawn.
     pub fn kept_probabilities(&self) -> Option<Vec<f64>> {
         match &self.learner {
@@ -132,9 +132,9 @@ impl AnyExperts {
         }
     }
 
-    /// Returns the bound on the total expected loss and the name of its theorem. `best` is the loss of the
-    /// best set. `None` for the leader, which has no bound, and for the perturbed leader, whose bound holds
-    /// only for the mean over its noise.
+    /// Returns the bound on the total expected loss and the name of its theorem. `best` is the loss of the best set.
+    /// Returns `None` for the leader, which has no bound, and for the perturbed leader, whose bound holds only for the
+    /// mean over its noise.
     pub fn bound(&self, best: f64) -> Option<(f64, &'static str)> {
         let ExpertSpec { experts, kept, eta, mixing, .. } = self.spec;
         match &self.learner {

@@ -89,24 +89,24 @@ pub struct Spec {
     pub mixing: Mixing,
     /// Factor by which the weight of earlier rows decays per row, for the forgetting leader.
     pub forget: f64,
-    /// Center to subtract; `None` for no centering.
+    /// Center to subtract. `None` means no centering.
     pub center: Option<RunningCenter>,
-    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows; `None` for no limit.
+    /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. `None` means no limit.
     pub clip: Option<f64>,
-    /// Initial center, where the prior rows lie; `None` for the origin.
+    /// Initial center, where the prior rows lie. `None` means the origin.
     pub start: Option<Vec<f64>>,
-    /// Kernel. `None` to learn from the rows themselves.
+    /// Kernel of the features. `None` means that the learner uses the rows themselves.
     pub kernel: Option<VectorKernel>,
     /// Bound on the norms of rows, given or estimated.
     pub norm_bound: NormBound,
     /// Method for drawing the kept directions.
     pub select: Select,
-    /// Dimension N of the space. `None` for the dimension of the rows or of the kernel.
+    /// Dimension N of the space. `None` means the dimension of the rows or of the kernel.
     pub dimension: Option<Multiplicity>,
-    /// True to cap only the directions seen so far (anchored only; ICML Algorithm 6 as printed).
+    /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. For anchored only.
     pub as_printed: bool,
-    /// Maximum number r of explicit directions, i.e. those stored individually. It limits memory to O(n r). `None` for
-    /// no limit.
+    /// Maximum number r of explicit directions, i.e. those stored individually. This number limits memory to O(n r).
+    /// `None` means no limit.
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner, and of each member of `auto`; `None` for no limit. The comparison with
     /// the best fixed subspace stores every row in addition, unless it is turned off
@@ -122,10 +122,10 @@ pub struct Spec {
     pub missing: Missing,
     /// Deflation weight β of gha: the factor by which the parts of a row along earlier vectors are subtracted.
     pub beta: f64,
-    /// Number of rows after which apex starts its next vector. `None` if every row updates all vectors.
+    /// Number of rows after which apex starts its next vector. `None` means that every row updates all vectors.
     pub stage: Option<u64>,
     /// Number of rows until the step of a Hebbian learner has halved. The step continues to decrease afterwards. `None`
-    /// for a constant step.
+    /// means a constant step.
     pub step_half_life: Option<f64>,
 }
 

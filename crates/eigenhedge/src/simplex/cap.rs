@@ -10,8 +10,9 @@
 //! The probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
 //!
 //! # Cost
-//! [`cap`]: linear if the order has changed little since the last call, `O(n log n)` otherwise. It does not allocate
-//! once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log n)`.
+//! [`cap`]: linear if the order has changed little since the previous call, `O(n log n)` otherwise. It does not
+//! allocate once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log
+//! n)`.
 //!
 //! # Numerics
 //! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at

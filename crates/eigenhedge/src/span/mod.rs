@@ -44,20 +44,20 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point minus the origin. Returns its squared norm, or `Err` if the point is invalid. Changes only scratch
-    /// space.
+    /// Loads a point minus the origin. Returns the squared norm of the difference. Returns `Err` if the point is
+    /// invalid. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
     /// Announces that the next loaded point is zero except at these positions, which ascend.
     fn announce_filled(&mut self, _filled: &[u32]) {}
 
-    /// Returns the positions of the filled cells of the loaded point, if these are known to be few.
+    /// Returns the positions of the filled cells of the loaded point, or `None` unless these are known to be few.
     fn filled(&self) -> Option<&[u32]> {
         None
     }
 
-    /// Loads a point that another span has just loaded, and reuses the work of that span if possible. Returns the
-    /// squared norm.
+    /// Loads a point that another span has just loaded, and reuses the results of that span if possible. Returns the
+    /// squared norm of the point minus the origin.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
@@ -68,8 +68,9 @@ pub trait Span {
         0.0
     }
 
-    /// Precomputes work shared by the points that will be loaded next, in this order. An empty iterator cancels the
-    /// block. After point i, the origin moves by `step(i)` times the point. If `step` is `None`, the origin is fixed.
+    /// Precomputes results that are shared by the points that will be loaded next, in this order. An empty iterator
+    /// cancels the block. After point i, the origin moves by `step(i)` times the point. If `step` is `None`, the origin
+    /// is fixed.
     fn prefetch<'a>(&mut self, _points: &mut dyn Iterator<Item = &'a Self::Point>, _step: Option<&dyn Fn(usize) -> f64>)
     where
         Self::Point: 'a,
@@ -91,12 +92,13 @@ pub trait Span {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual, which is exactly zero if it
-    /// would be a rounding error.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual. A residual at the level of
+    /// rounding errors counts as exactly zero.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
-    /// Appends the normalized residual of the last projection as a column, as far as the span can represent it. `point`
-    /// is the loaded point. Returns the coordinate of the point in the new column, or zero if no column is added.
+    /// Appends the normalized residual of the most recent projection as a column, as far as the span can represent it.
+    /// `point` is the loaded point. Returns the coordinate of the point in the new column, or zero if no column is
+    /// added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
     /// Returns true if the part of a residual that the span cannot represent is lost for every choice. Otherwise that

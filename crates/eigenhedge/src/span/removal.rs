@@ -2,9 +2,9 @@
 //!
 //! Setting: the Gram matrix K of a dictionary, and `P = K⁻¹`.
 //!
-//! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the coefficients of its
-//! projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The q are stored and P is never changed,
-//! because only its diagonal and one column per removed atom are read.
+//! Update: `1/P_jj` is the squared distance of atom j from the span of the others, and `-P_lj/P_jj` are the
+//! coefficients of its projection on them. Without j the inverse is `P - q qᵀ` with `q = P e_j/√P_jj`. The vectors q
+//! are stored, and P is never changed, because only its diagonal and one column per removed atom are read.
 //!
 //! Cost: one inverse, O(M³), and O(M s) for the s-th removed atom.
 //!
@@ -23,8 +23,9 @@ pub(super) struct Removal {
     inverse: Matrix,
     /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
-    /// Removed atoms in order of removal, and the vector q of each.
+    /// Removed atoms, in order of removal.
     gone: Vec<usize>,
+    /// Vector q of each removed atom, one per column.
     taken: Matrix,
     share: Vec<f64>,
     memory: Memory,

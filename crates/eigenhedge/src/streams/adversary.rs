@@ -4,9 +4,9 @@ use super::stationary::frame;
 use super::{Stream, add};
 use crate::random::Random;
 
-/// Generates the unit vectors in turn, after one small row along each (JMLR section 7). For every k, follow the leader
-/// loses 1 on every row after the first few, while the best fixed subspace loses `d/n` per row on average, with d = n -
-/// k.
+/// Generates one small row along each unit vector, and then the unit vectors in turn (JMLR section 7). For every k,
+/// follow the leader loses 1 on every row after the first few, while the best fixed subspace loses `d/n` per row on
+/// average, with d = n - k.
 ///
 /// The small rows order the directions by energy. From then on, the next direction in turn is the one with the least
 /// energy, which the leader drops. Although the stream is fixed, it is therefore the worst case for the leader. The
@@ -64,9 +64,9 @@ pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u6
 /// set of d is better by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal
 /// matrix of its losses.
 ///
-/// The paper divides the experts into d groups of n/d and tosses the coins of one group after the other,
-/// while the other experts lose nothing. That does not bind every learner: one that switches can drop the
-/// idle experts and has negative regret. Tossing all coins at once gives the same bound for all learners.
+/// The paper divides the experts into d groups of n/d and tosses the coins of one group after the other, while the
+/// other experts lose nothing. That construction does not give a lower bound for every learner: a learner that switches
+/// can drop the idle experts and has negative regret. Tossing all coins at once gives the same bound for all learners.
 ///
 /// ```
 /// let losses = eigenhedge::streams::coins(5, 1000, 1);

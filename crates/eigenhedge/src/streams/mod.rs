@@ -40,7 +40,7 @@ use crate::num::dot;
 pub struct Stream {
     /// Generated rows.
     pub rows: Vec<Vec<f64>>,
-    /// Subspaces as orthonormal columns.
+    /// Bases of the subspaces, as orthonormal columns.
     pub subspaces: Vec<Matrix>,
     /// Index of the subspace of each row.
     pub truth: Vec<usize>,

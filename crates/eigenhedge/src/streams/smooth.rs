@@ -19,7 +19,7 @@ fn directions(length: usize, count: usize, random: &mut Random) -> Matrix {
     directions
 }
 
-/// Generates an isotropic random walk. The norm of a step is a tenth of that of the first row.
+/// Generates an isotropic random walk. The norm of a step is about a tenth of the norm of the first row.
 ///
 /// ```
 /// let rows = eigenhedge::streams::random_walk(5, 30, 1);
@@ -98,9 +98,9 @@ pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Ve
     (0..rows).map(picture).collect()
 }
 
-/// Generates sensor data from as many sources as columns (at most 64). The sources are damped oscillations
-/// driven by noise (autoregressions of order two), with periods of 4 to 20 rows. Each is along a random
-/// direction and `fall` times as large as the previous one.
+/// Generates sensor data from as many sources as columns (at most 64). The sources are damped oscillations driven by
+/// noise (autoregressions of order two), with periods of 4 to 20 rows. Each source is along a random direction, and
+/// `fall` times as large as the previous source.
 ///
 /// Electroencephalograms are similar: a small but not negligible part of each row is outside the span of the
 /// previous rows.

@@ -7,7 +7,7 @@
 //! shifts all eigenvalues by one number and clips them to [0, 1].
 //!
 //! Guarantee: the total expected loss is at most `L* + Q² k(N-k)/(2ηN) + η/(2Q²) Σ |z|⁴`, where L* is the loss of the
-//! best fixed subspace. A similar bound holds against a comparator that changes
+//! best fixed subspace. A similar bound holds relative to a comparator that changes
 //! ([`bounds::additive`](crate::bounds::additive)). In infinite dimension `P̄` starts at zero.
 //!
 //! Cost: as for tracking, O(n u + w u²). Here n is the length of a row, u is the number of explicit directions, i.e.

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 /// Basis in which coordinates are reported, expressed in the columns of the span.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Aligned {
-    /// Basis with one column per coordinate. Empty if no coordinates were requested. Span columns that were added later
-    /// have no row yet.
+    /// Basis with one column per coordinate. The matrix is empty if no coordinates were requested. Columns that were
+    /// added to the span later have no row in it yet.
     pub basis: Matrix,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -36,7 +36,7 @@ struct Working {
     transposed_basis: Matrix,
     transposed_rotation: Matrix,
     part: Vec<f64>,
-    /// Coordinates of the last row.
+    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
 }
 
@@ -51,8 +51,8 @@ impl Aligned {
         matrix_entries(what, &self.basis, -1.0001..=1.0001)
     }
 
-    /// Rotates the basis of the given directions (one per column) to be nearest to the last basis, and stores it as the
-    /// new basis.
+    /// Rotates the basis of the given directions (one per column) to be nearest to the previous basis, and stores it as
+    /// the new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
         let Working { overlaps, rotation, polar, product, transposed_basis, transposed_rotation, .. } =
             &mut self.scratch.0;
@@ -91,7 +91,7 @@ impl Aligned {
         self.basis.transpose_times(part, coordinates);
     }
 
-    /// Returns the coordinates of the last observed point.
+    /// Returns the coordinates of the most recently observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

@@ -25,10 +25,10 @@
 //! Numerics: the absolute error of eigenvalues is the rounding error of the largest, so the error of `log v` is about
 //! `η ε λ_max / Q²` with the machine epsilon ε (k times that for `ProductSets`).
 //!
-//! Not done: drawing whole sets by their product weights. Every sampling method with the right inclusion probabilities has the
-//! same expected loss. A rank cap for `ProductSets` and for `as_printed`, which count every direction seen: nothing can be
-//! proved for them. `ProductSets` in infinite dimension is rejected, because with infinitely many sets of unseen directions no
-//! seen one would ever be kept.
+//! Not done: drawing whole sets by their product weights. Every sampling method with the right inclusion probabilities
+//! has the same expected loss. There is also no rank cap for `ProductSets` and `as_printed`, which count every
+//! direction seen, because nothing can be proved for it. `ProductSets` in infinite dimension is rejected, because with
+//! infinitely many sets of unseen directions no seen one would ever be kept.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
@@ -77,7 +77,7 @@ pub struct Anchored {
     scatter: Scatter,
     /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
     price: f64,
-    /// Divisor Q² of the rows in the last update.
+    /// Divisor Q² of the rows in the most recent update.
     norm_square: f64,
     log_weights: Vec<f64>,
     complement: Complement,
@@ -96,8 +96,8 @@ struct Working {
 const TIE: f64 = 1e-12;
 
 impl Anchored {
-    /// Creates a rule that keeps `kept` directions. `forget` is the factor on earlier rows in each trial, with 1 for no
-    /// forgetting.
+    /// Creates a rule that keeps `kept` directions. In each trial, the weights of earlier rows are multiplied by
+    /// `forget`. A factor of 1 means no forgetting.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;

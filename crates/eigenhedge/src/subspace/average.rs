@@ -16,8 +16,8 @@
 //!
 //! Numerics: only differences from the common value of the complement are summed. The common value is a single number.
 //!
-//! Not done: centered learners. Their losses are quadratic in the center, so the averages of the two parts do not have the
-//! average loss.
+//! Not done: centered learners. Their losses are quadratic in the center, so the loss of the average center and the
+//! average projection is not the average loss.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 

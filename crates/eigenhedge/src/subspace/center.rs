@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// At row t, row s has the weight `forget^(t-s)`. If `forget` is 1, the center is the mean of all rows. If it is 0, the
-/// center is the last row.
+/// At row t, row s has the weight `forget^(t-s)`. If `forget` is 1, the center is the mean of all rows. If `forget` is
+/// 0, the center is the most recent row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).

@@ -5,8 +5,8 @@ use crate::num::{dot, kept, kept_all};
 use crate::random::Random;
 use crate::simplex::{Complement, DrawScratch, Multiplicity, Select, draw};
 
-/// Directions kept in a trial: explicit ones by index, and directions of the complement, which are determined only as
-/// far as the rows of the trial require.
+/// Directions kept in a trial. Explicit directions are given by index. Directions of the complement are determined only
+/// as far as the rows of the trial require.
 ///
 /// A kept direction of the complement is uniformly distributed in the complement and independent of the row. It is
 /// therefore enough to draw its overlap with the part of the row in the complement. The random generator for these

@@ -21,19 +21,22 @@ pub(crate) struct Scales {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
-    /// Explicit directions in descending order of their probability of being kept, with their probabilities and ridge
-    /// factors.
+    /// Indices of the explicit directions, in descending order of their probability of being kept.
     order: Vec<usize>,
+    /// Probabilities of being kept of these directions.
     probabilities: Vec<f64>,
+    /// Ridge factors of these directions.
     ridges: Vec<f64>,
     direction: Vec<f64>,
     directions: Matrix,
     /// Directions as vectors of `R^n`, one per column.
     basis: Matrix,
     expanded: Matrix,
-    /// Centered row after (`deviation`) and before (`given`) missing cells are filled in, and its coordinates.
+    /// Centered row after missing cells are filled in.
     deviation: Vec<f64>,
+    /// Centered row before missing cells are filled in.
     given: Vec<f64>,
+    /// Coordinates of the centered row.
     coordinates: Vec<f64>,
 }
 

@@ -14,8 +14,8 @@ fn adds_up(parts: f64, whole: f64) -> bool {
 
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Projects the loaded point, whose squared norm is `square`, on the columns. Returns the norm of the residual. If
-    /// coordinates and residual do not add up to the point, the columns are orthonormalized first. Any remaining error
-    /// is removed by scaling.
+    /// the energies of the coordinates and the residual do not add up to that of the point, the columns are
+    /// orthonormalized first. Any remaining error is removed by scaling.
     pub(super) fn project(&mut self, point: &S::Point, square: f64) -> f64 {
         let whole = square / self.span.unit().powi(2);
         let columns = &mut self.scratch.0.columns;
@@ -42,7 +42,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Computes the coordinates of the point in `scratch.columns` in the directions of the rule. Returns the squared
-    /// length of the part outside. If the parts do not add up, the directions are orthonormalized first.
+    /// length of the part outside the directions. If the energies of the parts do not add up to that of the point, the
+    /// directions are orthonormalized first.
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
         let outside = self.rule.observe(columns);
@@ -61,9 +62,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
 
-    /// Appends a column for the residual of the last projection, as far as the span can represent it and the rule can
-    /// distinguish it from rounding. Returns the squared length of the part without a column, in the unit of the
-    /// instance.
+    /// Appends a column for the residual of the most recent projection, as far as the span can represent it and the
+    /// rule can distinguish it from rounding. Returns the squared length of the part without a column, in the unit of
+    /// the instance.
     pub(super) fn append(&mut self, residual: f64, point: &S::Point) -> f64 {
         if residual == 0.0 {
             return 0.0;
@@ -101,8 +102,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         observed.unit_square = unit(square.sqrt()).powi(2);
     }
 
-    /// Returns the squared norm that `look` obtains from the span. If it underflows, returns zero if the row is
-    /// negligible compared with earlier ones or only sets the center, and otherwise `Err`.
+    /// Returns the squared norm that `look` obtains from the span. If it underflows and the row is negligible compared
+    /// with earlier rows, or only sets the center, returns zero. If it underflows for any other row, returns `Err`.
     pub(super) fn or_negligible(&mut self, look: impl FnOnce(&mut S) -> Result<f64, Error>) -> Result<f64, Error> {
         let nothing = NEGLIGIBLE * self.largest_square.sqrt();
         match look(&mut self.span) {

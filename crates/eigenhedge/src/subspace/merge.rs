@@ -4,10 +4,10 @@
 //! weights s and t and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`.
 //! Without a center it is `C + C'`.
 //!
-//! Exact: the count, the center and the scatter matrix are exact, unless there is a rank cap. Dropped parts then add to
-//! the price as for any row. The norm bound is the larger of both, and at least the distance between the centers. The
-//! loss that tunes a rate is the sum of both losses. Without a center, or with a given norm bound, the merged learner
-//! equals the learner of all rows in one pass, in any order.
+//! Exact: the count, the center and the scatter matrix are exact, unless there is a rank cap. With a rank cap, dropped
+//! parts add to the price ([`Rule::price`](super::Rule::price)), as for any row. The norm bound is the larger of both,
+//! and at least the distance between the centers. The loss that tunes a rate is the sum of both losses. Without a
+//! center, or with a given norm bound, the merged learner equals the learner of all rows in one pass, in any order.
 //!
 //! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
 
@@ -25,7 +25,7 @@ pub(crate) struct Learned<'a> {
     pub rows: u64,
     /// Total weight of the rows.
     pub weight: f64,
-    /// Mean of the rows, as a fixed point plus a displacement. `None` for a learner without a center.
+    /// Mean of the rows, as a fixed point plus a displacement. The field is `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
     /// Scatter matrix of the rows.
     pub scatter: LearnedScatter,

@@ -74,10 +74,10 @@ pub struct Options {
     /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
     /// Limit on the norm of learned rows, as a multiple of the median norm of recent rows. Longer rows are shortened
-    /// before they are learned. Their loss is that of the original row.
+    /// before they are learned, but their loss is that of the original row. `None` means no limit.
     pub clip: Option<f64>,
-    /// Divergence D that enables a self-confident rate. With the loss L so far and the norm bound Q, rows are divided
-    /// by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
+    /// Divergence D for a self-confident rate. `None` means a fixed rate. With the loss L so far and the norm bound Q,
+    /// rows are divided by `Q √((L + Q²)/D)` instead of Q², so that a rate of 1 becomes `√(D/(L + Q²))/Q`.
     pub divergence: Option<f64>,
 }
 
@@ -99,12 +99,12 @@ pub struct Subspace<S, R> {
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
-    /// Divisor of the rows in the last update: the squared norm bound, unless the rate is self-confident.
+    /// Divisor of the rows in the most recent update: the squared norm bound, unless the rate is self-confident.
     scale: f64,
-    /// Cost of rows longer than all previous ones. It is added to the regret bound.
+    /// Cost of rows that are longer than all previous rows. It is added to the regret bound.
     surprise: f64,
-    /// Number of rows for which the directions had to be orthonormalized again, because the parts of the row did not
-    /// add up.
+    /// Number of rows for which the directions had to be orthonormalized again, because the energies of the parts of
+    /// the row did not add up to its energy.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -118,21 +118,22 @@ struct Working {
     columns: Vec<f64>,
     /// Probability that each explicit direction is dropped.
     dropped: Vec<f64>,
-    /// Coordinates of the last point in the kept directions.
+    /// Coordinates of the most recent point in the kept directions.
     kept_coordinates: Vec<f64>,
     /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
-    /// Trace of the last checked instance.
+    /// Trace of the most recently checked instance.
     energy: f64,
-    /// Largest eigenvalue of the last checked instance. `is_loaded` is true while the instance is loaded in the span.
+    /// Largest eigenvalue of the most recently checked instance.
     square: f64,
+    /// True while this instance is loaded in the span.
     is_loaded: bool,
     /// Expected loss of the current trial.
     expected: f64,
     /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the last point in the complement, including the part for which the span has no column.
+    /// Part of the most recent point in the complement, including the part for which the span has no column.
     beyond: Vec<f64>,
     directions: Matrix,
     importance: Vec<f64>,
@@ -269,33 +270,35 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rows in the last update: [`Self::norm_square`], unless the rate is self-confident.
+    /// Returns the divisor of the rows in the most recent update: [`Self::norm_square`], unless the rate is
+    /// self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
 
-    /// Returns the cost of rows longer than all previous ones. It is added to the regret bound, because the theorem
-    /// assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous squared bound,
-    /// the cost is `1 - 1/r` times the loss of the row.
+    /// Returns the cost of rows that are longer than all previous rows. The cost is added to the regret bound, because
+    /// the theorem assumes a known norm bound. If r is the ratio of the squared norm of such a row to the previous
+    /// squared bound, the cost is `1 - 1/r` times the loss of the row.
     ///
     /// The proof gives trial t the factor `c(ηr)` with `c(h) = (1 - e^{-h})/h`, and `c(ηr) ≥ c(η)/r`.
     pub fn surprise(&self) -> f64 {
         self.surprise
     }
 
-    /// Returns the number of rows whose coordinates and residual did not add up to the row, because of accumulated
-    /// rounding. The directions were orthonormalized again before the losses of these rows were computed.
+    /// Returns the number of rows for which the energies of the coordinates and the residual did not add up to the
+    /// energy of the row, because rounding errors had accumulated. The directions were orthonormalized again before the
+    /// losses of these rows were computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
 
-    /// Returns the squared norm (the largest eigenvalue) of the last checked instance, after centering.
+    /// Returns the squared norm (the largest eigenvalue) of the most recently checked instance, after centering.
     pub fn last_square(&self) -> f64 {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the last checked instance, after centering: the sum over its rows of squared norm times
-    /// weight.
+    /// Returns the energy of the most recently checked instance, after centering: the sum over its rows of squared norm
+    /// times weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
@@ -323,14 +326,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.log_weights().iter().filter(|w| **w < 0.0).count()
     }
 
-    /// Returns the sum of the probabilities of being kept over all directions. It is k up to rounding in finite
+    /// Returns the sum of the probabilities of being kept over all directions. The sum is k up to rounding in finite
     /// dimension, and at most k in infinite dimension.
     pub fn trace(&self) -> f64 {
         let explicit: f64 = self.rule.log_weights().iter().map(|w| kept(*w)).sum();
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the last row in the directions that were kept for it, in descending order of
+    /// Returns the coordinates of the most recent row in the directions that were kept for it, in descending order of
     /// probability, padded with zeros to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
@@ -366,12 +369,12 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.align(&self.scratch.0.directions, self.kept);
     }
 
-    /// Returns true if there is an aligned basis.
+    /// Returns true if this learner has an aligned basis.
     pub(crate) fn has_basis(&self) -> bool {
         self.aligned.basis.columns() > 0
     }
 
-    /// Moves the aligned basis of another learner to this one.
+    /// Moves the aligned basis of another learner to this learner.
     pub(crate) fn take_basis(&mut self, other: &mut Self) {
         let (theirs, kept) = (&mut other.aligned.basis, other.kept);
         theirs.resize(other.span.columns(), kept);
@@ -379,7 +382,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         theirs.resize(0, 0);
     }
 
-    /// Returns the aligned basis of another learner, in coordinates of the columns of this one.
+    /// Returns the aligned basis of another learner, in coordinates of the columns of this learner's span.
     pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
         let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
         theirs.resize(other.span.columns(), other.kept);
@@ -388,7 +391,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
-    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the last row.
+    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the most recent row.
     pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
         self.gather_directions(self.kept);
         let mut aligned = self.aligned.clone();
@@ -411,8 +414,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
     }
 
-    /// Returns the coordinates of the last row in the k directions that were most likely to be kept before that row.
-    /// The basis is rotated to be nearest to that of the previous row.
+    /// Returns the coordinates of the most recent row in the k directions that were most likely to be kept before that
+    /// row. The basis is rotated to be nearest to that of the previous row.
     pub(crate) fn aligned_coordinates(&self) -> &[f64] {
         self.aligned.coordinates()
     }

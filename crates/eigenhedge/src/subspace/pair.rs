@@ -68,8 +68,9 @@ pub struct Pair {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Eigenvectors of the dilation for its positive (`plus`) and its negative (`minus`) eigenvalue.
+    /// Eigenvector of the dilation for its positive eigenvalue.
     plus: Vec<f64>,
+    /// Eigenvector of the dilation for its negative eigenvalue.
     minus: Vec<f64>,
 }
 

@@ -25,7 +25,7 @@ use crate::state::within;
 use faer::{Accum, Par};
 use serde::{Deserialize, Serialize};
 
-/// Sum of the parameters V of all previous trials.
+/// Sum of the matrices V of all previous trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct PastAverage {
     sum: Matrix,
@@ -77,8 +77,7 @@ impl PastAverage {
         multiply(&mut self.sum, half.view(), rotation.view());
     }
 
-    /// Mixes the average into the current parameter and adds the result to the sum. Keeps at most `max_rank`
-    /// directions.
+    /// Mixes the average into the current matrix V and adds the result to the sum. Keeps at most `max_rank` directions.
     pub fn mix(&mut self, alpha: f64, max_rank: usize, frame: &mut Frame, complement: &mut Complement) {
         let rotation = frame.rotation();
         let Working { mixed, scaled, eigen } = &mut self.scratch.0;

@@ -16,11 +16,12 @@
 //! has its own noise, so no column may result from rounding alone. A residual whose square is at most [`RESOLUTION`] of the
 //! largest squared norm so far gets no column and counts as part of the complement.
 //!
-//! Not done: noise on the complement. It would couple w directions to all N, at O(N³), and is undefined for infinite N. Once
-//! the rows span the space there is no difference. The mean over the noise has no closed form: [`crate::Loss::expected`] is the
-//! mean over the remaining randomness (the directions of the complement), hence unbiased but random. Between trials the
-//! spectrum is that of the leader without noise. [`super::Subspace::directions`] returns it, and the budget of a kernel
-//! protects it.
+//! Not done: noise on the complement. It would couple w directions to all N, which costs O(N³), and is undefined for
+//! infinite N. Once the rows span the space, noise on the complement makes no difference. The mean over the noise has
+//! no closed form: [`crate::Loss::expected`] is the mean over the remaining randomness (the directions of the
+//! complement), hence unbiased but random. Between trials the spectrum is that of the leader without noise.
+//! [`super::Subspace::directions`] returns the directions of this spectrum, and evictions of atoms change them as
+//! little as possible.
 //!
 //! References: Kalai & Vempala 2005; Warmuth & Kuzmin, JMLR 2008, sections 4.1, 5.1 and 9; Dwork, Talwar, Thakurta &
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
@@ -46,7 +47,7 @@ pub struct Perturbed {
     eta: f64,
     kept: usize,
     scatter: Matrix,
-    /// Divisor Q² of the rows in the last update.
+    /// Divisor Q² of the rows in the most recent update.
     norm_square: f64,
     /// Eigenvectors in ascending order of their eigenvalues, in coordinates of the columns of the span.
     directions: Matrix,
@@ -105,8 +106,8 @@ impl Perturbed {
         self.follow(1.0, |_| 0.0);
     }
 
-    /// Keeps the last k directions. Those beyond the `positive` last ones, with nonpositive values, are replaced by
-    /// directions of the complement.
+    /// Keeps the last k directions, which have the largest values. If k exceeds `positive`, the number of directions
+    /// with positive values, directions of the complement replace the others.
     fn keep_top(&mut self, positive: usize) {
         let wanted = self.kept.saturating_sub(positive) as u64;
         let (from_complement, share) = match self.complement.multiplicity {

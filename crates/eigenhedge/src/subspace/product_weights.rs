@@ -7,9 +7,10 @@
 //!
 //! Cost: O(w k).
 //!
-//! Numerics: the further directions are equivalent, so they enter as `C(M, c)` times the table of the explicit weights. The
-//! backward pass through the table adds only logarithms of positive terms, for both kept and dropped directions, so that v
-//! keeps its relative precision at any size. The absolute error of logarithms is rounding of the largest `k g`.
+//! Numerics: the further directions are equivalent, so they enter as `C(M, c)` times the table of the explicit weights.
+//! The backward pass through the table adds only logarithms of positive terms, for both kept and dropped directions, so
+//! that v keeps its relative precision at any size. The absolute error of the logarithms is the rounding error of the
+//! largest `k g`.
 
 use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;

@@ -1,4 +1,4 @@
-//! Interface of spectrum rules. The rule is what distinguishes the subspace learners.
+//! Interface of spectrum rules. Subspace learners differ only in their rule.
 
 use crate::linalg::Matrix;
 use crate::random::Random;
@@ -44,10 +44,10 @@ pub trait Rule {
     /// outside them.
     fn observe(&mut self, columns: &[f64]) -> f64;
 
-    /// Returns the coordinates of the last observed point.
+    /// Returns the coordinates of the most recently observed point.
     fn coordinates(&self) -> &[f64];
 
-    /// Returns the part of the last observed point outside the explicit directions, in coordinates of the
+    /// Returns the part of the most recently observed point outside the explicit directions, in coordinates of the
     /// columns.
     fn outside(&self) -> &[f64];
 
@@ -79,8 +79,8 @@ pub trait Rule {
     /// Updates the rule after the span has applied the combination of [`Self::rotation`].
     fn rotated(&mut self);
 
-    /// Returns the mean energy of a row along explicit direction `i`. The mean is over those of the `trials` rows that
-    /// the rule remembers. Returns `None` if it is unknown.
+    /// Returns the mean energy of a row along explicit direction `i`. A rule that forgets takes the mean over the rows
+    /// that it remembers, at most `trials`. Returns `None` if the mean energy is unknown.
     fn mean_energy(&self, _i: usize, _trials: u64) -> Option<f64> {
         None
     }
@@ -92,8 +92,8 @@ pub trait Rule {
         0.0
     }
 
-    /// Returns the cost of approximations, which is added to the constant of the regret bound. Zero if nothing was
-    /// approximated.
+    /// Returns the cost of approximations, which is added to the constant of the regret bound. The cost is zero if
+    /// nothing was approximated.
     fn price(&self) -> f64 {
         0.0
     }

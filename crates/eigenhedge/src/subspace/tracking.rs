@@ -11,17 +11,18 @@
 //!
 //! Guarantee: without mixing, the total expected loss is at most `(η L* + Q² d log(N/d)) / (1 - e^{-η})` for every
 //! sequence, where L* is the loss of the best fixed subspace (JMLR Theorem 6). For infinite N, `d log(N/d)` is k.
-//! Mixing and the rank cap have a price, which adds to `d log(N/d)` in the bound. With fixed share a bound also holds
-//! against a comparator that changes ([`bounds::shifting`](crate::bounds::shifting)).
+//! Mixing and the rank cap have a cost, the price ([`Rule::price`]), which adds to `d log(N/d)` in the bound. With
+//! fixed share a bound also holds relative to a comparator that changes
+//! ([`bounds::shifting`](crate::bounds::shifting)).
 //!
 //! Cost: O(n u) for the coordinates and O(w u²) for the rotation, where n is the length of a row, u is the number of
 //! uncapped directions, and w is the number of columns of the span, u ≤ w ≤ u + 9. The cost in the paper is O(n²).
 //! Past-average mixing: one dense eigendecomposition per trial.
 //!
-//! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it bit for
-//! bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise slightly different
-//! from the rest, so that all n eventually become explicit. Then the cheapest directions may be merged too, for a share of the
-//! price of mixing itself ([`Tracking::with_merging`]).
+//! Numerics: all weights are logarithms. A direction that reaches the cap together with the complement is equal to it
+//! bit for bit and is merged into it, without any approximation. Fixed share keeps every direction touched by noise
+//! slightly different from the rest, so that all n eventually become explicit. The directions that are cheapest to
+//! merge may then be merged too, at a cost of at most a given share of the cost of mixing ([`Tracking::with_merging`]).
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 5 and section 8; Kuzmin & Warmuth, ICML 2007, Algorithm 3.
 
@@ -91,8 +92,8 @@ impl Tracking {
     }
 
     /// Enables merging: directions whose weight is close to that of the complement are merged into it, as long as the
-    /// cost in each trial is at most `share` times the cost of fixed share. With at most 15 directions, or at most k +
-    /// 4, none is merged.
+    /// cost in each trial is at most `share` times the cost of fixed share. No direction is merged while there are at
+    /// most 15 directions, or at most k + 4.
     pub fn with_merging(mut self, share: f64) -> Result<Self, Error> {
         self.merge = error::not_negative("merge", share)?;
         Ok(self)

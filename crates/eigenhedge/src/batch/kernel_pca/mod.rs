@@ -21,9 +21,9 @@
 //! matrix with k columns; Cholesky of rank r, t·r kernel values and t·r² operations. A projection takes one kernel value per
 //! atom: t, or r after Cholesky.
 //!
-//! Numerics: an eigenvalue below `1e-12` of the largest, or below rounding of the trace of K, counts as zero; its
-//! component is the zero vector and its scores are zero. The loss of a point is a difference of squares. Its error is
-//! of the order of the rounding error of `k(x, x)`, and negative results are returned as zero.
+//! Numerics: an eigenvalue below `1e-12` times the largest, or below the rounding error of the trace of K, counts as
+//! zero. Its component is the zero vector and its scores are zero. The loss of a point is a difference of squares. Its
+//! error is of the order of the rounding error of `k(x, x)`, and negative results are returned as zero.
 //!
 //! References: Schölkopf, Smola and Müller, *Nonlinear component analysis as a kernel eigenvalue problem*, 1998.
 
@@ -49,15 +49,15 @@ use std::borrow::Borrow;
 pub enum Solver {
     /// Full eigendecomposition of the kernel matrix.
     Dense,
-    /// Computation of only the largest eigenvalues. Falls back to the full eigendecomposition if that is
-    /// faster or the iteration converges slowly. Does not detect a kernel that is not positive semidefinite,
-    /// because it does not compute the small eigenvalues.
+    /// Iteration that computes only the largest eigenvalues. It is replaced by the full eigendecomposition if that is
+    /// faster, or if the iteration converges slowly. A kernel that is not positive semidefinite is not detected,
+    /// because the small eigenvalues are not computed.
     Partial,
     /// Pivoted Cholesky factor instead of the kernel matrix, for many points.
     Cholesky {
         /// Residual trace at which the factorization stops, as a share of the total trace.
         tolerance: f64,
-        /// Maximum number of pivots; at least k.
+        /// Maximum number of pivots. It must be at least k.
         max_rank: usize,
     },
 }
@@ -147,8 +147,8 @@ impl<D: Dictionary> KernelPca<D> {
         &self.coefficients
     }
 
-    /// Returns the k largest eigenvalues of the (centered) kernel matrix in descending order. Values for
-    /// missing directions are zero.
+    /// Returns the k largest eigenvalues of the (centered) kernel matrix in descending order. If there are fewer than k
+    /// directions, the remaining values are zero.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
@@ -163,20 +163,21 @@ impl<D: Dictionary> KernelPca<D> {
         &self.scores
     }
 
-    /// Returns the mean of the features, after [`Solver::Cholesky`] its projection on the pivots. `None` without
-    /// centering.
+    /// Returns the mean of the features. After [`Solver::Cholesky`], this is the projection of the mean on the span of
+    /// the pivots. Returns `None` without centering.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if centered, by t otherwise.
+    /// Returns the variance along each component: its eigenvalue divided by t - 1 if the points were centered, and by t
+    /// otherwise.
     pub fn explained_variance(&self) -> Vec<f64> {
         let t = self.losses.len();
         let divisor = t - usize::from(self.mean.is_some() && t > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
     }
 
-    /// Returns the explained variance ratio of each component; zero if the total is zero.
+    /// Returns the explained variance ratio of each component, or zero if the total is zero.
     pub fn explained_ratio(&self) -> Vec<f64> {
         shares(&self.eigenvalues, self.total)
     }

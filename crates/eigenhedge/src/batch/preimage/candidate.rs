@@ -22,7 +22,7 @@ pub enum Criterion {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// Position of the best candidate; the first if several are tied.
+    /// Position of the best candidate. If several candidates are tied, this is the first of them.
     pub index: usize,
     /// Squared distance or cosine, depending on the criterion.
     pub score: f64,

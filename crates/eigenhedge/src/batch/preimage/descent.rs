@@ -1,8 +1,8 @@
 //! Gradient descent for differentiable kernels.
 //!
-//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The initial step s matches the last change of the
-//! gradient (Barzilai and Borwein). It is halved until the objective decreases by at least a ten-thousandth of the decrease
-//! that the slope predicts (Armijo).
+//! Update: `z ← z - s ∇`, where `∇` is the gradient of `k(z, z) - 2 f(z)`. The initial step s is computed from the
+//! previous change of the gradient (Barzilai and Borwein). It is halved until the objective decreases by at least a
+//! ten-thousandth of the decrease that the slope predicts (Armijo).
 //!
 //! Numerics: near the minimum the objective is constant up to rounding long before the gradient is. A step with a change at
 //! rounding level therefore counts as a decrease if it shortens the gradient.
@@ -90,8 +90,8 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
         Ok(Place { point, value, terms, gradient })
     }
 
-    /// Returns the first point along the negative gradient at which the objective has decreased enough;
-    /// `None` if the steps become too short.
+    /// Returns the first point along the negative gradient at which the objective has decreased enough, or `None` if
+    /// the steps become too short.
     fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
         let slope = dot(&from.gradient, &from.gradient);
         for _ in 0..HALVINGS {
@@ -111,7 +111,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
     }
 }
 
-/// Returns the step size `|Δz|² / Δz·Δ∇`, or twice the last size if the curvature is negative.
+/// Returns the step size `|Δz|² / Δz·Δ∇`, or twice the previous size if the curvature is negative.
 fn fitting_size(from: &Place, to: &Place, size: f64) -> f64 {
     let (mut moved, mut curve) = (0.0, 0.0);
     for i in 0..from.point.len() {

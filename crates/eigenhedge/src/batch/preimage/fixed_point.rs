@@ -67,7 +67,7 @@ impl Search<'_> {
         Ok(dot(self.weights, &self.row))
     }
 
-    /// Computes the target of the step from the weights of the last row and their sum.
+    /// Computes the target of the step from the most recent kernel row. `sum` is the sum of the weights w.
     fn lead(&mut self, sum: f64) {
         self.target.clear();
         self.target.resize(self.dictionary.length(), 0.0);
@@ -77,13 +77,15 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if the sum of the weights of the last row is larger than its rounding error.
+    /// Returns true if `sum`, the sum of the weights w for the most recent kernel row, is larger than its rounding
+    /// error.
     fn means_something(&self, sum: f64) -> bool {
         let sizes: f64 = self.weights.iter().zip(&self.row).map(|(weight, kernel)| (weight * kernel).abs()).sum();
         sum > 16.0 * f64::EPSILON * sizes && sum >= f64::MIN_POSITIVE
     }
 
-    /// Iterates from one starting point. Returns the point found and its f. The caller sets the squared distance.
+    /// Iterates from one starting point. Returns the point found and the value of f there. The caller sets the squared
+    /// distance.
     fn run(&mut self, mut point: Vec<f64>) -> Result<(Preimage, f64), Error> {
         let mut value = self.value(&point)?;
         let mut next = vec![0.0; point.len()];

@@ -1,7 +1,7 @@
 //! Cauchy columns of a solved secular equation: the recomputed z and the norms.
 //!
-//! Each lane holds an entry of z or a root. The other operands are processed one after the other, four per division.
-//! Lists are padded to whole lanes.
+//! Each lane holds an entry of z or a root. The poles and roots that are combined with it are processed one after the
+//! other, four per division. Lists are padded to a multiple of the number of lanes.
 
 use super::secular_simd::{reciprocals, select};
 use crate::linalg::Matrix;
@@ -91,7 +91,8 @@ pub(super) struct Points<'a> {
     pub scales: &'a [f64],
 }
 
-/// Task that writes one normalized Cauchy column for each root of a list. Columns are padded to whole lanes.
+/// Task that writes one normalized Cauchy column for each root of a list. Columns are padded to a multiple of the
+/// number of lanes.
 pub(super) struct Fill<'a> {
     pub points: Points<'a>,
     pub weights: &'a [f64],

@@ -1,7 +1,7 @@
 //! Products of small matrices: eigenvectors times the Cauchy columns of a factor.
 //!
-//! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend
-//! most of its time on packing and on kernel selection. Columns are read in whole lanes, including their padding.
+//! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend most
+//! of its time on packing and on kernel selection. Columns are read as whole SIMD vectors, including their padding.
 //!
 //! Terms are added in the order of the columns of the left matrix, for any number of lanes.
 

@@ -3,9 +3,10 @@
 //! Setting: `diag(d) + z zᵀ` with strictly ascending poles `d` and weights `w = z²`. Its eigenvalues are the
 //! roots of `f(λ) = 1 + Σ w_j / (d_j - λ)`, one in each gap `(d_i, d_{i+1})` and one above the last pole.
 //!
-//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has full relative accuracy. This
-//! makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li 1993). It replaces the sums
-//! on both sides of the root by one pole each, inside a bracket that shrinks in every step.
+//! Update: each root is stored as (nearest pole, offset), so that every difference `d_j - λ_i` has full relative
+//! accuracy. This makes the eigenvectors orthogonal (Gu & Eisenstat 1994). The iteration is the "middle way" (Li 1993).
+//! It replaces the sum on each side of the root by one pole. The root stays inside a bracket that shrinks in every
+//! step.
 //!
 //! Cost: about four evaluations of f per root. Small problems are solved in [`super::secular_batch`].
 //!
@@ -16,8 +17,8 @@ use super::secular_batch;
 use super::secular_simd::{Point, pole_sums};
 use pulp::Simd;
 
-/// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending and have
-/// positive weights. Both lists must be padded to whole lanes.
+/// Computes all `count` roots in ascending order. The first `count` poles must be strictly ascending and have positive
+/// weights. Both lists must be padded to a multiple of the number of lanes.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usize, roots: &mut Vec<Root>) {
     let last = count - 1;
@@ -126,7 +127,7 @@ fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: 
     if a <= 0.0 { (a - root) / (2.0 * c) } else { 2.0 * b / (a + root) }
 }
 
-/// Returns `x` if it is strictly inside the bracket. Otherwise returns a point that shrinks the bracket,
+/// Returns `x` if it is strictly inside the bracket `(low, high)`. Otherwise returns a point that shrinks the bracket,
 /// geometrically if one end is a pole.
 #[inline(always)]
 fn inside(x: f64, (low, high): (f64, f64)) -> f64 {

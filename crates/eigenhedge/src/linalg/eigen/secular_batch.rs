@@ -12,7 +12,7 @@ use pulp::Simd;
 
 /// Maximum number of poles that this solver accepts.
 pub(super) const MOST: usize = 96;
-/// Number of padding entries after the poles, to fill whole lanes.
+/// Number of padding entries after the poles, which fill the last SIMD vectors.
 const BEYOND: usize = 16 + 8;
 /// Maximum number of poles that use the small arrays, which are faster to clear.
 const FEW: usize = 16;
@@ -33,11 +33,13 @@ struct Problem<const ROOM: usize> {
 struct Gaps<V> {
     lower: V,
     upper: V,
-    /// Nearer of the two poles. `side` is 1 if it is the lower one and -1 if it is the upper one.
+    /// Nearer of the two poles that enclose the root.
     origin: V,
+    /// 1 if `origin` is the lower of the two poles, and -1 if it is the upper one.
     side: V,
-    /// Bracket of the root, relative to `origin`.
+    /// Lower end of the bracket that contains the root, relative to `origin`.
     low: V,
+    /// Upper end of the bracket that contains the root, relative to `origin`.
     high: V,
 }
 
@@ -140,7 +142,8 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     solved
 }
 
-/// Computes the nearer pole, the bracket and the first guess from the sums at the midpoints of the gaps.
+/// Computes the nearer pole, the bracket that contains the root, and the first guess, from the sums at the midpoints of
+/// the gaps.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -322,8 +325,8 @@ fn middle_way<S: Simd>(
     select(simd, towards, step, simd.div_f64s(neg(simd, value), slope))
 }
 
-/// Returns `x` in lanes where it is strictly inside the bracket. Elsewhere, returns a point that shrinks the
-/// bracket, geometrically if one end is a pole.
+/// Returns `x` in lanes where it is strictly inside the bracket that contains the root. Elsewhere, returns a point that
+/// shrinks the bracket, geometrically if one end is a pole.
 #[inline(always)]
 fn inside<S: Simd>(simd: S, x: S::f64s, gaps: &Gaps<S::f64s>) -> S::f64s {
     let Gaps { low, high, side, .. } = *gaps;

@@ -1,14 +1,15 @@
 //! SIMD loops over the poles of a secular equation.
 //!
-//! All lists are padded to whole lanes with poles of zero weight. Four poles share one division: their product is inverted and
-//! multiplied back. The callers scale the problem to unit size, so that the product cannot overflow.
+//! All lists are padded with poles of zero weight to a multiple of the number of lanes. Four poles share one division:
+//! the reciprocal of their product is computed once, and each reciprocal is recovered by multiplication. The callers
+//! scale the problem to unit size, so that the product cannot overflow.
 
 use pulp::Simd;
 
 /// Maximum number of SIMD lanes. Lists are padded to a multiple of this number.
 pub(super) const LANES: usize = 8;
 
-/// Pads poles and weights to whole lanes. The padding poles exceed all others by more than 1.
+/// Pads poles and weights to a multiple of [`LANES`]. The padding poles exceed all others by more than 1.
 pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
     let full = poles.len().next_multiple_of(LANES);
     let far = poles.last().map_or(0.0, |last| last + 4.0);
@@ -64,8 +65,8 @@ pub(super) fn reciprocals<S: Simd>(simd: S, x: [S::f64s; 4]) -> [S::f64s; 4] {
     ]
 }
 
-/// Values and slopes of the two parts of the secular function: the sums over the poles below and above a
-/// point. `V` is a single number or one per lane.
+/// Values and slopes of the two parts of the secular function: the sums over the poles below and above a point. `V` is
+/// a single number, or a vector with one number per lane.
 #[derive(Clone, Copy)]
 pub(super) struct Sides<V> {
     /// Sum over the poles below the point. It is never positive.

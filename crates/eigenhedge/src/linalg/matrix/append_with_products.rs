@@ -31,8 +31,8 @@ pub(crate) struct Source<'a> {
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times the stored vector. Empty if the origin is
-    /// fixed.
+    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times the stored vector. The list is empty if the
+    /// origin is fixed.
     pub steps: &'a [f64],
 }
 

@@ -131,14 +131,15 @@ impl Matrix {
         self.columns = last;
     }
 
-    /// Returns a column including its padding to whole lanes. The values of the padding are undefined.
+    /// Returns a column including its padding, which fills the last SIMD vector. The values of the padding are
+    /// undefined.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Returns a column including its padding to whole lanes, mutably.
+    /// Returns a column including its padding, which fills the last SIMD vector, mutably.
     pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
@@ -381,8 +382,9 @@ impl PartialEq for Matrix {
     }
 }
 
-/// Limits on the rows and columns of a deserialized matrix without entries.
+/// Maximum number of rows of a deserialized matrix without entries.
 const MOST_EMPTY_ROWS: usize = 1 << 32;
+/// Maximum number of columns of a deserialized matrix without entries.
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
 /// Serialized form of a matrix.

@@ -7,7 +7,8 @@ pub(crate) struct Cells {
     pub values: Vec<f64>,
 }
 
-/// Lists the positions of the nonzero cells. Returns false, with an incomplete list, if there are more than `most`.
+/// Lists the positions of the nonzero cells. Returns false if there are more than `most` of them. The list is then
+/// incomplete.
 pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool {
     at.clear();
     for (block, cells) in row.chunks(BLOCK).enumerate() {

@@ -4,11 +4,13 @@
 //! held here. The columns are `B = V C`. The inner products `H = Vᵀ B` are known as well, because every product in them was
 //! needed to compute the coordinates of a vector.
 //!
-//! With v vectors and w columns, the coordinates `Bᵀ z = Cᵀ (Vᵀ z)`, the products `Vᵀ (z - B c) = Vᵀ z - H c` of a residual and
-//! the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the vectors. Neither does a new column, or a combination of columns.
+//! With v vectors and w columns, the coordinates `Bᵀ z = Cᵀ (Vᵀ z)`, the products `Vᵀ (z - B c) = Vᵀ z - H c` of a
+//! residual and the Gram matrix `Bᵀ B = Cᵀ H` need no pass over the vectors. A new column or a combination of columns
+//! needs no such pass either.
 //!
-//! Cost: O(v w) per vector, plus its products with V: the filled cells times the dense vectors, and the cells that it has in
-//! common with the sparse ones. [`Combinations::write_out`] costs O(n v w) for the dense vectors.
+//! Cost: O(v w) per vector, plus the cost of its products with V. This cost is the number of its filled cells times the
+//! number of dense vectors, plus the number of cells that it has in common with the sparse vectors.
+//! [`Combinations::write_out`] costs O(n v w) for the dense vectors.
 
 use super::{Cells, SparseRows};
 use crate::error::Error;
@@ -39,7 +41,8 @@ pub(crate) struct Combinations {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Dense vectors that were there at the first product with a sparse vector, row by row: few cache lines for each cell.
+    /// Copy of the dense vectors, row by row, made at the first product with a sparse vector. A cell of the sparse
+    /// vector then needs only a few cache lines.
     by_row: Vec<f64>,
     by_row_columns: usize,
     some: Vec<f64>,
@@ -70,8 +73,8 @@ fn copy_by_row(matrix: &Matrix, by_row: &mut Vec<f64>) {
 }
 
 impl Combinations {
-    /// Starts with dense vectors only. The first `columns` of them are the columns. The matrix is the Gram matrix of all, in the
-    /// upper triangle, minus 1 on the diagonal of the columns.
+    /// Starts with dense vectors only. The first `columns` of them are the columns. The upper triangle of `defect` is
+    /// the Gram matrix of all these vectors, minus 1 on the diagonal entries of the columns.
     pub fn begin(&mut self, defect: &Matrix, columns: usize) {
         let vectors = defect.columns();
         self.scratch.0.by_row_columns = 0;
@@ -168,14 +171,15 @@ impl Combinations {
         self.coefficients.subtract_times(coordinates, coefficients);
     }
 
-    /// Stores a sparse vector with its inner products with the columns.
+    /// Stores a sparse vector, given its squared norm and its inner products with the columns.
     pub fn push_sparse(&mut self, cells: &Cells, square: f64, with_columns: &[f64]) {
         self.sparse.push(cells);
         self.sparse_at.push(self.vectors());
         self.push_row(square, with_columns);
     }
 
-    /// Stores a dense vector with its inner products with the columns. The caller appends it to its matrix.
+    /// Stores a dense vector, given its squared norm and its inner products with the columns. The caller appends the
+    /// vector to the matrix of dense vectors.
     pub fn push_dense(&mut self, square: f64, with_columns: &[f64]) {
         self.dense_at.push(self.vectors());
         self.push_row(square, with_columns);
@@ -213,7 +217,7 @@ impl Combinations {
         multiply(out, self.coefficients.view().transpose(), self.products.view());
     }
 
-    /// Makes columns orthonormal that are nearly so, to first order in their Gram matrix minus the identity.
+    /// Makes nearly orthonormal columns orthonormal, to first order in their Gram matrix minus the identity.
     pub fn orthonormalise(&mut self) {
         let mut defect = std::mem::take(&mut self.scratch.0.rotation);
         self.gram(&mut defect);
@@ -251,14 +255,14 @@ impl Combinations {
         self.add_sparse(&expanded, out);
     }
 
-    /// Adds the part of the sparse vectors in combinations of the columns to vectors.
+    /// Adds combinations of the columns to `out`, but only the contribution of the sparse vectors.
     pub fn add_sparse_to(&self, combinations: &Matrix, out: &mut Matrix) {
         let mut expanded = Matrix::default();
         multiply(&mut expanded, self.coefficients.view(), combinations.view());
         self.add_sparse(&expanded, out);
     }
 
-    /// Writes the columns to the matrix of the dense vectors, in place of these.
+    /// Replaces the dense vectors in the matrix by the columns, written out.
     pub fn write_out(&mut self, dense: &mut Matrix) {
         let Working { rotation, working, .. } = &mut self.scratch.0;
         let (mut rotation, mut working) = (std::mem::take(rotation), std::mem::take(working));
@@ -272,7 +276,7 @@ impl Combinations {
         (self.scratch.0.rotation, self.scratch.0.working) = (rotation, working);
     }
 
-    /// Copies the rows of the dense vectors.
+    /// Copies the rows of `coefficients` that belong to dense vectors.
     fn dense_rows(&self, coefficients: &Matrix, out: &mut Matrix) {
         out.resize(0, 0);
         out.resize(self.dense_at.len(), coefficients.columns());
@@ -282,7 +286,7 @@ impl Combinations {
         }
     }
 
-    /// Adds the part of the sparse vectors to combinations of all vectors.
+    /// Adds the contribution of the sparse vectors to combinations of all vectors.
     fn add_sparse(&self, coefficients: &Matrix, out: &mut Matrix) {
         for j in 0..coefficients.columns() {
             let (from, to) = (coefficients.column(j), out.column_mut(j));

@@ -1,6 +1,6 @@
 //! Storage of sparse vectors with an index of their cells by position.
 //!
-//! Cost: the products of a vector with all stored ones take one step for each pair of cells at the same position.
+//! Cost: the products of a vector with all stored vectors take one step for each pair of cells at the same position.
 
 use super::Cells;
 use crate::error::Error;
@@ -19,19 +19,22 @@ pub(crate) struct SparseRows {
     index: Scratch<Index>,
 }
 
-/// For each position a chain of the cells there, the last one first.
+/// Index of the stored cells: for each position, a chain of the cells at that position. The chain starts with the cell
+/// that was stored last.
 #[derive(Debug, Clone, Default)]
 struct Index {
-    /// One more than the last cell at each position; zero if there is none.
+    /// First cell of the chain of each position, as one more than its index into `cells`. It is zero if the chain is
+    /// empty.
     last: Vec<u32>,
     cells: Vec<IndexCell>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// One more than the cell before this one at its position; zero for the first.
+    /// Next cell of the chain, which was stored earlier, as one more than its index. It is zero at the end of the
+    /// chain.
     before: u32,
-    /// Vector to which the cell belongs.
+    /// Index of the vector to which the cell belongs.
     owner: u32,
     value: f64,
 }
@@ -96,7 +99,7 @@ impl SparseRows {
         }
     }
 
-    /// Computes the inner products of a vector of this length with all stored ones.
+    /// Computes the inner products of a vector of this length with all stored vectors.
     pub fn products(&mut self, cells: &Cells, length: usize, out: &mut Vec<f64>) {
         self.update_index(length);
         let Index { last, cells: indexed } = &self.index.0;
@@ -112,7 +115,7 @@ impl SparseRows {
         }
     }
 
-    /// Computes the inner products of a dense vector with all stored ones.
+    /// Computes the inner products of a dense vector with all stored vectors.
     pub fn dense_products(&self, vector: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend((0..self.count()).map(|j| self.cells(j).map(|(i, x)| x * vector[i]).sum::<f64>()));

@@ -7,7 +7,7 @@ use crate::registry::Kind;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct OptionEntry {
-    /// Name, with hyphens.
+    /// Name of the option, with hyphens.
     pub name: &'static str,
     /// Type of the values.
     pub values: Type,
@@ -15,17 +15,19 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default, in words; empty if there is no default and the option then has no effect.
+    /// Default, in words. The string is empty if the option has no default. An option without a default has no effect
+    /// unless it is set.
     pub default: &'static str,
     /// Example as typed on the command line. Its value changes the model.
     pub example: &'static str,
     /// Learners on which the option has an effect. Other learners reject it, unless its value is [`Self::neutral`].
     pub readers: Readers,
-    /// Value that all learners accept because it has no effect; `None` if there is no such value.
+    /// Value that all learners accept because it has no effect, or `None` if there is no such value.
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Function that reads the value from settings for rows of known length; `None` if unset.
+    /// Function that reads the value from settings for rows of known length. It returns `None` if the option is not
+    /// set.
     pub get: fn(&Setup) -> Option<Value>,
     /// Function that returns a message if this option conflicts with the others. It is called after all
     /// options are set.
@@ -46,7 +48,7 @@ pub enum Readers {
 }
 
 impl OptionEntry {
-    /// Creates an entry that all learners read, without effect, default and example.
+    /// Creates an entry that all learners read. It has no effect, default or example yet.
     pub(super) const fn new(name: &'static str, values: Type, placeholder: &'static str, help: &'static str) -> Self {
         let (set, get, conflict) = (|_: &mut Setup, _: &Value| {}, |_: &Setup| None, |_: &Options, _: &Setup| None);
         let (default, example, readers, neutral) = ("", "", Readers::All, None);

@@ -23,7 +23,7 @@ use crate::registry::{Kind, Spec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Option values. Options that are not set have their defaults.
+/// Option values. Options that are not set have their default values.
 ///
 /// ```
 /// use eigenhedge::Kind;
@@ -83,13 +83,13 @@ crate::error::by_name!(Coordinates, "coordinates");
 pub struct Setup {
     /// Parameters of the learner. The kernel is set once the number of columns is known.
     pub spec: Spec,
-    /// Maximum number of segments of the best partitions to compare with; 0 for none.
+    /// Maximum number of segments of the best partitions to compare with. 0 means no partitions.
     pub segments: usize,
     /// Basis of the coordinates.
     pub coordinates: Coordinates,
     /// Method for computing the best fixed subspace in hindsight.
     pub best: BestMethod,
-    /// Random seed; `None` if it is unknown.
+    /// Random seed, or `None` if it is unknown.
     pub seed: Option<u64>,
     kernel: Option<&'static str>,
     parameters: KernelParameters,
@@ -116,7 +116,7 @@ impl Options {
         Self { kernel: Some(kernel), ..self }
     }
 
-    /// Returns the learner; `auto` if its name is unknown.
+    /// Returns the learner, or `auto` if its name is unknown.
     pub fn learner(&self) -> Kind {
         self.given.get("learner").and_then(|value| value.text().parse().ok()).unwrap_or(Kind::Auto)
     }
@@ -207,7 +207,7 @@ impl Setup {
         Ok(setup)
     }
 
-    /// Returns the kind of items if rows are texts or sets; `None` for rows of numbers.
+    /// Returns the kind of items if each row is a text or a set. Returns `None` for rows of numbers.
     pub fn text_items(&self) -> Option<TextItems> {
         VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()
     }
@@ -224,7 +224,7 @@ impl Setup {
         self.values().filter(|(option, value)| (option.get)(&defaults).as_ref() != Some(value)).collect()
     }
 
-    /// Returns a message if this kernel option conflicts with the other settings; `None` for other options.
+    /// Returns a message if this option of a kernel conflicts with the other settings. Otherwise returns `None`.
     fn features_conflict(&self, option: &OptionEntry) -> Option<String> {
         if !matches!(option.readers, Readers::Features) {
             return None;

@@ -18,7 +18,7 @@ use crate::simplex::Multiplicity;
 use crate::subspace::{NormBound, RunningCenter, check_center_prior};
 
 impl OptionEntry {
-    /// Returns the entry with this name; `None` if there is no such option.
+    /// Returns the entry with this name, or `None` if there is no such option.
     pub fn find(name: &str) -> Option<&'static Self> {
         OPTIONS.iter().find(|option| option.name == name)
     }

@@ -42,9 +42,10 @@ pub type Check = fn(&'static str, f64) -> Result<f64, Error>;
 pub struct Choice {
     /// The word.
     pub name: &'static str,
-    /// Short form of the word; `None` if there is none.
+    /// Short form of the word, or `None` if there is none.
     pub alias: Option<&'static str>,
-    /// Check of the number that follows the word and a colon, as in `forget:0.9`; `None` if the word takes no number.
+    /// Check of the number that follows the word and a colon, as in `forget:0.9`. The field is `None` if the word takes
+    /// no number.
     pub number: Option<Check>,
     /// One-line description.
     pub help: &'static str,
@@ -96,7 +97,7 @@ impl Type {
         }
     }
 
-    /// Returns the word that may replace a number; `None` if there is no such word.
+    /// Returns the word that may replace a number, or `None` if there is no such word.
     pub fn word(self) -> Option<&'static str> {
         match self {
             Self::Number(_, word) | Self::Count(_, word) => word,
@@ -118,7 +119,7 @@ impl Type {
         self.word().map_or(plain.clone(), |word| format!("{plain} or {word}"))
     }
 
-    /// Returns the rule for numbers, e.g. "positive and finite"; `None` without a rule.
+    /// Returns the rule for numbers, e.g. "positive and finite", or `None` without a rule.
     pub fn rule(self) -> Option<String> {
         match self {
             Self::Number(check, _) => match check("", f64::NAN) {
@@ -132,7 +133,7 @@ impl Type {
 }
 
 impl Value {
-    /// Returns the number, or the number after a word; NaN for other values.
+    /// Returns the number, or the number after a word. Returns NaN for other values.
     pub fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
@@ -141,19 +142,19 @@ impl Value {
         }
     }
 
-    /// Creates a comma-separated list. If all numbers are equal, the list contains only one.
+    /// Creates a comma-separated list. If all numbers are equal, the list contains that number only once.
     pub fn list(numbers: &[f64]) -> Self {
         let is_one = numbers.iter().all(|number| *number == numbers[0]);
         let written = &numbers[..if is_one { numbers.len().min(1) } else { numbers.len() }];
         Self::Text(written.iter().map(|number| exact(*number)).collect::<Vec<_>>().join(","))
     }
 
-    /// Returns the numbers of a list; empty for other values.
+    /// Returns the numbers of a list, or an empty vector for other values.
     pub fn numbers(&self) -> Vec<f64> {
         self.text().split(',').filter_map(|number| number.parse().ok()).collect()
     }
 
-    /// Returns the integer; 0 for other values.
+    /// Returns the integer, or 0 for other values.
     pub fn count(&self) -> usize {
         match self {
             Self::Count(count) => usize::try_from(*count).unwrap_or(usize::MAX),
@@ -161,7 +162,7 @@ impl Value {
         }
     }
 
-    /// Returns the word; empty for other values.
+    /// Returns the word, or an empty string for other values.
     pub fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,

@@ -55,7 +55,7 @@ impl Block {
         Some(self.first + self.loaded - 1)
     }
 
-    /// Returns the index of the currently loaded point in the block, or `None` if none is loaded.
+    /// Returns the index of the currently loaded point in the block, or `None` if no point of the block is loaded.
     pub fn present(&self) -> Option<usize> {
         self.loaded.checked_sub(1)
     }

@@ -54,7 +54,8 @@ pub struct Ambient {
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
-    /// Columns and origin of sparse rows. The matrix then contains their dense vectors, and there are no deferred columns.
+    /// Columns and origin in the representation by sparse rows, or `None` for dense rows. With sparse rows, the matrix
+    /// `columns` contains the dense vectors, and there are no deferred columns.
     sparse: Option<Box<Sparse>>,
     /// Number of consecutive sparse rows.
     sparse_streak: usize,
@@ -92,9 +93,9 @@ struct Working {
     /// Norm of the residual. The residual itself is in the spare column after the last one, unless the point is there.
     residual_norm: f64,
     block: Block,
-    /// Number of columns at the last combination, and the number added between the last two combinations. The latter is
-    /// `None` before the first combination.
+    /// Number of columns just after the most recent combination.
     combined: usize,
+    /// Number of columns added between the two most recent combinations, or `None` before the first combination.
     last_wait: Option<usize>,
     correction: Vec<f64>,
     /// Buffer for vectors other than the point.
@@ -111,7 +112,7 @@ struct Working {
     sparse: SparseWorking,
 }
 
-/// Place where the loaded point is stored.
+/// Storage location of the loaded point.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum Place {
     /// Separate buffer.
@@ -121,7 +122,7 @@ enum Place {
     Behind,
     /// Last stored vector of the span.
     Stored,
-    /// As a list of filled cells.
+    /// List of filled cells.
     Cells,
 }
 
@@ -474,8 +475,8 @@ impl Span for Ambient {
         if !stores_points || block.left() > 0 {
             return;
         }
-        // The next combination cancels the block. It is expected after as many new columns as there were before the
-        // last one.
+        // The next combination cancels the block. It is expected after as many new columns as were added before the
+        // previous combination.
         let waited = self.columns.columns().saturating_sub(*combined);
         let most = last_wait.map_or(WINDOW, |last| last.saturating_sub(waited).clamp(SHORTEST_BLOCK, WINDOW));
         let (mut fitting, mut steps, mut count) = ([&[][..]; WINDOW], [0.0; WINDOW], 0);

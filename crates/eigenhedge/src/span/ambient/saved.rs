@@ -1,7 +1,7 @@
 //! Saved form of a span of plain vectors.
 //!
-//! A span without sparse rows has the form that it had before there were any: the origin is an optional value, and a span of
-//! sparse rows is one more case of it.
+//! The form of a span without sparse rows is that of earlier versions, in which the origin is an optional value. A span
+//! of sparse rows is stored as one more case of this value.
 
 use super::sparse::Sparse;
 use super::{Ambient, Deferred, Origin};

@@ -1,19 +1,21 @@
 //! Sparse rows: columns and origin as combinations of sparse rows, at a cost that depends on the filled cells.
 //!
-//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]), where the stored vectors V
-//! are dense vectors and the sparse rows since these were written. The displacement of the origin is a combination of the same
-//! vectors, `V a` (field `origin`), so that a row minus the origin is one too and is never filled.
+//! Setting: rows of n cells of which few are filled. The columns are `B = V C` ([`Combinations`]), where the stored
+//! vectors V are dense vectors, and the sparse rows that arrived after the dense vectors were written. The displacement
+//! of the origin is a combination `V a` of the same vectors (field `origin`). A row minus the origin is therefore also
+//! a combination and is never written out as a dense vector.
 //!
 //! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes the next
 //! stored vector. Every √n rows the columns are written out as dense vectors.
 //!
-//! Rows enter this representation after [`STREAK`] sparse rows and leave it after [`DENSE_STREAK`] others. In between, a row
-//! that is not sparse is stored as a dense vector.
+//! The span changes to this representation after [`STREAK`] consecutive sparse rows, and back after [`DENSE_STREAK`]
+//! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense vector.
 //!
 //! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, w columns; O(n u²) every √n rows.
 //!
-//! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in relation to its
-//! coefficients is computed from dense vectors instead, unless it is rounding. So is a row that nearly equals the origin.
+//! Numerics: Gram–Schmidt is repeated in terms of products, as for deferred columns. A residual that is small in
+//! relation to its coefficients is computed from dense vectors instead, unless it counts as a rounding error. The same
+//! holds for a row that nearly equals the origin.
 
 use crate::linalg::{Cells, Combinations, Matrix};
 use serde::{Deserialize, Serialize};
@@ -28,7 +30,7 @@ pub(super) struct Sparse {
     pub(super) origin_products: Vec<f64>,
     /// Number of dense vectors when the columns were last written out.
     pub(super) written: usize,
-    /// Number of rows since the last sparse one.
+    /// Number of rows since the most recent sparse row.
     pub(super) dense_streak: usize,
 }
 

@@ -1,8 +1,8 @@
 //! Accuracy of columns that are combinations of atoms.
 //!
 //! Setting: kernels are accurate to rounding relative to `√(k(a, a) k(b, b))`. The *size* of a combination with
-//! coefficients a is `Σ a_i² k(x_i, x_i)`. Its recomputed image `K a` has an error of rounding times the square root of
-//! the size. Its squared norm has an error of rounding times the size.
+//! coefficients a is `Σ a_i² k(x_i, x_i)`. The error of its recomputed image `K a` is the machine epsilon times the
+//! square root of the size. The error of its squared norm is the machine epsilon times the size.
 //!
 //! State: the size of every column, and the inner products of the errors of the images. Each entry of an error is
 //! divided by the square root of the kernel of its atom with itself.
@@ -68,8 +68,8 @@ impl Accuracy {
         (dot(along, coordinates).max(0.0) + rounding, 2.0 * rounding)
     }
 
-    /// Adds a column: the residual of the last call of [`Self::of_residual`], divided by `norm`. `size` and `error` are
-    /// the size and the squared error of the residual.
+    /// Adds a column: the residual of the most recent call of [`Self::of_residual`], divided by `norm`. `size` and
+    /// `error` are the size and the squared error of the residual.
     pub fn push(&mut self, size: f64, error: f64, norm: f64) {
         let along = &self.scratch.0.along;
         let last = self.sizes.len();

@@ -11,17 +11,17 @@
 //!
 //! Cost: one kernel row and O(t w) per row of the stream.
 //!
-//! Numerics: kernels are accurate to rounding, so a column with coefficients a is accurate to rounding times its *size*
-//! `Σ a_i² k(x_i, x_i)`. No arithmetic can do better. Sizes are therefore bounded by [`LARGEST_SIZE`]. A residual is
-//! *resolved* if it becomes a column. Otherwise it remains part of the complement. A residual is not resolved if the
-//! size of its column would exceed the bound, or if the error of its column would exceed both [`KNOWN`] and the
-//! rounding error that its size explains. Errors of images are estimated ([`Accuracy`]). The squared norm of a residual
-//! is computed in two ways, as `|z|² - |c|²` and as `eᵀK e` with the coefficients e of the residual. If the relative
-//! difference exceeds [`DOUBTFUL`], the residual is not resolved. If recomputed images would help, they are computed
-//! after the trial, and also each time the dictionary has doubled. Coordinates are computed twice if ρ is below
-//! [`REPEAT`] of the norm. After images were recomputed, and after columns were combined, the drift `|AᵀK A - I|` is
-//! measured and removed if it exceeds [`REFRESH`]. Directions that exceed the bound on sizes after an eviction are
-//! discarded.
+//! Numerics: kernel values are accurate up to rounding. The error of a column with coefficients a is therefore the
+//! machine epsilon times its *size* `Σ a_i² k(x_i, x_i)`. No arithmetic can do better. Sizes are therefore bounded by
+//! [`LARGEST_SIZE`]. A residual is *resolved* if it becomes a column. Otherwise it remains part of the complement. A
+//! residual is not resolved if the size of its column would exceed the bound, or if the error of its column would
+//! exceed both [`KNOWN`] and the rounding error that its size explains. Errors of images are estimated ([`Accuracy`]).
+//! The squared norm of a residual is computed in two ways, as `|z|² - |c|²` and as `eᵀK e` with the coefficients e of
+//! the residual. If the relative difference exceeds [`DOUBTFUL`], the residual is not resolved. If recomputed images
+//! would help, they are computed after the trial, and also each time the dictionary has doubled. Coordinates are
+//! computed twice if ρ is below [`REPEAT`] times the norm of z. After images were recomputed, and after columns were
+//! combined, the drift `|AᵀK A - I|` is measured and removed if it exceeds [`REFRESH`]. Directions that exceed the
+//! bound on sizes after an eviction are discarded.
 //!
 //! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 
@@ -56,9 +56,10 @@ pub struct Feature<D> {
     squares: Scratch<Vec<f64>>,
     /// Number of rows since the images were last recomputed.
     stale: usize,
-    /// Number of rows seen, and a hash of all changes of the dictionary (the lineage). Two spans over the same rows
-    /// have equal dictionaries if their lineages are equal.
+    /// Number of rows seen.
     trials: u64,
+    /// Hash of all changes of the dictionary. Two spans over the same rows have equal dictionaries if these hashes are
+    /// equal.
     lineage: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -76,13 +77,15 @@ struct Origin {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel of the loaded point with each atom, and with itself (`own`).
+    /// Kernel of the loaded point with each atom.
     row: Vec<f64>,
+    /// Kernel of the loaded point with itself.
     own: f64,
     /// Largest entry of the loaded point if its kernel with itself underflows, otherwise 0.
     longest: f64,
-    /// Inner products of the point minus the origin with the atoms, and its squared norm.
+    /// Inner products of the point minus the origin with the atoms.
     moved: Vec<f64>,
+    /// Squared norm of the point minus the origin.
     square: f64,
     /// Inner products of the residual with the atoms.
     residual: Vec<f64>,
@@ -100,9 +103,11 @@ struct Working {
     combined: bool,
     /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
-    /// Scratch space of evictions: weighted coefficients, the cost of each atom, and the atoms to remove.
+    /// Coefficients of the directions, weighted by their importance. Scratch space of evictions.
     parts: Matrix,
+    /// Cost of removing each atom. Scratch space of evictions.
     costs: Vec<f64>,
+    /// Atoms to remove. Scratch space of evictions.
     going: Vec<usize>,
     removal: Removal,
     product: Matrix,
@@ -112,8 +117,8 @@ struct Working {
     change: Matrix,
 }
 
-/// Smallest squared norm of a residual that is resolved, as a share of `k(x, x)`. Smaller ones would make large
-/// columns.
+/// Smallest squared norm of a residual that is resolved, as a share of `k(x, x)`. Smaller residuals would make columns
+/// of large size.
 const RESOLVED: f64 = 1e-7;
 /// Maximum size of a column. Above it, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
@@ -383,8 +388,8 @@ impl<D: Dictionary> Feature<D> {
     }
 
     /// Replaces the columns by the nearest orthonormal ones. Returns true if the dictionary cannot represent all of
-    /// them. In that case, with `may_lose`, the new columns are the old ones times `scratch.rotation`, up to drift.
-    /// Without `may_lose`, nothing has changed.
+    /// them. If `may_lose` is true, the new columns are then the old ones times `scratch.rotation`, up to drift. If
+    /// `may_lose` is false, nothing has changed.
     fn orthonormalise(&mut self, may_lose: bool) -> bool {
         self.know_squares();
         let columns = self.coefficients.columns();

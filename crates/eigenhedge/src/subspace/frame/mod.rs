@@ -82,7 +82,7 @@ impl Frame {
         &self.rotation
     }
 
-    /// Returns the number of directions that would remain for the given number of explicit ones.
+    /// Returns the number of directions in the space other than `explicit` explicit directions.
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
         match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
@@ -141,19 +141,20 @@ impl Frame {
         self.rotation.orthonormalise();
     }
 
-    /// Returns the coordinates of the last observed point in the directions.
+    /// Returns the coordinates of the most recently observed point in the directions.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the part of the last observed point outside the directions, in the coordinates of the columns
+    /// Returns the part of the most recently observed point outside the directions, in the coordinates of the columns
     /// of the span.
     pub fn outside(&self) -> &[f64] {
         &self.scratch.0.outside
     }
 
-    /// Adds `sigma · z zᵀ` for the last observed point z. The part of z outside the directions becomes an explicit
-    /// direction with the value `common`. Values change at once. The directions are rotated by [`Self::retain`].
+    /// Adds `sigma · z zᵀ` for the most recently observed point z. The part of z outside the directions becomes an
+    /// explicit direction with the value `common`. Values change at once, but the directions are rotated only by
+    /// [`Self::retain`].
     pub fn change(&mut self, sigma: f64, common: f64) {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
@@ -192,8 +193,8 @@ impl Frame {
         coordinates.push(norm);
     }
 
-    /// Rotates the directions according to the last update, and keeps those for which `pass(position, value)`
-    /// is true. Values are ascending after a positive update and descending after a negative one.
+    /// Rotates the directions according to the most recent update, and keeps those for which `pass(position, value)` is
+    /// true. Values are ascending after a positive update and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
         let Working { factor, working, keep, .. } = &mut self.scratch.0;
         keep.clear();

@@ -8,8 +8,8 @@
 //! matrix is decomposed again. With few columns a decomposition costs as much as many products of such matrices. In
 //! that case every factor is multiplied into R at once, and a new decomposition only removes accumulated rounding.
 //!
-//! Cost: O(w^2.5) per row, where a full decomposition costs O(w³). Up to
-//! [`TURNED`] columns, one w × w product per row.
+//! Cost: O(w^2.5) per row, whereas a full decomposition costs O(w³). With at most [`TURNED`] columns, the cost is one w
+//! × w product per row.
 //!
 //! Numerics: all eigenpairs are exact up to rounding after every row for any gaps, because the secular equation is not
 //! sensitive to them, and the new decomposition stops the growth of rounding. While fewer than n rows have been seen,
@@ -31,13 +31,15 @@ pub(super) const ROUNDING: f64 = f64::EPSILON;
 /// Scatter matrix with all its eigenvalues. Eigenvectors are products of a basis and later factors.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
-    /// Matrix at the last decomposition, and the forgetting factor accumulated since then.
+    /// Matrix at the most recent decomposition.
     matrix: Matrix,
+    /// Product of the forgetting factors since the most recent decomposition.
     matrix_scale: f64,
-    /// Rows since the last decomposition, and their weights.
+    /// Rows since the most recent decomposition, one per column.
     recent: Matrix,
+    /// Weights of the rows in `recent`.
     recent_weights: Vec<f64>,
-    /// Eigenvectors at the last decomposition, including factors multiplied into them since then.
+    /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then.
     basis: Matrix,
     /// Current eigenvalues, in the order of the coordinates.
     values: Vec<f64>,
@@ -46,7 +48,8 @@ pub(in super::super) struct Chained {
     scratch: Scratch<Working>,
 }
 
-/// Factors since the last decomposition. The first `used` are valid, and the others only keep their memory.
+/// Factors since the most recent decomposition. Only the first `used` factors are valid. The others are kept for their
+/// memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -144,7 +147,7 @@ impl Chained {
         }
     }
 
-    /// Returns the coordinates of the last observed point.
+    /// Returns the coordinates of the most recently observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -193,7 +196,7 @@ impl Chained {
         }
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the last observed point.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
         self.recent_weights.iter_mut().for_each(|w| *w *= forget);
@@ -316,7 +319,8 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the number of factors, about `√w`, at which a new decomposition, O(w³), costs as much as applying them.
+/// Returns the maximum number of factors, about `√w`. Applying this many factors costs about as much as a new
+/// decomposition, O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

@@ -89,7 +89,7 @@ impl Scatter {
         }
     }
 
-    /// Returns the coordinates of the last observed point.
+    /// Returns the coordinates of the most recently observed point.
     pub fn coordinates(&self) -> &[f64] {
         match self {
             Self::Full(full) => full.coordinates(),
@@ -97,7 +97,8 @@ impl Scatter {
         }
     }
 
-    /// Returns the part of the last observed point outside the directions, in coordinates of the columns of the span.
+    /// Returns the part of the most recently observed point outside the directions, in coordinates of the columns of
+    /// the span.
     pub fn outside(&self) -> &[f64] {
         match self {
             Self::Full(_) => &[],
@@ -136,8 +137,8 @@ impl Scatter {
         }
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the last observed point. Returns the sum
-    /// of the dropped eigenvalues.
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point. Returns the sum of
+    /// the dropped eigenvalues.
     pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
         match self {
             Self::Full(full) => {

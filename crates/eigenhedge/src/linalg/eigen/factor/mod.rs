@@ -52,11 +52,13 @@ pub struct Factor {
     rotations: Vec<Rotation>,
     /// Index of the input direction of each pole.
     active: Vec<usize>,
-    /// Poles and recomputed weights z. Both lists are padded to whole lanes with poles of zero weight.
+    /// Poles, padded to a multiple of the number of lanes with poles of zero weight.
     poles: Vec<f64>,
+    /// Recomputed weights z. The list is padded with zeros like the poles.
     weights: Vec<f64>,
-    /// Nearest pole of each root, and the offset of the root from that pole. Both lists are padded like the poles.
+    /// Nearest pole of each root. The list is padded like the poles.
     origins: Vec<f64>,
+    /// Offset of each root from its nearest pole. The list is padded like the poles.
     offsets: Vec<f64>,
     /// Inverse norm of each Cauchy column.
     scales: Vec<f64>,
@@ -83,7 +85,7 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weight below which a direction is neglected in a problem scaled to size 1. A product of four smaller ones
+/// Squared weight below which a direction is neglected in a problem scaled to size 1. A product of four smaller weights
 /// would underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
