@@ -5,6 +5,9 @@
 //! the large sketch absorbs it, as it would absorb the sketch of another stream.
 //!
 //! Cost: O(v ℓ) per row, with v stored rows and ℓ retained directions. It does not depend on the length of a row.
+//!
+//! Numerics: rows are centered in terms of their products. The error of the energies is the rounding error of the squared norms
+//! of the rows themselves, not of the centered rows.
 
 use crate::error::Error;
 use crate::linalg::{Cells, Combinations, Eigen, Matrix};
