@@ -45,6 +45,9 @@ struct Working {
     rotation: Matrix,
 }
 
+/// Minimum squared norm of a centered row, relative to the row and the mean.
+const CANCELLED: f64 = 1e-2;
+
 impl PendingRows {
     /// Returns the number of rows.
     pub fn count(&self) -> usize {
@@ -61,26 +64,32 @@ impl PendingRows {
         (0..self.count()).map(|j| (self.columns.sparse().row(j), self.weights[j]))
     }
 
-    /// Adds a row of this length with a weight. The sketch retains `retained` directions.
-    pub fn add(&mut self, cells: &Cells, row_length: usize, weight: f64, is_centered: bool, retained: usize) {
-        if self.columns.columns() == 2 * retained {
+    /// Adds a row of this length with a weight. The sketch retains `retained` directions. Returns false, without adding the row,
+    /// if it nearly equals the mean, because products would cancel.
+    pub fn add(&mut self, cells: &Cells, row_length: usize, weight: f64, is_centered: bool, retained: usize) -> bool {
+        let Self { columns, mean, mean_products, scratch, .. } = self;
+        let Working { products, none, .. } = &mut scratch.0;
+        none.resize(row_length, 0);
+        columns.times_cells(none, cells, products);
+        let (before, square, along) = (self.weight, cells.square(), dot(mean, products));
+        let (mean_square, is_full) = (dot(mean, mean_products), columns.columns() == 2 * retained);
+        let centered = square - 2.0 * along + mean_square;
+        if is_centered && !(centered >= CANCELLED * (square + mean_square)) {
+            return false;
+        }
+        if is_full {
             self.shrink(retained);
         }
         let Self { columns, mean, mean_products, scratch, .. } = self;
-        let Working { products, coefficients, with_columns, none, .. } = &mut scratch.0;
-        none.resize(row_length, 0);
-        columns.times_cells(none, cells, products);
+        let Working { products, coefficients, with_columns, .. } = &mut scratch.0;
         columns.coordinates(products, with_columns);
-        let square = cells.square();
         columns.push_sparse(cells, square, with_columns);
-        let (before, along) = (self.weight, dot(mean, products));
         self.weight += weight;
         self.weights.push(weight);
         let factor = if is_centered { (weight * before / self.weight).sqrt() } else { weight.sqrt() };
         coefficients.clear();
         coefficients.extend(mean.iter().map(|a| -factor * a));
         coefficients.push(factor);
-        let centered = square - 2.0 * along + dot(mean, mean_products);
         self.energy += factor * factor * centered.max(0.0);
         let step = if is_centered { weight / self.weight } else { 0.0 };
         for (g, h) in products.iter_mut().zip(&mut *mean_products) {
@@ -95,6 +104,7 @@ impl PendingRows {
         if factor > 0.0 {
             columns.push_column(coefficients, products);
         }
+        true
     }
 
     /// Reduces the columns to the retained directions.

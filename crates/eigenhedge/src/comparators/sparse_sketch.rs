@@ -22,8 +22,13 @@ impl Sketch {
         let shift = self.scratch.0.shift.take().unwrap_or_else(|| self.shift());
         cells.take_difference(row, filled, &shift);
         self.scratch.0.shift = Some(shift);
-        self.pending.add(&cells, row.len(), weight, self.mean.is_some(), self.retained);
+        let is_added = self.pending.add(&cells, row.len(), weight, self.mean.is_some(), self.retained);
         self.scratch.0.cells = cells;
+        if !is_added {
+            self.settle();
+            self.add_dense(row, weight);
+            return;
+        }
         self.rows += 1;
         let limit = (3 * row.len().isqrt()).clamp(4 * self.retained, 4096.max(4 * self.retained));
         if self.pending.count() >= limit {
