@@ -16,7 +16,7 @@ type Module = Vec<String>;
 struct Source {
     path: String,
     uses: Vec<Vec<String>>,
-    /// Exported name, or `*`, with the path to which the name refers.
+    /// Exported names, or `*`, each with the path to which it refers.
     exports: Vec<(String, Vec<String>)>,
 }
 

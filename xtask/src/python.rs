@@ -62,7 +62,7 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
     run(pip.arg(&folder).arg(source).current_dir(&folder))
 }
 
-/// Checks the performance limits of the package, with a release build.
+/// Checks that a release build of the package meets its performance limits.
 pub fn bench(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;

@@ -1,8 +1,8 @@
 //! Interruptible wait for rows.
 //!
 //! A reader of a pipe may block forever in a system call that a signal handler does not interrupt. A source with a
-//! [`Stop`] waits for its own bytes and for the stop at the same time. After a stop it returns an error, not an end,
-//! because the current row may be incomplete. [`crate::Stream::state`] then still returns the state after the last
+//! [`Stop`] waits for input and for the stop at the same time. After a stop it returns an error rather than the end of
+//! the input, because the current row may be incomplete. [`crate::Stream::state`] then still returns the state after the last
 //! complete row.
 //!
 //! On systems other than Unix, a stop takes effect with the next row.

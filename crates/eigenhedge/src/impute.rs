@@ -29,9 +29,9 @@ pub(crate) struct Imputation {
     coefficients: Vec<f64>,
 }
 
-/// Smallest ridge factor of a squared coordinate.
+/// Minimum ridge penalty, the factor of each squared coordinate in the objective.
 const LEAST_RIDGE: f64 = 1e-12;
-/// Largest ridge factor of a squared coordinate.
+/// Maximum ridge penalty.
 const LARGEST_RIDGE: f64 = 1e12;
 /// Smallest divisor `1 - h` of a leave-one-out error, where h is the leverage of the cell.
 const LEAST_LEFT: f64 = 1e-3;

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Draws the figures of the book that the library and the program generate.
+/// Generates the figures of the book that are drawn by the library and the program.
 pub fn pictures(root: &Path) -> Result<(), String> {
     let figures = root.join("docs/src/figures");
     let draw = "run --package eigenhedge-lab --example ideas --locked --";

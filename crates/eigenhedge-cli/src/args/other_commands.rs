@@ -291,7 +291,7 @@ pub struct ExpertsArgs {
     /// Distribution that capped Hedge mixes in after each row [default: fixed-share if --alpha is given, otherwise none]
     #[arg(long, value_name = "RULE", value_parser = PossibleValuesParser::new(["none", "fixed-share", "past-average"]))]
     pub mixing: Option<String>,
-    /// Share of the distribution that is mixed in [default: 0.001 with mixing]
+    /// Weight of the distribution that --mixing adds, from 0 to 1 [default: 0.001 with --mixing]
     #[arg(long, value_name = "F")]
     pub alpha: Option<f64>,
     /// Sampling method of capped Hedge

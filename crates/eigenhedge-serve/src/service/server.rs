@@ -64,7 +64,7 @@ impl Service {
         self.address
     }
 
-    /// Stops the service. Running requests are answered and snapshots are written, within 5 s.
+    /// Stops the service. Waits up to 5 s until requests in progress are answered and snapshots are written.
     pub fn stop(mut self) {
         self.end();
     }

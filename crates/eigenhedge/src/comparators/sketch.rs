@@ -76,7 +76,7 @@ pub(super) struct Working {
     pub(super) shift: Option<Cells>,
 }
 
-/// Number of consecutive sparse rows before they are treated as such.
+/// Number of consecutive sparse rows after which sparse rows are collected.
 pub(super) const STREAK: usize = 4;
 /// Number of rows of the buffer that are rotated at once.
 const BLOCK: usize = 512;

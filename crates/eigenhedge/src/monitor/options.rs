@@ -172,7 +172,7 @@ pub struct MonitorOptions {
     /// True to score the differences between consecutive rows as well. With `Auto`, they are scored if the rows are
     /// strongly autocorrelated.
     pub differences: Choose<bool>,
-    /// True to scale the columns by the mean and standard deviation of the warm-up.
+    /// True to standardize each column with its mean and standard deviation over the warm-up rows.
     pub standardize: bool,
     /// Handling of missing cells.
     pub missing: Missing,

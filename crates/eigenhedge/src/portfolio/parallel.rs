@@ -1,7 +1,7 @@
 //! Updates of a portfolio's members on several threads.
 //!
 //! Between two draws, members do not depend on each other. The losses and updates of each member are one piece of work.
-//! A member computes the same on any thread, so no bit of the result depends on the number of threads. The draw, the
+//! A member computes the same values on any thread, so no bit of the result depends on the number of threads. The draw, the
 //! weights and the coordinates are computed by the calling thread.
 
 use super::Portfolio;

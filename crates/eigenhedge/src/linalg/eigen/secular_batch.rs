@@ -14,7 +14,7 @@ use pulp::Simd;
 pub(super) const MOST: usize = 96;
 /// Number of padding entries after the poles, which fill the last SIMD vectors.
 const BEYOND: usize = 16 + 8;
-/// Maximum number of poles that use the small arrays, which are faster to clear.
+/// Maximum number of poles for which the small arrays are used, which are faster to clear.
 const FEW: usize = 16;
 
 /// Largest relative change of the other terms across half a gap for which the first guess treats them as constant.

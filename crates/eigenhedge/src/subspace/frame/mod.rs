@@ -77,7 +77,7 @@ impl Frame {
         self.others_beyond(self.values.len())
     }
 
-    /// Returns the explicit directions in the coordinates of the columns of the span.
+    /// Returns the explicit directions, in coordinates with respect to the columns of the span.
     pub fn rotation(&self) -> &Matrix {
         &self.rotation
     }
