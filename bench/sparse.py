@@ -86,7 +86,7 @@ def measure(program: str, columns: int, share: float, arguments: argparse.Namesp
         np.save(dense, np.where(filled == 0.0, DUST, filled))
         del filled
         seconds, _ = run(program, sparse, columns, options)
-        of_start, losses = run(program, start, columns, options)
+        _, losses = run(program, start, columns, options)
         of_dense, dense_losses = run(program, dense, columns, options)
         result["sparse"], result["dense"] = 1e6 * seconds / rows, 1e6 * of_dense / few
         result["ratio"] = result["dense"] / result["sparse"]
