@@ -14,8 +14,10 @@ pub struct ScaledStream {
     standardizer: Standardizer,
     /// Rows of the warm-up that have not been returned yet.
     waiting: VecDeque<(Vec<f64>, Delivered)>,
-    /// Most recently returned row, in units of the table, if it is not yet included in the statistics.
-    uncounted: Option<Vec<f64>>,
+    /// Most recently returned row in units of the table.
+    raw: Vec<f64>,
+    /// True if that row is included in the statistics, or was rejected.
+    is_counted: bool,
     row: Vec<f64>,
     delivered: Option<Delivered>,
 }
@@ -24,7 +26,15 @@ impl ScaledStream {
     /// Creates a stream that scales the rows of `stream`, which must be at its first row.
     pub fn new(stream: Stream, how: Standardize) -> Self {
         let standardizer = Standardizer::new(how, stream.columns().len());
-        Self { stream, standardizer, waiting: VecDeque::new(), uncounted: None, row: Vec::new(), delivered: None }
+        Self {
+            stream,
+            standardizer,
+            waiting: VecDeque::new(),
+            raw: Vec::new(),
+            is_counted: true,
+            row: Vec::new(),
+            delivered: None,
+        }
     }
 
     /// Returns the stream of unscaled rows. It may be ahead of the scaled rows.
@@ -59,7 +69,7 @@ impl ScaledStream {
 
     /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors.
     pub fn refuse(&mut self, reason: String) -> Result<()> {
-        self.uncounted = None;
+        self.is_counted = true;
         match &self.delivered {
             Some(row) => Ok(self.stream.refuse_row(row, reason)?),
             None => Ok(()),
@@ -68,8 +78,8 @@ impl ScaledStream {
 
     /// Returns the next row in standard units, or `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
-        if let Some(raw) = self.uncounted.take() {
-            self.standardizer.count_in(&raw);
+        if !std::mem::replace(&mut self.is_counted, true) {
+            self.standardizer.count_in(&self.raw);
         }
         if self.standardizer.is_warming_up() {
             self.warm_up()?;
@@ -82,7 +92,7 @@ impl ScaledStream {
             self.delivered = Some(delivered);
             match scaled {
                 Ok(()) => {
-                    self.uncounted = Some(raw);
+                    (self.raw, self.is_counted) = (raw, false);
                     return Ok(Some(&self.row));
                 }
                 Err(column) => self.refuse(cannot_standardize(&raw, column, &self.stream))?,
@@ -96,7 +106,18 @@ impl ScaledStream {
             return Ok(Some(waiting));
         }
         let Some(row) = self.stream.next_row()? else { return Ok(None) };
-        Ok(Some((row.to_vec(), self.stream.delivered())))
+        // The memory of the previous row is used again.
+        let mut raw = std::mem::take(&mut self.raw);
+        raw.clear();
+        raw.extend_from_slice(row);
+        let delivered = match self.delivered.take() {
+            Some(mut delivered) => {
+                self.stream.deliver_into(&mut delivered);
+                delivered
+            }
+            None => self.stream.delivered(),
+        };
+        Ok(Some((raw, delivered)))
     }
 
     /// Buffers the first rows until the statistics are complete.

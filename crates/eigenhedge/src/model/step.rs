@@ -38,12 +38,18 @@ impl Model {
         {
             let is_filled = |i: &u32| row[*i as usize] != 0.0;
             if filled.iter().all(is_filled) {
-                portfolio.announce_filled(filled);
+                portfolio.announce_filled(Some(filled));
             } else {
-                portfolio.announce_filled(&filled.iter().copied().filter(is_filled).collect::<Vec<u32>>());
+                let filled: Vec<u32> = filled.iter().copied().filter(is_filled).collect();
+                portfolio.announce_filled(Some(&filled));
             }
         }
-        self.step(row)
+        let outcome = self.step(row);
+        // A row that was skipped or refused has not used the announcement, which must not apply to the next row.
+        if let Some(portfolio) = self.learner.plain_mut() {
+            portfolio.announce_filled(None);
+        }
+        outcome
     }
 
     /// Updates the scale after a row, and converts the reconstruction to units of the input.

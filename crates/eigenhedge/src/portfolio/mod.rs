@@ -179,7 +179,7 @@ impl<S: Span> Portfolio<S> {
     }
 
     /// Announces that the next row is zero except at these positions, which ascend. The members share them.
-    pub(crate) fn announce_filled(&mut self, filled: &[u32]) {
+    pub(crate) fn announce_filled(&mut self, filled: Option<&[u32]>) {
         self.members[0].announce_filled(filled);
     }
 

@@ -48,8 +48,9 @@ pub trait Span {
     /// invalid. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// Announces that the next loaded point is zero except at these positions, which ascend.
-    fn announce_filled(&mut self, _filled: &[u32]) {}
+    /// Announces that the next loaded point is zero except at these positions, which ascend. `None` cancels an announcement
+    /// that no point has used.
+    fn announce_filled(&mut self, _filled: Option<&[u32]>) {}
 
     /// Returns the positions of the filled cells of the loaded point, or `None` unless these are known to be few.
     fn filled(&self) -> Option<&[u32]> {

@@ -248,7 +248,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 
     /// Announces that the next point is zero except at these positions, which ascend.
-    pub(crate) fn announce_filled(&mut self, filled: &[u32]) {
+    pub(crate) fn announce_filled(&mut self, filled: Option<&[u32]>) {
         self.span.announce_filled(filled);
     }
 

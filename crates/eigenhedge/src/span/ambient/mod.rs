@@ -445,8 +445,11 @@ impl Span for Ambient {
         self.load(point)
     }
 
-    fn announce_filled(&mut self, filled: &[u32]) {
-        self.announce(filled);
+    fn announce_filled(&mut self, filled: Option<&[u32]>) {
+        match filled {
+            Some(filled) => self.announce(filled),
+            None => _ = self.take_announcement(),
+        }
     }
 
     fn filled(&self) -> Option<&[u32]> {
