@@ -35,7 +35,7 @@ pub fn learn(
     state.ask(false, false).map_err(|error| refused(&error))?;
     let weights = weights(sample_weight, count)?;
     let outcome = each_lot(py, count, |lot| match &weights {
-        None => state.step_each(&rows.lot(lot), |_, _| ()),
+        None => state.step_all(&rows.lot(lot)),
         Some(weights) => {
             rows.lot(lot.clone()).iter().zip(&weights[lot]).enumerate().try_for_each(|(i, (row, weight))| {
                 state.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))

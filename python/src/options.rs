@@ -270,12 +270,13 @@ pub fn kernels(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     KERNELS.iter().map(entry).collect()
 }
 
-/// Set the number of threads for computations on long rows, for the whole process. Results do not depend on the number.
+/// Set the number of threads for the members of ``auto`` and for long rows, for the whole process. Results do not depend on the number.
 ///
 /// Parameters
 /// ----------
 /// count : int
-///     Number of threads, at least 1, which is the default. More threads help if rows have 30,000 numbers or more.
+///     Number of threads, at least 1, which is the default. More threads help :meth:`Model.learn` with the
+///     learner ``auto``, and all learners if rows have 30,000 numbers or more.
 ///
 /// Examples
 /// --------

@@ -90,6 +90,11 @@ impl State {
         self.learn(|model| model.step_each(rows, each))
     }
 
+    /// Runs one trial per row, if only the state after the last row is used. Errors are those of [`Self::step_each`].
+    pub fn step_all(&mut self, rows: &[&[f64]]) -> Result<(), (usize, Error)> {
+        self.learn(|model| model.step_all(rows, |_| ()))
+    }
+
     fn learn<R>(&mut self, work: impl FnOnce(&mut Model) -> R) -> R {
         let start = Instant::now();
         let outcome = work(&mut self.core);

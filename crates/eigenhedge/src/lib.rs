@@ -188,7 +188,6 @@ mod state;
 pub mod streams;
 mod subspace;
 mod threads;
-mod workers;
 
 pub use cancel::cancellable;
 pub use columns::Columns;

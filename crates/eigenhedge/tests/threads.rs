@@ -40,21 +40,58 @@ fn portfolio(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<(Loss
     (model, answers)
 }
 
+/// Returns a portfolio after these rows, learned in blocks on several threads, with their losses. The list has the last
+/// coordinates of each block.
+fn portfolio_ahead(rows: &[Vec<f64>], count: usize, block: usize) -> (Model, Vec<Loss>, Vec<Vec<f64>>) {
+    set_threads(count.try_into().unwrap());
+    let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::new(Kind::Auto, 3) };
+    let mut model = Model::new(spec, rows[0].len(), 5).unwrap();
+    let (mut losses, mut coordinates) = (Vec::new(), Vec::new());
+    let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+    for lot in rows.chunks(block) {
+        model.step_all(lot, |loss| losses.push(loss)).unwrap();
+        coordinates.push(model.coordinates().to_vec());
+    }
+    (model, losses, coordinates)
+}
+
 fn members_do_not_depend_on_the_number_of_threads() {
-    for (length, count) in [(40, 300), (600, 120)] {
-        let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(length, 3, 0.3, 7).take(count).collect();
+    for (length, count) in [(2, 200), (40, 300), (600, 120)] {
+        let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(length.max(4), 3, 0.3, 7).take(count).collect();
         rows[30] = rows[29].clone();
-        rows[31] = vec![0.0; length];
+        rows[31] = vec![0.0; rows[0].len()];
+        rows[33].iter_mut().for_each(|x| *x *= 1e40);
         let alone = portfolio(&rows, 1, 1);
-        for (count, block) in [(1, 50), (2, 1), (2, 50), (3, 17)] {
-            assert!(portfolio(&rows, count, block) == alone, "{length} numbers, {count} threads, blocks of {block}");
+        assert!(portfolio(&rows, 2, 50) == alone, "{length} numbers");
+        let blocks = |count, block| portfolio_ahead(&rows, count, block);
+        for block in [17, 50] {
+            let alone = blocks(1, block);
+            for count in [2, 3] {
+                assert!(blocks(count, block) == alone, "{length} numbers, {count} threads, blocks of {block}");
+            }
         }
+    }
+}
+
+fn a_bad_row_ends_a_block_after_the_rows_before_it() {
+    let good: Vec<Vec<f64>> = streams::signal_and_noise(30, 3, 0.3, 7).take(200).collect();
+    for bad in [1e200, f64::NAN, f64::INFINITY] {
+        let mut rows = good.clone();
+        rows[150][3] = bad;
+        set_threads(2.try_into().unwrap());
+        let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+        let (mut model, mut losses) = (Model::new(Spec::new(Kind::Auto, 3), 30, 5).unwrap(), Vec::new());
+        let ended = model.step_all(&rows, |loss| losses.push(loss));
+        assert_eq!(ended.unwrap_err().0, 150, "{bad}");
+        let (wanted, wanted_losses, _) = portfolio_ahead(&good[..150], 1, 150);
+        assert!(losses == wanted_losses && model == wanted, "{bad}");
     }
 }
 
 #[test]
 fn no_bit_depends_on_the_number_of_threads() {
     members_do_not_depend_on_the_number_of_threads();
+    a_bad_row_ends_a_block_after_the_rows_before_it();
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(LENGTH, 4, 0.3, 5).take(60).collect();
     // Small and zero residuals.
     rows[40] = rows[30].iter().zip(&rows[31]).map(|(a, b)| a + 1e-3 * b).collect();

@@ -226,21 +226,12 @@ impl Learner<Instance<'_, [f64]>> for AnyLearner {
         delegate!(self, learner => Learner::<Instance<'_, [f64]>>::choose(&mut **learner, random))
     }
     fn incur(&mut self, instance: &Instance<'_, [f64]>) -> Loss {
-        match self {
-            Self::Plain(portfolio) => portfolio.incur_shared(instance),
-            _ => delegate!(self, learner => learner.incur(instance)),
-        }
+        delegate!(self, learner => learner.incur(instance))
     }
     fn update(&mut self, instance: &Instance<'_, [f64]>) {
-        match self {
-            Self::Plain(portfolio) => portfolio.update_shared(instance),
-            _ => delegate!(self, learner => learner.update(instance)),
-        }
+        delegate!(self, learner => learner.update(instance));
     }
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, [f64]>>) {
-        match self {
-            Self::Plain(portfolio) => portfolio.prefetch_shared(upcoming),
-            _ => delegate!(self, learner => learner.prefetch(upcoming)),
-        }
+        delegate!(self, learner => learner.prefetch(upcoming));
     }
 }

@@ -167,6 +167,40 @@ impl Model {
         outcome.and(refused.map_or(Ok(()), Err))
     }
 
+    /// Runs a trial for each row, in order, with the results of [`Self::step_each`]. The model is not available between rows.
+    /// The members of a portfolio can therefore learn on several threads ([`set_threads`](crate::set_threads)).
+    pub fn step_all(&mut self, rows: &[&[f64]], mut each: impl FnMut(Loss)) -> Result<(), (usize, Error)> {
+        let (mut first, is_simple) = (0, self.unseen.is_empty() && !self.scratch.0.reconstructs);
+        if let (Some(row), true) = (rows.first(), self.learner.inside().fixes_center()) {
+            each(self.step(row).map_err(|error| (0, error))?);
+            first = 1;
+        }
+        self.learner.inside_mut().set_aligns(self.scratch.0.aligns);
+        let ahead = match &mut self.learner {
+            AnyLearner::Plain(portfolio) if is_simple && self.columns.standardizer.how() == Standardize::None => {
+                Some(portfolio).filter(|portfolio| portfolio.runs_ahead(&rows[first..]))
+            }
+            _ => None,
+        };
+        let Some(portfolio) = ahead else {
+            return self.step_each(&rows[first..], |_, loss| each(loss)).map_err(|(i, error)| (first + i, error));
+        };
+        let (totals, hindsight, partitions) = (&mut self.totals, &mut self.hindsight, &mut self.partitions);
+        let compare = || {
+            for row in &rows[first..] {
+                hindsight.iter_mut().for_each(|hindsight| hindsight.add_filled(row, None, 1.0));
+                partitions.iter_mut().for_each(|partitions| partitions.add(row));
+            }
+        };
+        portfolio.run_ahead(&rows[first..], &mut self.random, compare, |ran| {
+            totals.enter(ran.loss, ran.coordinates, ran.rank, ran.square);
+            each(ran.loss);
+        });
+        self.take_coordinates();
+        self.has_changed();
+        Ok(())
+    }
+
     /// Runs trials with rows in standard units, without missing cells.
     fn step_block(
         &mut self,

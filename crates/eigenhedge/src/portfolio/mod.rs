@@ -15,11 +15,10 @@
 //! Cost: the sum over the members plus about fifty exponentials; kernel rows are computed once for all members whose
 //! dictionaries agree.
 
+mod ahead;
 mod fill;
 mod fill_errors;
 mod hedge;
-mod parallel;
-mod rows;
 mod trust;
 
 pub use trust::Trust;
@@ -33,9 +32,8 @@ use crate::registry::{Kind, Missing, Spec};
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
-use crate::subspace::{AnyRule, Instance, NormBound, RunningCenter, Subspace};
+use crate::subspace::{AnyRule, Drawn, Instance, NormBound, RunningCenter, Subspace, Trace};
 use fill_errors::{FillErrors, Filling};
-use rows::Rows;
 use serde::{Deserialize, Serialize};
 
 /// Hedge over subspace learners.
@@ -59,8 +57,10 @@ struct Working {
     own: Vec<Loss>,
     /// True if aligned coordinates were requested.
     aligns: bool,
-    /// Rows of a block, if the members run on several threads.
-    rows: Option<Rows>,
+    /// Choice of a trial that the members ran ahead.
+    drawn: Drawn,
+    /// Records of such trials, whose memory is used again.
+    spare_traces: Vec<Vec<Trace>>,
     /// Displacement from the center of the heaviest member to that of the first member.
     way: Vec<f64>,
     filling: Filling,
@@ -260,22 +260,30 @@ impl<S: Span> Portfolio<S> {
         loss
     }
 
-    /// Adds the losses of the current trial to the totals and updates the weights.
-    fn learn_weights(&mut self) {
-        if self.fixes_center() {
-            return;
-        }
+    /// Adds the losses of the current trial to the totals and updates the weights. `square` is the largest squared norm of
+    /// the row among the members, after centering.
+    fn learn_weights(&mut self, square: f64) {
         self.totals.iter_mut().zip(&self.scratch.0.losses).for_each(|(total, loss)| *total += loss);
-        if self.members.len() > 1 {
-            let square = self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max);
+        if self.specs.len() > 1 {
             self.trust.learn(&self.scratch.0.losses, square);
         }
     }
 
-    /// Ends the current trial, after all members have learned.
-    fn end_trial(&mut self) {
-        self.fill_errors.commit(&self.scratch.0.filling);
-        self.scratch.0.filling.losses.clear();
+    /// Chooses a member according to the weights.
+    fn choose_member(&mut self, random: &mut Random) -> usize {
+        let mut chosen = 0;
+        if self.specs.len() > 1 {
+            let mut left = random.uniform();
+            for (i, weight) in self.trust.weights().iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+                chosen = i;
+                left -= weight;
+                if left < 0.0 {
+                    break;
+                }
+            }
+        }
+        self.scratch.0.chosen = chosen;
+        chosen
     }
 
     /// Returns an upper bound on how much the expected loss exceeds that of any member, in squared units of
@@ -322,18 +330,7 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
         if self.scratch.0.aligns {
             self.align();
         }
-        let mut chosen = 0;
-        if self.members.len() > 1 {
-            let mut left = random.uniform();
-            for (i, weight) in self.trust.weights().iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-                chosen = i;
-                left -= weight;
-                if left < 0.0 {
-                    break;
-                }
-            }
-        }
-        self.scratch.0.chosen = chosen;
+        let chosen = self.choose_member(random);
         for (i, member) in self.members.iter_mut().enumerate() {
             if i == chosen { member.choose(random) } else { member.stand_by(random) }
         }
@@ -347,9 +344,12 @@ impl<S: Span> Learner<Instance<'_, S::Point>> for Portfolio<S> {
     }
 
     fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        self.learn_weights();
+        if !self.fixes_center() {
+            self.learn_weights(self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max));
+        }
         self.members.iter_mut().for_each(|member| member.update(instance));
-        self.end_trial();
+        self.fill_errors.commit(&self.scratch.0.filling);
+        self.scratch.0.filling.losses.clear();
     }
 
     fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {

@@ -59,6 +59,9 @@ impl Rule for AnyRule {
     fn perturb(&mut self, random: &mut Random) {
         delegate!(self, rule => rule.perturb(random))
     }
+    fn is_noisy(&self) -> bool {
+        matches!(self, Self::Perturbed(_))
+    }
     fn log_weights(&self) -> &[f64] {
         delegate!(self, rule => rule.log_weights())
     }

@@ -17,6 +17,8 @@ pub(super) struct Choice {
     deferred: Deferred,
     probabilities: Vec<f64>,
     marks: Vec<bool>,
+    /// Part of a point in the complement, including the part for which the span has no column.
+    whole: Vec<f64>,
     scratch: DrawScratch,
 }
 
@@ -104,6 +106,17 @@ impl Choice {
         self.deferred.reach(part, coordinates);
         let explained = dot(&coordinates[from..], &coordinates[from..]);
         (square - explained).max(0.0)
+    }
+
+    /// Does what [`Self::reach`] does for a part with one more coordinate, for which the span has no column.
+    pub fn reach_beyond(&mut self, part: &[f64], more: f64, coordinates: &mut Vec<f64>) -> f64 {
+        let mut whole = std::mem::take(&mut self.whole);
+        whole.clear();
+        whole.extend_from_slice(part);
+        whole.push(more);
+        let left = self.reach(&whole, coordinates);
+        self.whole = whole;
+        left
     }
 }
 

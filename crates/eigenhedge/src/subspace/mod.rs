@@ -22,6 +22,7 @@ mod product_weights;
 mod reconstruct;
 mod rule;
 mod scatter;
+mod trace;
 mod tracking;
 
 pub use additive::Additive;
@@ -36,6 +37,7 @@ pub(crate) use merge::{Learned, LearnedScatter};
 pub use pair::{Pair, PairGain};
 pub use perturbed::Perturbed;
 pub use rule::{Observed, Rule};
+pub(crate) use trace::{Drawn, Trace};
 pub use tracking::Tracking;
 
 use crate::error::{self, Error};
@@ -51,6 +53,7 @@ use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use aligned::Aligned;
 use choice::Choice;
 use serde::{Deserialize, Serialize};
+use trace::{Outside, finish_coordinates};
 
 /// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -133,8 +136,8 @@ struct Working {
     /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
     direction: Vec<f64>,
-    /// Part of the most recent point in the complement, including the part for which the span has no column.
-    beyond: Vec<f64>,
+    /// Part of the most recent point outside the explicit directions.
+    outside: Outside,
     directions: Matrix,
     importance: Vec<f64>,
 }
@@ -303,6 +306,16 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.energy
     }
 
+    /// Returns true if every row of moderate numbers is accepted: the norm bound is running, the rule has no noise, a row
+    /// has been learned, and the squared norms so far are within these limits.
+    pub(crate) fn accepts_any_row(&self, least_square: f64, largest_energy: f64) -> bool {
+        self.options.norm_bound == NormBound::Running
+            && !self.rule.is_noisy()
+            && !self.fixes_center()
+            && self.largest_square >= least_square
+            && self.energy <= largest_energy
+    }
+
     /// Starts a trial without drawing a choice, so that only the expected loss is meaningful. The rule still draws its
     /// own noise.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
@@ -461,43 +474,21 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
     /// in `scratch.columns`. `uncarried` is the squared length of the part that the span could not represent.
     fn charge(&mut self, uncarried: f64) -> Loss {
-        let outside = self.observe();
+        let square = self.observe();
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
-        let Working { choice, kept_coordinates, dropped, beyond, observed, .. } = &mut self.scratch.0;
+        let Working { choice, kept_coordinates, dropped, observed, outside, .. } = &mut self.scratch.0;
+        *outside = Outside { square, unresolved, lost };
         let coordinates = self.rule.coordinates();
-        let outside_weight = self.rule.complement().log_weight.exp();
-        let mut loss = Loss { expected: outside_weight * (outside + unresolved) + lost, realised: lost };
+        let mut expected = self.rule.complement().log_weight.exp() * (square + unresolved) + lost;
         dropped.clear();
         dropped.extend_from_slice(self.rule.log_weights());
         exp(dropped);
         for (a, probability) in coordinates.iter().zip(&*dropped) {
-            loss.expected += probability * a * a;
+            expected += probability * a * a;
         }
-        kept_coordinates.clear();
-        kept_coordinates.extend(choice.kept.iter().map(|i| coordinates[*i]));
-        // Directions that became explicit after the choice belonged to the complement when the choice was made.
-        let (chosen_from, later) = coordinates.split_at(choice.explicit());
-        for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
-            loss.realised += if *is_kept { 0.0 } else { a * a };
-        }
-        let mut part = if later.is_empty() { self.rule.outside() } else { later };
-        if unresolved > 0.0 {
-            beyond.clear();
-            if outside > 0.0 || !later.is_empty() {
-                beyond.extend_from_slice(part);
-            }
-            beyond.push(unresolved.sqrt());
-            part = beyond;
-        }
-        if outside + unresolved > 0.0 || !later.is_empty() {
-            loss.realised += choice.reach(part, kept_coordinates);
-        }
-        kept_coordinates.resize(self.kept, 0.0);
-        if observed.unit_square != 1.0 {
-            let unit = observed.unit_square.sqrt();
-            kept_coordinates.iter_mut().for_each(|c| *c *= unit);
-        }
-        loss
+        let realised = outside.realise(choice, coordinates, self.rule.outside(), kept_coordinates);
+        finish_coordinates(kept_coordinates, self.kept, observed.unit_square);
+        Loss { expected, realised }
     }
 }
 
@@ -510,8 +501,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let part = square.sqrt() / unit;
         kept_coordinates.clear();
         let realised = choice.reach(&[part], kept_coordinates) * unit_square;
-        kept_coordinates.resize(self.kept, 0.0);
-        kept_coordinates.iter_mut().for_each(|c| *c *= unit);
+        finish_coordinates(kept_coordinates, self.kept, unit_square);
         Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
     }
 }

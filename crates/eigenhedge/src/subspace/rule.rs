@@ -34,6 +34,11 @@ pub trait Rule {
     /// Draws the noise of the rule itself before each choice. Most rules have none.
     fn perturb(&mut self, _: &mut Random) {}
 
+    /// Returns true if [`Self::perturb`] draws noise.
+    fn is_noisy(&self) -> bool {
+        false
+    }
+
     /// Returns `log v ≤ 0` for each explicit direction, where v is the probability of being dropped.
     fn log_weights(&self) -> &[f64];
 

@@ -3,12 +3,12 @@
 use super::options::RunState;
 use super::start::Start;
 use crate::commands::session::words::by_name;
-use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_rows};
+use crate::commands::session::{Block, Engine, Options, Session, Snapshots, step_all_rows, step_rows};
 use crate::live::Shared;
 use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
-use eigenhedge::Model;
+use eigenhedge::{Loss, Model};
 use eigenhedge_io::{Answer, Answers, Delivered, Layout, Output, Position, Row, Source, Stream, Target, write_whole};
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
@@ -133,6 +133,8 @@ impl Engine for OneModel<'_> {
         let start = Instant::now();
         let mut held = self.learned.lock();
         let Learned { model, recorder, row: last } = &mut *held;
+        let mut is_written = [&self.plan.target, &self.plan.reconstruct.0].into_iter().map(|to| *to != Target::Nowhere);
+        let is_watched = recorder.is_some() || is_written.any(|is_written| is_written);
         let (mut next, mut written) = (0, Ok(()));
         while next < rows.len() {
             let first = next;
@@ -145,7 +147,7 @@ impl Engine for OneModel<'_> {
                 }
                 _ => rows.len(),
             };
-            let outcome = step_rows(model, &rows[first..end], |model, loss| {
+            let each = |model: &Model, loss: Loss| {
                 let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
                 let row = *row;
                 next += 1;
@@ -159,13 +161,18 @@ impl Engine for OneModel<'_> {
                 if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
                     written = self.reconstructions.write_row(model.reconstruction());
                 }
-                *last = row;
                 if let Some(recorder) = recorder {
                     recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
                 }
-            });
-            if let Err((i, error)) = outcome {
-                next = first + i;
+            };
+            let lot = &rows[first..end];
+            let outcome = if is_watched { step_rows(model, lot, each) } else { step_all_rows(model, lot) };
+            let learned = outcome.as_ref().map_or_else(|(i, _)| *i, |()| lot.len());
+            next = first + learned;
+            if let Some(learned) = delivered[first..next].last() {
+                *last = learned.number;
+            }
+            if let Err((_, error)) = outcome {
                 let reason = by_name(&error, stream);
                 stream.refuse_row(&delivered[next], reason)?;
                 next += 1;

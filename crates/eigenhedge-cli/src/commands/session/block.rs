@@ -91,16 +91,41 @@ pub fn step_rows(
     rows: &[Row],
     mut each: impl FnMut(&Model, Loss),
 ) -> Result<(), (usize, eigenhedge::Error)> {
+    in_blocks(rows, |block| match block {
+        Rows::Sparse(row, filled) => {
+            model.step_filled(row, filled).map(|loss| each(model, loss)).map_err(|error| (0, error))
+        }
+        Rows::Dense(rows) => model.step_each(rows, &mut each),
+    })
+}
+
+/// Runs a trial for each row like [`step_rows`], if only the model after the last row is used.
+pub fn step_all_rows(model: &mut Model, rows: &[Row]) -> Result<(), (usize, eigenhedge::Error)> {
+    in_blocks(rows, |block| match block {
+        Rows::Sparse(row, filled) => model.step_filled(row, filled).map(drop).map_err(|error| (0, error)),
+        Rows::Dense(rows) => model.step_all(rows, |_| ()),
+    })
+}
+
+/// Rows that are learned together.
+enum Rows<'a> {
+    Sparse(&'a [f64], &'a [u32]),
+    Dense(&'a [&'a [f64]]),
+}
+
+/// Calls `learn` with the rows in order, as single sparse rows and blocks of dense rows. Stops at the first error, and
+/// returns it with the position of its row.
+fn in_blocks<E>(rows: &[Row], mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>) -> Result<(), (usize, E)> {
     let mut first = 0;
     while let Some(row) = rows.get(first) {
+        let from_start = |(i, error)| (first + i, error);
         if let Some(filled) = row.filled() {
-            let loss = model.step_filled(row.numbers(), filled).map_err(|error| (first, error))?;
-            each(model, loss);
+            learn(Rows::Sparse(row.numbers(), filled)).map_err(from_start)?;
             first += 1;
         } else {
             let dense = rows[first..].iter().take_while(|row| row.filled().is_none());
             let block: Vec<&[f64]> = dense.map(Row::numbers).collect();
-            model.step_each(&block, &mut each).map_err(|(i, error)| (first + i, error))?;
+            learn(Rows::Dense(&block)).map_err(from_start)?;
             first += block.len();
         }
     }

@@ -1,0 +1,193 @@
+//! Blocks of rows that each member learns on its own, on several threads.
+//!
+//! The state of a member depends neither on the other members nor on any choice. Given several rows, each member therefore
+//! learns [`LOT`] rows at a time and records its trials ([`Trace`]). Once all members have learned a lot, the calling thread
+//! computes the weights, choices and losses of its rows, while other threads go on with the next lot. No bit of the result
+//! depends on the number of threads.
+
+use super::Portfolio;
+use crate::learner::{Learner, Loss, Upcoming};
+use crate::linalg::WINDOW;
+use crate::random::Random;
+use crate::span::Ambient;
+use crate::subspace::{AnyRule, Drawn, Instance, Subspace, Trace};
+use crate::threads::threads;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Mutex, PoisonError};
+
+/// Number of rows that a member learns at a time.
+const LOT: usize = 32;
+/// Number of trials of members from which several threads are faster than one.
+const WORTHWHILE: usize = 128;
+/// Largest absolute value of a cell for which no sum of squares can overflow.
+const LARGEST_CELL: f64 = 1e60;
+/// Largest energy of earlier rows for which no sum of squares can overflow.
+const LARGEST_ENERGY: f64 = 1e200;
+/// Smallest squared norm of an earlier row for which a row whose squared norm underflows is negligible.
+const LEAST_SQUARE: f64 = 1e-200;
+
+/// Results of one trial of a portfolio.
+pub(crate) struct Ran<'a> {
+    pub loss: Loss,
+    /// Coordinates in the kept directions of the chosen member.
+    pub coordinates: &'a [f64],
+    /// Number of explicit directions of the chosen member.
+    pub rank: usize,
+    /// Squared norm of the row, after centering by the chosen member.
+    pub square: f64,
+}
+
+/// Member with the number of rows that it has learned.
+struct Piece<'a> {
+    i: usize,
+    member: &'a mut Subspace<Ambient, AnyRule>,
+    learned: usize,
+}
+
+/// Trials of one member with one lot of rows.
+struct Done {
+    member: usize,
+    lot: usize,
+    traces: Vec<Trace>,
+}
+
+/// Work that several threads share.
+struct Work<'a> {
+    rows: &'a [&'a [f64]],
+    pieces: Mutex<VecDeque<Piece<'a>>>,
+    /// Records of earlier blocks, whose memory is used again.
+    spare: Mutex<Vec<Vec<Trace>>>,
+}
+
+impl Work<'_> {
+    /// Lets one member learn one lot. Returns `None` if no member is left, or other threads have all of them.
+    fn help(&self) -> Option<Done> {
+        let next = self.pieces.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let Piece { i, member, learned } = next?;
+        let mut traces = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
+        let end = (learned + LOT).min(self.rows.len());
+        learn(member, self.rows, learned..end, &mut traces);
+        if end < self.rows.len() {
+            let piece = Piece { i, member, learned: end };
+            self.pieces.lock().unwrap_or_else(PoisonError::into_inner).push_back(piece);
+        }
+        Some(Done { member: i, lot: learned / LOT, traces })
+    }
+}
+
+impl Portfolio<Ambient> {
+    /// Returns true if [`Self::run_ahead`] accepts these rows and is faster than separate trials.
+    pub(crate) fn runs_ahead(&self, rows: &[&[f64]]) -> bool {
+        let span = self.members[0].span();
+        let is_plain = |row: &&[f64]| row.len() == span.length() && row.iter().all(|x| x.abs() <= LARGEST_CELL);
+        threads() > 1
+            && self.members.len() > 1
+            && rows.len() * self.members.len() >= WORTHWHILE
+            && !self.scratch.0.aligns
+            && self.members.iter().all(|member| member.accepts_any_row(LEAST_SQUARE, LARGEST_ENERGY))
+            && !span.is_sparse()
+            && rows.iter().all(is_plain)
+    }
+
+    /// Runs a trial for each row, in order, on several threads, one of which first runs `beside`. `each` is called with the
+    /// results of each row. [`Self::runs_ahead`] must be true for these rows.
+    pub(crate) fn run_ahead(
+        &mut self,
+        rows: &[&[f64]],
+        random: &mut Random,
+        beside: impl FnOnce() + Send,
+        mut each: impl FnMut(Ran<'_>),
+    ) {
+        let mut members = std::mem::take(&mut self.members);
+        let pieces = members.iter_mut().enumerate().map(|(i, member)| Piece { i, member, learned: 0 }).collect();
+        let spare = std::mem::take(&mut self.scratch.0.spare_traces);
+        let work = Work { rows, pieces: Mutex::new(pieces), spare: Mutex::new(spare) };
+        let (sender, receiver) = channel();
+        let mut drawn = std::mem::take(&mut self.scratch.0.drawn);
+        std::thread::scope(|scope| {
+            let (work, mut beside) = (&work, Some(beside));
+            for _ in 1..threads() {
+                let (sender, beside) = (sender.clone(), beside.take());
+                scope.spawn(move || {
+                    beside.into_iter().for_each(|beside| beside());
+                    // The receiver is gone only if the calling thread has panicked.
+                    while work.help().is_some_and(|done| sender.send(done).is_ok()) {}
+                });
+            }
+            drop(sender);
+            let mut lots =
+                Lots { receiver, lots: vec![Vec::new(); rows.len().div_ceil(LOT)], members: self.specs.len() };
+            for lot in 0..lots.lots.len() {
+                while !lots.is_complete(lot) {
+                    // Without a result, another thread has panicked, and so does the scope.
+                    let Some(done) = work.help().or_else(|| lots.receiver.recv().ok()) else { return };
+                    lots.enter(done);
+                }
+                let traces = std::mem::take(&mut lots.lots[lot]);
+                for i in 0..traces[0].len() {
+                    each(self.settle(i, &traces, random, &mut drawn));
+                }
+                work.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(traces);
+            }
+        });
+        self.scratch.0.spare_traces = work.spare.into_inner().unwrap_or_else(PoisonError::into_inner);
+        members[self.scratch.0.chosen].show(&drawn);
+        self.scratch.0.drawn = drawn;
+        self.members = members;
+    }
+
+    /// Computes choice, loss and weights of trial `i` of a lot. The lists of traces are those of the members.
+    fn settle<'a>(&mut self, i: usize, traces: &[Vec<Trace>], random: &mut Random, drawn: &'a mut Drawn) -> Ran<'a> {
+        let chosen = self.choose_member(random);
+        let trace = &traces[chosen][i];
+        let mut own = std::mem::take(&mut self.scratch.0.own);
+        own.clear();
+        own.extend(traces.iter().map(|traces| Loss { expected: traces[i].expected, realised: 0.0 }));
+        own[chosen].realised = trace.draw(random, drawn);
+        let loss = self.charge(own);
+        self.learn_weights(traces.iter().map(|traces| traces[i].square).fold(0.0, f64::max));
+        Ran { loss, coordinates: drawn.coordinates(), rank: trace.rank, square: trace.square }
+    }
+}
+
+/// Trials that have arrived, by lot and member.
+struct Lots {
+    receiver: Receiver<Done>,
+    lots: Vec<Vec<Vec<Trace>>>,
+    members: usize,
+}
+
+impl Lots {
+    /// Returns true if all members have learned this lot.
+    fn is_complete(&mut self, lot: usize) -> bool {
+        while let Ok(done) = self.receiver.try_recv() {
+            self.enter(done);
+        }
+        self.lots[lot].len() == self.members && self.lots[lot].iter().all(|traces| !traces.is_empty())
+    }
+
+    fn enter(&mut self, Done { member, lot, traces }: Done) {
+        self.lots[lot].resize(self.members, Vec::new());
+        self.lots[lot][member] = traces;
+    }
+}
+
+/// Runs the trials of one member with some of the rows, and records them.
+fn learn(member: &mut Subspace<Ambient, AnyRule>, rows: &[&[f64]], lot: Range<usize>, traces: &mut Vec<Trace>) {
+    traces.resize_with(lot.len(), Trace::default);
+    let mut upcoming: Vec<Instance<'_, [f64]>> = Vec::new();
+    for (i, trace) in lot.clone().zip(traces) {
+        if member.span().wants_block() {
+            upcoming.clear();
+            upcoming.extend(rows[i..].iter().take(WINDOW).map(|row| Instance::Point(*row)));
+            member.prefetch(Upcoming::of(&upcoming));
+        }
+        let outcome = member.trial_without_choice(rows[i], trace);
+        assert!(outcome.is_ok(), "rows that are within these limits are valid: {outcome:?}");
+    }
+    if lot.end == rows.len() {
+        member.prefetch(Upcoming::of(&[]));
+    }
+}

@@ -1,0 +1,149 @@
+//! Records of trials, from which a choice can be drawn after the learner has learned later rows.
+//!
+//! The state of a learner does not depend on its choices. A learner can therefore learn several rows first. Its choices are
+//! drawn afterwards from the probabilities and coordinates of each row, with the same bits as in a trial.
+
+use super::choice::Choice;
+use super::{Instance, Rule, Subspace, Working};
+use crate::error::Error;
+use crate::learner::Learner;
+use crate::random::Random;
+use crate::simplex::{Complement, Select};
+use crate::span::Span;
+
+/// Squared lengths of the parts of a point outside the explicit directions, in the unit of the instance.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outside {
+    /// Part in the columns of the span.
+    pub square: f64,
+    /// Part in the complement for which the span has no column.
+    pub unresolved: f64,
+    /// Part that is lost for every choice.
+    pub lost: f64,
+}
+
+impl Outside {
+    /// Returns the loss of a choice for a point with these coordinates in the explicit directions, and writes its
+    /// coordinates in the kept directions. `part` is the part of the point outside the explicit directions, in coordinates
+    /// of the columns.
+    pub fn realise(&self, choice: &mut Choice, coordinates: &[f64], part: &[f64], kept: &mut Vec<f64>) -> f64 {
+        kept.clear();
+        kept.extend(choice.kept.iter().map(|i| coordinates[*i]));
+        // Directions that became explicit after the choice belonged to the complement when the choice was made.
+        let (chosen_from, later) = coordinates.split_at(choice.explicit());
+        let mut loss = self.lost;
+        for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
+            loss += if *is_kept { 0.0 } else { a * a };
+        }
+        let is_empty = self.square == 0.0 && later.is_empty();
+        let part = if later.is_empty() { part } else { later };
+        if self.unresolved > 0.0 {
+            loss += choice.reach_beyond(if is_empty { &[] } else { part }, self.unresolved.sqrt(), kept);
+        } else if !is_empty {
+            loss += choice.reach(part, kept);
+        }
+        loss
+    }
+}
+
+/// Pads coordinates in the unit of the instance with zeros to length `kept`, and converts them to units of the input.
+pub(super) fn finish_coordinates(coordinates: &mut Vec<f64>, kept: usize, unit_square: f64) {
+    coordinates.resize(kept, 0.0);
+    if unit_square != 1.0 {
+        let unit = unit_square.sqrt();
+        coordinates.iter_mut().for_each(|c| *c *= unit);
+    }
+}
+
+/// Record of one trial with a point.
+#[derive(Debug, Clone)]
+pub(crate) struct Trace {
+    /// Expected loss.
+    pub expected: f64,
+    /// Squared norm of the point, after centering.
+    pub square: f64,
+    /// Number of explicit directions after the update.
+    pub rank: usize,
+    kept: usize,
+    select: Select,
+    log_weights: Vec<f64>,
+    complement: Complement,
+    coordinates: Vec<f64>,
+    part: Vec<f64>,
+    outside: Outside,
+    unit_square: f64,
+}
+
+impl Default for Trace {
+    fn default() -> Self {
+        Self {
+            expected: 0.0,
+            square: 0.0,
+            rank: 0,
+            kept: 0,
+            select: Select::default(),
+            log_weights: Vec::new(),
+            complement: Complement::infinite(),
+            coordinates: Vec::new(),
+            part: Vec::new(),
+            outside: Outside::default(),
+            unit_square: 1.0,
+        }
+    }
+}
+
+impl<S: Span, R: Rule> Subspace<S, R> {
+    /// Runs a trial without a choice, and records it. The learner must not be about to set its center.
+    pub(crate) fn trial_without_choice(&mut self, point: &S::Point, trace: &mut Trace) -> Result<(), Error> {
+        let instance = Instance::Point(point);
+        self.check(&instance)?;
+        self.scratch.0.choice.clear();
+        (trace.kept, trace.select) = (self.kept, self.options.select);
+        trace.log_weights.clear();
+        trace.log_weights.extend_from_slice(self.rule.log_weights());
+        trace.complement = *self.rule.complement();
+        trace.expected = self.incur(&instance).expected;
+        let Working { outside, observed, square, .. } = &self.scratch.0;
+        (trace.outside, trace.unit_square, trace.square) = (*outside, observed.unit_square, *square);
+        trace.coordinates.clear();
+        trace.coordinates.extend_from_slice(self.rule.coordinates());
+        trace.part.clear();
+        trace.part.extend_from_slice(self.rule.outside());
+        self.update(&instance);
+        trace.rank = self.rank();
+        Ok(())
+    }
+
+    /// Makes a choice that was drawn from a record of this learner the most recent one.
+    pub(crate) fn show(&mut self, drawn: &Drawn) {
+        self.scratch.0.kept_coordinates.clone_from(&drawn.coordinates);
+        self.scratch.0.square = drawn.square;
+    }
+}
+
+/// Choice drawn from a record.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Drawn {
+    choice: Choice,
+    coordinates: Vec<f64>,
+    square: f64,
+}
+
+impl Drawn {
+    /// Returns the coordinates of the point in the kept directions.
+    pub fn coordinates(&self) -> &[f64] {
+        &self.coordinates
+    }
+}
+
+impl Trace {
+    /// Draws the choice of the trial. Returns its loss.
+    pub fn draw(&self, random: &mut Random, drawn: &mut Drawn) -> f64 {
+        let Drawn { choice, coordinates, square } = drawn;
+        choice.draw(self.select, &self.log_weights, &self.complement, random);
+        let realised = self.outside.realise(choice, &self.coordinates, &self.part, coordinates);
+        finish_coordinates(coordinates, self.kept, self.unit_square);
+        *square = self.square;
+        realised * self.unit_square
+    }
+}
