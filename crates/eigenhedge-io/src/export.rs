@@ -6,6 +6,7 @@
 //! | CSV | one line per column: `column,mean,scale,z0,z1,…`, where the last cells are its entries in the components |
 //! | NPZ | the arrays `components` (k × n), `mean`, `scale`, and `columns` if there are names |
 
+use crate::answers::quoted_cell;
 use crate::error::{Error, Fault};
 use crate::staging::write_whole;
 use eigenhedge::LinearMap;
@@ -29,10 +30,7 @@ pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
 
 /// Returns a CSV cell, in quotes if necessary.
 pub fn csv_cell(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) || text.trim() != text || text.is_empty() {
-        return format!("\"{}\"", text.replace('"', "\"\"")).into();
-    }
-    text.into()
+    if text.is_empty() { "\"\"".into() } else { quoted_cell(text, ',') }
 }
 
 fn csv(map: &LinearMap) -> String {

@@ -22,6 +22,7 @@ mod verdict;
 pub use behind::Output;
 pub use cells::{Answer, Cell, CellKind};
 pub use form::Form;
+pub(crate) use form::quoted_cell;
 pub use verdict::{CAUSES, cause_columns, verdict_cells, verdict_columns};
 
 use crate::error::{Error, Fault};

@@ -10,7 +10,7 @@
 //! norms of the rows themselves. A row that nearly equals the mean is therefore left to the large sketch.
 
 use crate::error::Error;
-use crate::linalg::{Cells, Combinations, Eigen, Matrix};
+use crate::linalg::{CANCELLED, Cells, Combinations, Eigen, Matrix};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, count, energy, ensure, entries, length};
@@ -44,9 +44,6 @@ struct Working {
     eigen: Eigen,
     rotation: Matrix,
 }
-
-/// Minimum squared norm of a centered row, relative to the row and the mean.
-const CANCELLED: f64 = 1e-2;
 
 impl PendingRows {
     /// Returns the number of rows.

@@ -28,7 +28,7 @@ use super::mean::{Mean, check_mean, weigh};
 use super::pending_rows::{PendingRows, shrinking_rotation};
 use crate::error::{Error, at_least_one};
 use crate::linalg::checks::{energies, shape};
-use crate::linalg::{Cells, Eigen, Matrix, add_lower_product, multiply, symmetric_eigenvalues};
+use crate::linalg::{Cells, Eigen, Matrix, STREAK, add_lower_product, multiply, symmetric_eigenvalues};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
@@ -76,8 +76,6 @@ pub(super) struct Working {
     pub(super) shift: Option<Cells>,
 }
 
-/// Number of consecutive sparse rows after which sparse rows are collected.
-pub(super) const STREAK: usize = 4;
 /// Number of rows of the buffer that are rotated at once.
 const BLOCK: usize = 512;
 

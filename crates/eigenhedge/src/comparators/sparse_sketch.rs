@@ -3,8 +3,8 @@
 use super::best::Best;
 use super::mean::Mean;
 use super::pending_rows::{PendingRows, shrinking_rotation};
-use super::sketch::{STREAK, Sketch, Working, add_squares, bracket_of, fill_gram};
-use crate::linalg::{Cells, Matrix};
+use super::sketch::{Sketch, Working, add_squares, bracket_of, fill_gram};
+use crate::linalg::{Cells, Matrix, STREAK};
 use crate::num::dot;
 use std::borrow::Cow;
 

@@ -13,4 +13,4 @@ pub(crate) use eigen::{
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
 pub(crate) use polar::Polar;
-pub(crate) use sparse::{Cells, Combinations, add_multiple, filled_cells};
+pub(crate) use sparse::{CANCELLED, Cells, Combinations, STREAK, add_multiple, filled_cells};

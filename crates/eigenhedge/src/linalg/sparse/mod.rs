@@ -7,3 +7,8 @@ mod rows;
 pub(crate) use cells::{Cells, filled_cells};
 pub(crate) use combinations::{Combinations, add_multiple};
 use rows::SparseRows;
+
+/// Number of consecutive sparse rows before they are treated as such.
+pub(crate) const STREAK: usize = 4;
+/// Minimum squared norm of a centered sparse row, relative to the row and the center. Below it, rounding would show.
+pub(crate) const CANCELLED: f64 = 1e-2;

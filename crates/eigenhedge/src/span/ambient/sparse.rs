@@ -8,7 +8,7 @@
 //! Update: the products of a row with V give its coordinates and the norm of its residual, and the row itself becomes the next
 //! stored vector. Every √n rows the columns are written out as dense vectors.
 //!
-//! The span changes to this representation after [`STREAK`] consecutive sparse rows, and back after [`DENSE_STREAK`]
+//! The span changes to this representation after [`STREAK`](crate::linalg::STREAK) consecutive sparse rows, and back after [`DENSE_STREAK`]
 //! consecutive rows that are not sparse. In between, a row that is not sparse is stored as a dense vector.
 //!
 //! Cost: O(f u + v w) per row with f filled cells, u dense and v stored vectors, w columns; O(n u²) every √n rows.
@@ -68,8 +68,6 @@ pub(super) struct SparseWorking {
     pub(super) working: Vec<f64>,
 }
 
-/// Number of consecutive sparse rows before they are treated as such.
-pub(super) const STREAK: usize = 4;
 /// Number of consecutive rows that are not sparse before all rows are treated as dense again.
 pub(super) const DENSE_STREAK: usize = 16;
 /// Number of dense vectors stored since the columns were written out after which they are written out again.
@@ -83,8 +81,6 @@ pub(super) const SPARSITY: usize = 32;
 pub(super) const LARGEST_COEFFICIENTS: f64 = 16.0;
 /// A squared residual below this share of the squared norm of its coefficients is treated as rounding error.
 pub(super) const NOTHING: f64 = 1e-14;
-/// Minimum squared norm of a centered row, relative to the row and the origin.
-pub(super) const CANCELLED: f64 = 1e-2;
 
 #[cfg(test)]
 thread_local! {

@@ -1,8 +1,8 @@
 //! The representation by sparse rows: when it starts and ends, and when columns are written out.
 
-use super::sparse::{DENSE_STREAK, SPARSITY, STREAK, SparseWorking};
+use super::sparse::{DENSE_STREAK, SPARSITY, SparseWorking};
 use super::{Ambient, Origin, Working};
-use crate::linalg::{Cells, Matrix, add_multiple, filled_cells};
+use crate::linalg::{Cells, Matrix, STREAK, add_multiple, filled_cells};
 use crate::num::dot;
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
 //! Trials of sparse rows: loading, projecting and storing a point of a span of sparse rows.
 
-use super::sparse::{CANCELLED, LARGEST_COEFFICIENTS, NOTHING, Sparse, SparseWorking};
+use super::sparse::{LARGEST_COEFFICIENTS, NOTHING, Sparse, SparseWorking};
 use super::{Ambient, HALVED, ORTHOGONAL, Origin, Place, REPEAT, ROUNDING, Working};
-use crate::linalg::{Matrix, add_multiple};
+use crate::linalg::{CANCELLED, Matrix, add_multiple};
 use crate::num::dot;
 
 impl Ambient {

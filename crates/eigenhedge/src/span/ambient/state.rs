@@ -1,9 +1,9 @@
 //! Checks of a deserialized span of plain vectors.
 
-use super::sparse::{STREAK, Sparse};
+use super::sparse::Sparse;
 use super::{Ambient, Deferred};
 use crate::error::Error;
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, STREAK};
 use crate::linalg::checks::{DRIFT, energies, matrix_entries, orthonormal, shape};
 use crate::num::dot;
 use crate::span::Span;

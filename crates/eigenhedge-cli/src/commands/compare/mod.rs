@@ -1,11 +1,14 @@
 //! `compare`: several learners and the batch baselines on one stream.
 
+mod contestants;
+
 use crate::args::{CenterArg, CompareArgs, SummaryForm};
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
 use crate::table::{self, Usage};
 use anyhow::{Context, Result, anyhow};
+use contestants::{Contestant, Lot, Read, learn_lot};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Kind, Missing, Model};
@@ -15,16 +18,7 @@ use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
 use serde_json::{Value, json};
 use std::fmt::Write;
-use std::time::{Duration, Instant};
-
-/// Learner in the comparison, with its loss curve and time.
-struct Contestant {
-    name: String,
-    run: Model,
-    total: f64,
-    curve: Downsampler,
-    spent: Duration,
-}
+use std::time::Duration;
 
 /// PCA that is fitted to the first rows and then frozen, with its loss curve.
 struct Frozen {
@@ -76,37 +70,35 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let mut charged = Charged { from: 0, rows: 0, hindsight: begin().map_err(fits)? };
     let wanted = args.warm_up.max(args.k + 1);
     let mut frozen = Frozen { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() };
-    let mut number = 0;
-    while let Some(row) = stream.next_row()? {
-        let row = row.to_vec();
-        // The first row sets the center of centered learners, so its loss is not counted.
-        let fixes_center = centered && number == 0;
-        for contestant in &mut contestants {
-            let start = Instant::now();
-            let outcome = contestant.run.step(&row);
-            contestant.spent += start.elapsed();
-            let loss = outcome.map_err(|error| anyhow!("{}: {error}", stream.place()))?;
-            if !fixes_center {
-                contestant.total += loss.expected;
-                contestant.curve.push(number, &[contestant.total]);
+    let (mut lot, mut number) = (Lot::default(), 0);
+    loop {
+        // The losses of all learners start again after the last row of the fit, so a lot ends there.
+        let to_fit = (wanted as u64).checked_sub(number).filter(|rows| *rows > 0);
+        let read = lot.read(&mut stream, to_fit.map_or(usize::MAX, |rows| rows as usize));
+        learn_lot(&mut contestants, &lot.rows, number, centered)
+            .map_err(|(i, error)| anyhow!("{}: {error}", lot.places[i]))?;
+        for row in &lot.rows {
+            // The first row sets the center of centered learners, so its loss is not counted.
+            if centered && number == 0 {
+                charged.hindsight.begin_at(row);
+                charged.from = 1;
+            } else {
+                charged.hindsight.add(row);
+                charged.rows += 1;
+            }
+            number += 1;
+            if frozen.take(row, args.k, centered, number)? {
+                charged = Charged { from: number, rows: 0, hindsight: begin()? };
+                for contestant in &mut contestants {
+                    (contestant.total, contestant.curve) = (0.0, curve());
+                }
+            }
+            if frozen.rows.len().is_power_of_two() {
+                stream.stream().allow("the rows of the warm-up", 32 * (frozen.rows.len() * length) as u128)?;
             }
         }
-        if fixes_center {
-            charged.hindsight.begin_at(&row);
-            charged.from = 1;
-        } else {
-            charged.hindsight.add(&row);
-            charged.rows += 1;
-        }
-        number += 1;
-        if frozen.take(&row, args.k, centered, number)? {
-            charged = Charged { from: number, rows: 0, hindsight: begin()? };
-            for contestant in &mut contestants {
-                (contestant.total, contestant.curve) = (0.0, curve());
-            }
-        }
-        if frozen.rows.len().is_power_of_two() {
-            stream.stream().allow("the rows of the warm-up", 32 * (frozen.rows.len() * length) as u128)?;
+        if read? == Read::Ended {
+            break;
         }
     }
     let best = charged.hindsight.best(args.k).context("no best loss")?;

@@ -1,0 +1,101 @@
+//! Learners of a comparison, which learn lots of rows on all processors.
+
+use crate::scaled::ScaledStream;
+use anyhow::Result;
+use eigenhedge::Model;
+use eigenhedge_report::Downsampler;
+use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Learner in the comparison, with its loss curve and time.
+pub struct Contestant {
+    pub name: String,
+    pub run: Model,
+    pub total: f64,
+    pub curve: Downsampler,
+    pub spent: Duration,
+}
+
+/// Rows that all learners learn before the next rows are read.
+#[derive(Default)]
+pub struct Lot {
+    pub rows: Vec<Vec<f64>>,
+    /// Place of each row in its file.
+    pub places: Vec<String>,
+}
+
+/// Outcome of reading a lot.
+#[derive(PartialEq)]
+pub enum Read {
+    Full,
+    Ended,
+}
+
+/// Maximum number of rows in a lot.
+const LOT_ROWS: usize = 256;
+/// Maximum number of values in a lot.
+const LOT_NUMBERS: usize = 1 << 16;
+
+impl Lot {
+    /// Reads at most `most` rows. On an error, the lot has the rows before it.
+    pub fn read(&mut self, stream: &mut ScaledStream, most: usize) -> Result<Read> {
+        self.rows.clear();
+        self.places.clear();
+        let fit = (LOT_NUMBERS / stream.columns().len().max(1)).clamp(1, LOT_ROWS);
+        while self.rows.len() < most.min(fit) {
+            let Some(row) = stream.next_row()? else { return Ok(Read::Ended) };
+            self.rows.push(row.to_vec());
+            self.places.push(stream.place());
+        }
+        Ok(Read::Full)
+    }
+}
+
+/// Lets each learner learn all rows, on all processors. `first` is the number of the first row. Returns the first row that a
+/// learner rejects, with its error.
+pub fn learn_lot(
+    contestants: &mut [Contestant],
+    rows: &[Vec<f64>],
+    first: u64,
+    centered: bool,
+) -> Result<(), (usize, eigenhedge::Error)> {
+    let rows: Vec<&[f64]> = rows.iter().map(|row| &row[..]).collect();
+    let count = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(contestants.len());
+    let waiting = Mutex::new(contestants.iter_mut().enumerate());
+    let work = || {
+        let mut refused = Vec::new();
+        let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+        while let Some((position, contestant)) = next() {
+            if let Err((i, error)) = contestant.learn(&rows, first, centered) {
+                refused.push((i, position, error));
+            }
+        }
+        refused
+    };
+    let refused = thread::scope(|scope| {
+        let others: Vec<_> = (1..count).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let others = others.into_iter().flat_map(|other| other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        own.into_iter().chain(others).min_by_key(|(i, position, _)| (*i, *position))
+    });
+    refused.map_or(Ok(()), |(i, _, error)| Err((i, error)))
+}
+
+impl Contestant {
+    fn learn(&mut self, rows: &[&[f64]], first: u64, centered: bool) -> Result<(), (usize, eigenhedge::Error)> {
+        let (start, mut number) = (Instant::now(), first);
+        let Self { run, total, curve, spent, .. } = self;
+        let outcome = run.step_each(rows, |_, loss| {
+            if !(centered && number == 0) {
+                *total += loss.expected;
+                curve.push(number, &[*total]);
+            }
+            number += 1;
+        });
+        *spent += start.elapsed();
+        outcome
+    }
+}
