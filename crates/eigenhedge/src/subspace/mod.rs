@@ -15,6 +15,7 @@ mod frame;
 mod instance;
 mod load;
 mod merge;
+mod outside;
 mod pair;
 mod past_average;
 mod perturbed;
@@ -52,8 +53,8 @@ use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use aligned::Aligned;
 use choice::Choice;
+use outside::{Outside, finish_coordinates};
 use serde::{Deserialize, Serialize};
-use trace::{Outside, finish_coordinates};
 
 /// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

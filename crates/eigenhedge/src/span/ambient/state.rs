@@ -3,8 +3,8 @@
 use super::sparse::Sparse;
 use super::{Ambient, Deferred};
 use crate::error::Error;
-use crate::linalg::{Matrix, STREAK};
 use crate::linalg::checks::{DRIFT, energies, matrix_entries, orthonormal, shape};
+use crate::linalg::{Matrix, STREAK};
 use crate::num::dot;
 use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, entries, length, within};
