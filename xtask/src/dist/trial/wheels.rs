@@ -13,6 +13,8 @@ const PYTHONS: [(&str, &str); 5] =
 /// Packages that the tests use, in the newest versions that work with the NumPy. Only wheels are installed, so nothing
 /// is compiled. The scikit-learn for Python 3.10 cannot read the column names of Polars 2.
 const PACKAGES: &str = "pytest scikit-learn scipy river typing_extensions pandas polars<2 pyarrow matplotlib joblib";
+/// Version of pyarrow for NumPy 1. Later versions install beside NumPy 1, but cannot be imported.
+const OLD_PYARROW: &str = "pyarrow<20";
 /// Tests of the repository rather than of the package. They need mypy, the figures of the book or pinned versions.
 const LEFT_OUT: &str = "test_types.py test_notebooks.py test_upstream.py";
 
@@ -40,6 +42,7 @@ fn try_environment(toolchain: &Toolchain, base: &Path, numpy: &str, wheel: &Path
     let python = environment.join("bin/python");
     let mut install = toolchain.command("uv");
     install.args(["pip", "install", "--quiet", "--only-binary", ":all:", "--python"]).arg(&python);
+    install.args(numpy.starts_with("numpy==1.").then_some(OLD_PYARROW));
     run(install.arg(wheel).arg(numpy).args(PACKAGES.split(' ')))?;
     let tests = toolchain.root.join("python/tests");
     let mut pytest = python::interpreter(&environment);
