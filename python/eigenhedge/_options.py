@@ -3,7 +3,7 @@
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, TypeVar, cast
 
 from . import _core
@@ -54,7 +54,7 @@ def takes_options(function: Function) -> Function:
     """Add the options to the signature of a function with ``**options``, and to its docstring at {options}."""
     setattr(function, "__signature__", _signature(function, ()))  # noqa: B010 (no type checker knows it)
     if function.__doc__:
-        function.__doc__ = function.__doc__.replace("    {options}\n", "".join(map(_paragraph, TABLE.values())))
+        function.__doc__ = _with_options(function.__doc__, TABLE.values())
     return function
 
 
@@ -95,7 +95,7 @@ def documented(without: Collection[str] = ()) -> Callable[[Class], Class]:
 
     def decorate(described: Class) -> Class:
         entries = [entry for name, entry in TABLE.items() if name not in without]
-        described.__doc__ = (described.__doc__ or "").replace("    {options}\n", "".join(map(_paragraph, entries)))
+        described.__doc__ = _with_options(described.__doc__ or "", entries)
         return described
 
     return decorate
@@ -110,6 +110,12 @@ def _signature(function: Callable[..., Any], without: Collection[str]) -> inspec
     )
 
 
+def _with_options(text: str, entries: Iterable[dict[str, Any]]) -> str:
+    """Return a docstring without its common indentation, with the options at {options}."""
+    # Python removes the indentation itself from version 3.13 on.
+    return inspect.cleandoc(text).replace("{options}\n", "".join(map(_paragraph, entries)))
+
+
 def _paragraph(entry: dict[str, Any]) -> str:
     kind = {"number": "float", "count": "int", "flag": "bool", "choice": "str", "numbers": "array-like"}[entry["type"]]
     if entry["word"]:
@@ -118,9 +124,9 @@ def _paragraph(entry: dict[str, Any]) -> str:
         kind = "{" + ", ".join(f'"{name}"' for name in entry["choices"]) + "}"
     default = f"; None is {entry['default']}" if entry["default"] else ""
     rule = f" Must be {entry['rule']}." if entry["rule"] else ""
-    indent = " " * 8
+    indent = " " * 4
     text = textwrap.fill(f"{entry['help']}{default}.{rule}", 130, initial_indent=indent, subsequent_indent=indent)
-    return f"    {entry['name']} : {kind}, default=None\n{text}\n"
+    return f"{entry['name']} : {kind}, default=None\n{text}\n"
 
 
 # The class of the native module lists the options too, for completion in editors and notebooks.

@@ -135,9 +135,10 @@ def test_long_rows_of_one_table_are_learned_as_one_after_another(rng, options):
     assert together.rows == 100
 
 
-def test_no_bit_depends_on_the_number_of_threads(rng):
-    X = rng.normal(size=(20, 70_000))
-    alone, shared = Model(70_000, 2, hindsight=False), Model(70_000, 2, hindsight=False)
+@pytest.mark.parametrize(("rows", "columns", "hindsight"), [(20, 70_000, False), (300, 12, True)])
+def test_no_bit_depends_on_the_number_of_threads(rng, rows, columns, hindsight):
+    X = rng.normal(size=(rows, columns))
+    alone, shared = Model(columns, 2, hindsight=hindsight), Model(columns, 2, hindsight=hindsight)
     alone.learn(X)
     eigenhedge.set_threads(3)
     try:

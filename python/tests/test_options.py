@@ -72,7 +72,7 @@ def test_signatures_name_every_option(taker):
 def test_documentation_and_types_name_every_option():
     words = " ".join(eigenhedge.run.__doc__.split())
     for name, entry in TABLE.items():
-        assert f"\n    {name} : " in eigenhedge.run.__doc__, name
+        assert f"\n{name} : " in eigenhedge.run.__doc__, name
         assert " ".join(entry["help"].split()) in words, name
     assert set(typing.get_type_hints(Options)) == set(TABLE)
 
@@ -106,5 +106,6 @@ def test_a_start_center_is_a_number_a_list_or_an_array():
 
 def test_every_option_of_an_estimator_is_described():
     for model in [OnlinePCA, OnlineKernelPCA]:
+        assert "{options}" not in model.__doc__
         described = [line.split(" : ")[0].strip() for line in model.__doc__.splitlines() if " : " in line]
         assert set(inspect.signature(model).parameters) <= set(described)

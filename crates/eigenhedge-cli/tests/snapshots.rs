@@ -143,6 +143,24 @@ fn wrong_places_are_refused_before_the_work() {
 }
 
 #[test]
+fn the_number_of_threads_changes_no_digit_of_the_summary() {
+    let place = Place::new();
+    place.run("make drift --dim 12 -k 3 --rows 700 --seed 4 --out data.csv");
+    let summary = |arguments: &str| {
+        let outcome = place.run(&format!("run data.csv -k 3 --summary json {arguments}"));
+        assert_eq!(outcome.status, 0, "{}", outcome.err);
+        let mut summary: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
+        summary.as_object_mut().unwrap().retain(|name, _| !name.contains("seconds"));
+        summary
+    };
+    let alone = summary("--threads 1");
+    assert_eq!(alone["rows"], 700);
+    for arguments in ["--threads 2", "--threads 3", "--threads 2 --out answers.csv"] {
+        assert_eq!(summary(arguments), alone, "{arguments}");
+    }
+}
+
+#[test]
 fn a_model_of_another_program_can_be_used_but_not_resumed() {
     let place = place();
     let mut run = Model::new(Spec::bare(Kind::Tracking, 2), 6, 0).unwrap();

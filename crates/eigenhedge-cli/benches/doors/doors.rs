@@ -8,6 +8,7 @@ use eigenhedge_io::{Format, Layout, Source, Stream};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// A path by which rows reach a learner.
 pub struct Door {
@@ -158,8 +159,28 @@ impl Case {
     }
 
     fn run(&self, table: &str, arguments: &[&str]) -> f64 {
+        seconds(&mut self.run_command(table, "1", arguments))
+    }
+
+    /// Seconds of wall time of the program with this number of threads.
+    pub fn wall_of_program(&self, table: &str, threads: &str) -> f64 {
+        let mut command = self.run_command(table, threads, &[]);
+        let start = Instant::now();
+        seconds(&mut command);
+        start.elapsed().as_secs_f64()
+    }
+
+    /// Seconds of wall time of the reader alone.
+    pub fn wall_of_reader(&self, table: &str) -> f64 {
+        let start = Instant::now();
+        self.read(table);
+        start.elapsed().as_secs_f64()
+    }
+
+    fn run_command(&self, table: &str, threads: &str, arguments: &[&str]) -> Command {
         let kept = self.kept.to_string();
-        let mut command = self.command(&["run", "--quiet", "--threads", "1", "--learner", self.learner(), "-k", &kept]);
+        let mut command =
+            self.command(&["run", "--quiet", "--threads", threads, "--learner", self.learner(), "-k", &kept]);
         command.args(arguments);
         match table {
             "" => {
@@ -168,7 +189,7 @@ impl Case {
             }
             extension => command.arg(self.file(extension)),
         };
-        seconds(&mut command)
+        command
     }
 
     fn monitor(&self) -> f64 {

@@ -35,3 +35,24 @@ pub fn of(case: &Case, times: &[f64]) -> Vec<Verdict> {
         most("--report over no page".to_owned(), time("npy --report") / time("npy"), 1.1),
     ]
 }
+
+/// Measures the program with two threads, as the shortest wall time of several laps, because other programs only make laps
+/// longer.
+pub fn with_two_threads(case: &Case, laps: usize) -> Vec<Verdict> {
+    let shortest = |time: &dyn Fn() -> f64| (0..laps).map(|_| time()).fold(f64::INFINITY, f64::min);
+    let program = |table, threads| shortest(&|| case.wall_of_program(table, threads));
+    let alone = program("npy", "1");
+    if case.learner() == "auto" {
+        let (speed_up, least) = (alone / program("npy", "2"), 1.7);
+        let sentence = format!("two threads are faster than one by {speed_up:.2}, at least {least}");
+        let is_measured = [64, 1024].contains(&case.length());
+        return is_measured.then(|| Verdict { is_met: speed_up >= least, sentence }).into_iter().collect();
+    }
+    let (reading, both, most) = (shortest(&|| case.wall_of_reader("csv")), program("csv", "2"), 1.15);
+    let ratio = both / alone.max(reading);
+    let sentence = format!(
+        "run FILE.csv with two threads over the longer of reading ({reading:.2} s) and learning ({alone:.2} s): {ratio:.2}, \
+         at most {most}"
+    );
+    vec![Verdict { is_met: ratio <= most, sentence }]
+}

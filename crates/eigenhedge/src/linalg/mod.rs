@@ -4,13 +4,13 @@ pub(crate) mod checks;
 mod eigen;
 mod matrix;
 mod polar;
+mod small_product;
 mod sparse;
 
 pub use eigen::{Eigen, symmetric_eigen};
-pub(crate) use eigen::{
-    Factor, FactorScratch, largest_pairs, largest_sum, multiply_small, orthonormal_to, symmetric_eigenvalues, top,
-};
+pub(crate) use eigen::{Factor, FactorScratch, largest_pairs, largest_sum, orthonormal_to, symmetric_eigenvalues, top};
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
 pub(crate) use polar::Polar;
+pub(crate) use small_product::multiply_small;
 pub(crate) use sparse::{CANCELLED, Cells, Combinations, STREAK, add_multiple, filled_cells};

@@ -140,12 +140,18 @@ impl Polar {
 /// Turns the Gram matrix `AᵀA` into `1 + E/2` for the defect `E = 1 - AᵀA`, and returns the Frobenius norm of E.
 fn half_defect(gram: &mut Matrix) -> f64 {
     let mut square = 0.0;
+    let mut halve = |entry: &mut f64| {
+        square += *entry * *entry;
+        *entry *= -0.5;
+    };
     for j in 0..gram.columns() {
-        for (i, entry) in gram.column_mut(j).iter_mut().enumerate() {
-            let own = if i == j { 1.0 } else { 0.0 };
-            let defect = own - *entry;
-            square += defect * defect;
-            *entry = own + 0.5 * defect;
+        let (above, rest) = gram.column_mut(j).split_at_mut(j);
+        above.iter_mut().for_each(&mut halve);
+        if let [diagonal, below @ ..] = rest {
+            *diagonal -= 1.0;
+            halve(diagonal);
+            *diagonal += 1.0;
+            below.iter_mut().for_each(&mut halve);
         }
     }
     square.sqrt()

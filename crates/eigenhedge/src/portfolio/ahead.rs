@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 /// Number of rows that a member learns at a time.
 const LOT: usize = 32;
@@ -91,7 +92,7 @@ impl Portfolio<Ambient> {
             && rows.iter().all(is_plain)
     }
 
-    /// Runs a trial for each row, in order, on several threads, one of which first runs `beside`. `each` is called with the
+    /// Runs a trial for each row, in order, on several threads, one of which also runs `beside`. `each` is called with the
     /// results of each row. [`Self::runs_ahead`] must be true for these rows.
     pub(crate) fn run_ahead(
         &mut self,
@@ -106,15 +107,22 @@ impl Portfolio<Ambient> {
         let work = Work { rows, pieces: Mutex::new(pieces), spare: Mutex::new(spare) };
         let (sender, receiver) = channel();
         let mut drawn = std::mem::take(&mut self.scratch.0.drawn);
-        std::thread::scope(|scope| {
-            let (work, mut beside) = (&work, Some(beside));
+        let beside = Mutex::new(Some(beside));
+        let run_beside = || {
+            let taken = beside.lock().unwrap_or_else(PoisonError::into_inner).take();
+            taken.into_iter().for_each(|beside| beside());
+        };
+        thread::scope(|scope| {
+            let (work, run_beside) = (&work, &run_beside);
             for _ in 1..threads() {
-                let (sender, beside) = (sender.clone(), beside.take());
-                scope.spawn(move || {
-                    beside.into_iter().for_each(|beside| beside());
+                let sender = sender.clone();
+                let help = move || {
+                    run_beside();
                     // The receiver is gone only if the calling thread has panicked.
                     while work.help().is_some_and(|done| sender.send(done).is_ok()) {}
-                });
+                };
+                // If the system has no thread left, there is one helper less.
+                drop(thread::Builder::new().spawn_scoped(scope, help));
             }
             drop(sender);
             let mut lots =
@@ -131,6 +139,7 @@ impl Portfolio<Ambient> {
                 }
                 work.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(traces);
             }
+            run_beside();
         });
         self.scratch.0.spare_traces = work.spare.into_inner().unwrap_or_else(PoisonError::into_inner);
         members[self.scratch.0.chosen].show(&drawn);

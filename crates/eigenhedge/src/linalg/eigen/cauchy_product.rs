@@ -5,22 +5,11 @@
 //!
 //! Terms are added in the order of the columns of the left matrix, for any number of lanes.
 
-use crate::linalg::{Matrix, multiply};
+use crate::linalg::Matrix;
 use pulp::{Simd, WithSimd};
 
 /// Maximum number of columns of the left matrix.
 pub(super) const MOST: usize = 128;
-/// Identity permutation, used when no columns are selected or moved.
-const IN_ORDER: [usize; MOST] = {
-    let mut numbers = [0; MOST];
-    let mut i = 0;
-    while i < MOST {
-        numbers[i] = i;
-        i += 1;
-    }
-    numbers
-};
-
 /// Task that computes `out[:, to[i]] = Σ_p q[:, active[p]] · cauchy[p, i]` for at most [`MOST`] active columns.
 pub(super) struct CauchyProduct<'a> {
     pub q: &'a Matrix,
@@ -28,16 +17,6 @@ pub(super) struct CauchyProduct<'a> {
     pub cauchy: &'a Matrix,
     pub to: &'a [usize],
     pub out: &'a mut Matrix,
-}
-
-/// Computes `out = a b` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
-pub(crate) fn multiply_small(out: &mut Matrix, a: &Matrix, b: &Matrix) {
-    if a.columns().max(b.columns()) > MOST {
-        return multiply(out, a.view(), b.view());
-    }
-    out.resize(a.rows(), b.columns());
-    let (active, to) = (&IN_ORDER[..a.columns()], &IN_ORDER[..b.columns()]);
-    pulp::Arch::new().dispatch(CauchyProduct { q: a, active, cauchy: b, to, out });
 }
 
 impl WithSimd for CauchyProduct<'_> {
@@ -114,46 +93,6 @@ fn block<S: Simd, const R: usize, const C: usize>(
         let out = &mut S::as_mut_simd_f64s(out.whole_column_mut(to[c])).0[row..row + R];
         for r in 0..R {
             out[r] = sums[r][c];
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Random;
-
-    #[test]
-    fn a_small_product_equals_sums_over_entries() {
-        let mut random = Random::seeded(6);
-        let mut matrix = |rows: usize, columns: usize| {
-            let mut matrix = Matrix::zeros(rows, columns);
-            (0..columns).for_each(|j| matrix.column_mut(j).iter_mut().for_each(|x| *x = random.normal()));
-            matrix
-        };
-        let mut out = Matrix::default();
-        for (rows, inner, columns) in [
-            (1, 1, 1),
-            (3, 0, 2),
-            (7, 5, 4),
-            (10, 10, 10),
-            (25, 24, 9),
-            (33, 31, 30),
-            (70, 54, 54),
-            (40, 128, 3),
-            (5, 129, 6),
-        ] {
-            let (a, b) = (matrix(rows, inner), matrix(inner, columns));
-            multiply_small(&mut out, &a, &b);
-            assert_eq!((out.rows(), out.columns()), (rows, columns));
-            for j in 0..columns {
-                for i in 0..rows {
-                    let terms = (0..inner).map(|p| a.column(p)[i] * b.column(j)[p]);
-                    let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term: f64| (sum + term, size + term.abs()));
-                    let error = (out.column(j)[i] - sum).abs();
-                    assert!(error <= inner as f64 * f64::EPSILON * size, "{rows} {inner} {columns}: {error}");
-                }
-            }
         }
     }
 }

@@ -10,7 +10,6 @@ mod secular;
 mod secular_batch;
 mod secular_simd;
 
-pub(crate) use cauchy_product::multiply_small;
 pub(crate) use dense::symmetric_eigenvalues;
 pub use dense::{Eigen, symmetric_eigen};
 pub(crate) use factor::{Factor, FactorScratch};

@@ -108,11 +108,27 @@ impl Matrix {
     /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);
+        let stride = self.stride.max(1);
         let own = &mut self.data[self.start..];
-        for j in 0..other.columns {
-            let places = own[j..].iter_mut().step_by(self.stride);
+        let mut j = 0;
+        // Four columns at a time: one check of the bounds for four entries.
+        while j + 4 <= other.columns {
+            let (a, b, c, d) = (other.column(j), other.column(j + 1), other.column(j + 2), other.column(j + 3));
+            let entries = a.iter().zip(b).zip(c.iter().zip(d));
+            for (place, ((a, b), (c, d))) in own.chunks_mut(stride).zip(entries) {
+                place[j..j + 4].copy_from_slice(&[*a, *b, *c, *d]);
+            }
+            j += 4;
+        }
+        for j in j..other.columns {
+            let places = own[j..].iter_mut().step_by(stride);
             places.zip(other.column(j)).for_each(|(place, entry)| *place = *entry);
         }
+    }
+
+    /// Returns the storage of the columns, and the distance between two columns.
+    pub(crate) fn storage(&self) -> (&[f64], usize) {
+        (&self.data[self.start..], self.stride)
     }
 
     /// Appends a column, which must have as many entries as the matrix has rows.

@@ -1,0 +1,138 @@
+//! Product of two small matrices.
+//!
+//! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend most
+//! of its time on packing and on kernel selection. Columns are read as whole SIMD vectors, including their padding.
+//!
+//! Terms are added in the order of the columns of the left matrix, for any number of lanes.
+
+use super::{Matrix, multiply};
+use pulp::{Arch, Simd, WithSimd};
+
+/// Maximum number of columns of a small matrix.
+const MOST: usize = 128;
+
+/// Computes `out = a b` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
+pub(crate) fn multiply_small(out: &mut Matrix, a: &Matrix, b: &Matrix) {
+    assert_eq!(a.columns(), b.rows(), "shapes agree");
+    if a.columns().max(b.columns()) > MOST {
+        return multiply(out, a.view(), b.view());
+    }
+    out.resize(a.rows(), b.columns());
+    Arch::new().dispatch(SmallProduct { a, b, out });
+}
+
+/// Task that computes `out = a b`.
+struct SmallProduct<'a> {
+    a: &'a Matrix,
+    b: &'a Matrix,
+    out: &'a mut Matrix,
+}
+
+impl WithSimd for SmallProduct<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let vectors = self.a.rows().div_ceil(S::F64_LANES);
+        // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise
+        // 16.
+        let most = if S::F64_LANES == 8 { 4 } else { 3 };
+        let (mut row, mut left) = (0, vectors.div_ceil(most));
+        while left > 0 {
+            // Blocks have nearly equal heights, because a low block does little work per factor that it reads.
+            let taken = (vectors - row).div_ceil(left);
+            match taken {
+                4 => rows::<S, 4>(simd, &mut self, row),
+                3 => rows::<S, 3>(simd, &mut self, row),
+                2 => rows::<S, 2>(simd, &mut self, row),
+                _ => rows::<S, 1>(simd, &mut self, row),
+            }
+            row += taken;
+            left -= 1;
+        }
+    }
+}
+
+/// Computes `R` SIMD vectors of rows, in all columns of the product.
+#[inline(always)]
+fn rows<S: Simd, const R: usize>(simd: S, product: &mut SmallProduct<'_>, row: usize) {
+    let columns = product.b.columns();
+    let mut j = 0;
+    while j + 4 <= columns {
+        block::<S, R, 4>(simd, product, row, j);
+        j += 4;
+    }
+    if j + 2 <= columns {
+        block::<S, R, 2>(simd, product, row, j);
+        j += 2;
+    }
+    if j < columns {
+        block::<S, R, 1>(simd, product, row, j);
+    }
+}
+
+/// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
+#[inline(always)]
+fn block<S: Simd, const R: usize, const C: usize>(simd: S, product: &mut SmallProduct<'_>, row: usize, first: usize) {
+    let SmallProduct { a, b, out } = product;
+    let (storage, stride) = a.storage();
+    let (vectors, distance, inner) = (S::as_simd_f64s(storage).0, stride / S::F64_LANES, a.columns());
+    let mut sums = [[simd.splat_f64s(0.0); C]; R];
+    let factors: [&[f64]; C] = std::array::from_fn(|c| &b.column(first + c)[..inner]);
+    for p in 0..inner {
+        let q = &vectors[p * distance + row..][..R];
+        for c in 0..C {
+            let factor = simd.splat_f64s(factors[c][p]);
+            for r in 0..R {
+                sums[r][c] = simd.mul_add_e_f64s(q[r], factor, sums[r][c]);
+            }
+        }
+    }
+    for c in 0..C {
+        let out = &mut S::as_mut_simd_f64s(out.whole_column_mut(first + c)).0[row..row + R];
+        for r in 0..R {
+            out[r] = sums[r][c];
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Random;
+
+    #[test]
+    fn a_small_product_equals_sums_over_entries() {
+        let mut random = Random::seeded(6);
+        let mut matrix = |rows: usize, columns: usize| {
+            let mut matrix = Matrix::zeros(rows, columns);
+            (0..columns).for_each(|j| matrix.column_mut(j).iter_mut().for_each(|x| *x = random.normal()));
+            matrix
+        };
+        let mut out = Matrix::default();
+        for (rows, inner, columns) in [
+            (1, 1, 1),
+            (3, 0, 2),
+            (7, 5, 4),
+            (10, 10, 10),
+            (25, 24, 9),
+            (33, 31, 30),
+            (70, 54, 54),
+            (40, 128, 3),
+            (5, 129, 6),
+            (9, 4, 6),
+            (16, 7, 7),
+        ] {
+            let (a, b) = (matrix(rows, inner), matrix(inner, columns));
+            multiply_small(&mut out, &a, &b);
+            assert_eq!((out.rows(), out.columns()), (rows, columns));
+            for j in 0..columns {
+                for i in 0..rows {
+                    let terms = (0..inner).map(|p| a.column(p)[i] * b.column(j)[p]);
+                    let (sum, size) = terms.fold((0.0, 0.0), |(sum, size), term: f64| (sum + term, size + term.abs()));
+                    let error = (out.column(j)[i] - sum).abs();
+                    assert!(error <= inner as f64 * f64::EPSILON * size, "{rows} {inner} {columns}: {error}");
+                }
+            }
+        }
+    }
+}
