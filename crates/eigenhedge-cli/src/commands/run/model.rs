@@ -278,9 +278,13 @@ struct Lot {
 impl Lot {
     /// Chooses the initial size of blocks. Rows of a pipe are answered one by one.
     fn new(plan: &Plan, model: &Model) -> Self {
-        let fewest = if plan.source.is_regular() { model.block_rows() } else { 1 };
-        let most =
-            if plan.source.is_regular() { fewest.max(MOST_NUMBERS / model.length().max(1)).min(MOST_ROWS) } else { 1 };
+        if !plan.source.is_regular() {
+            return Self { rows: 1, fewest: 1, most: 1 };
+        }
+        let fewest = model.block_rows();
+        // The threads wait for each other at the end of a block.
+        let times = if plan.keep.threads.is_some_and(|count| count.get() > 1) { 4 } else { 1 };
+        let most = fewest.max(times * MOST_NUMBERS / model.length().max(1)).min(times * MOST_ROWS);
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
