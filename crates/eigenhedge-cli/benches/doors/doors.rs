@@ -78,7 +78,7 @@ impl Case {
             kind,
             length,
             kept,
-            rows: if kind == Kind::Auto { rows / 3 } else { rows },
+            rows: if kind == Kind::Auto && length < 1024 { rows / 3 } else { rows },
             stream: Vec::new(),
             folder: PathBuf::new(),
         };
