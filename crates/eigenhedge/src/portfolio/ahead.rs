@@ -92,8 +92,8 @@ impl Portfolio<Ambient> {
             && rows.iter().all(is_plain)
     }
 
-    /// Runs a trial for each row, in order, on several threads, one of which also runs `beside`. `each` is called with the
-    /// results of each row. [`Self::runs_ahead`] must be true for these rows.
+    /// Runs a trial for each row, in order. The members learn on several threads, one of which also runs `beside`. After
+    /// each row, `each` is called with its results. [`Self::runs_ahead`] must be true for these rows.
     pub(crate) fn run_ahead(
         &mut self,
         rows: &[&[f64]],
