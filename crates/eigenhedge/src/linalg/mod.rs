@@ -4,6 +4,7 @@ pub(crate) mod checks;
 mod eigen;
 mod matrix;
 mod polar;
+mod row_blocks;
 mod small_product;
 mod sparse;
 

@@ -5,6 +5,7 @@
 //!
 //! Terms are added in the order of the columns of the left matrix, for any number of lanes.
 
+use super::row_blocks::{RowBlocks, in_row_blocks};
 use super::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 
@@ -32,41 +33,27 @@ impl WithSimd for SmallProduct<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let vectors = self.a.rows().div_ceil(S::F64_LANES);
-        // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise
-        // 16.
-        let most = if S::F64_LANES == 8 { 4 } else { 3 };
-        let (mut row, mut left) = (0, vectors.div_ceil(most));
-        while left > 0 {
-            // Blocks have nearly equal heights, because a low block does little work per factor that it reads.
-            let taken = (vectors - row).div_ceil(left);
-            match taken {
-                4 => rows::<S, 4>(simd, &mut self, row),
-                3 => rows::<S, 3>(simd, &mut self, row),
-                2 => rows::<S, 2>(simd, &mut self, row),
-                _ => rows::<S, 1>(simd, &mut self, row),
-            }
-            row += taken;
-            left -= 1;
-        }
+        let rows = self.a.rows();
+        in_row_blocks(simd, rows, &mut self);
     }
 }
 
-/// Computes `R` SIMD vectors of rows, in all columns of the product.
-#[inline(always)]
-fn rows<S: Simd, const R: usize>(simd: S, product: &mut SmallProduct<'_>, row: usize) {
-    let columns = product.b.columns();
-    let mut j = 0;
-    while j + 4 <= columns {
-        block::<S, R, 4>(simd, product, row, j);
-        j += 4;
-    }
-    if j + 2 <= columns {
-        block::<S, R, 2>(simd, product, row, j);
-        j += 2;
-    }
-    if j < columns {
-        block::<S, R, 1>(simd, product, row, j);
+impl RowBlocks for SmallProduct<'_> {
+    #[inline(always)]
+    fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize) {
+        let columns = self.b.columns();
+        let mut j = 0;
+        while j + 4 <= columns {
+            block::<S, R, 4>(simd, self, row, j);
+            j += 4;
+        }
+        if j + 2 <= columns {
+            block::<S, R, 2>(simd, self, row, j);
+            j += 2;
+        }
+        if j < columns {
+            block::<S, R, 1>(simd, self, row, j);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 //! Terms are added in the order of the columns of the left matrix, for any number of lanes.
 
 use crate::linalg::Matrix;
+use crate::linalg::row_blocks::{RowBlocks, in_row_blocks};
 use pulp::{Simd, WithSimd};
 
 /// Maximum number of columns of the left matrix.
@@ -23,44 +24,30 @@ impl WithSimd for CauchyProduct<'_> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let vectors = self.q.rows().div_ceil(S::F64_LANES);
-        // The sums, the vectors of one column and one factor must fit into the registers: 32 with AVX-512, otherwise
-        // 16.
-        let most = if S::F64_LANES == 8 { 4 } else { 3 };
-        let (mut row, mut left) = (0, vectors.div_ceil(most));
-        while left > 0 {
-            // Blocks have nearly equal heights, because a low block does little work per factor that it reads.
-            let taken = (vectors - row).div_ceil(left);
-            match taken {
-                4 => rows::<S, 4>(simd, &mut self, row),
-                3 => rows::<S, 3>(simd, &mut self, row),
-                2 => rows::<S, 2>(simd, &mut self, row),
-                _ => rows::<S, 1>(simd, &mut self, row),
-            }
-            row += taken;
-            left -= 1;
-        }
+        let rows = self.q.rows();
+        in_row_blocks(simd, rows, &mut self);
     }
 }
 
-/// Computes `R` SIMD vectors of rows, in all columns of the product.
-#[inline(always)]
-fn rows<S: Simd, const R: usize>(simd: S, turn: &mut CauchyProduct<'_>, row: usize) {
-    let zero = [simd.splat_f64s(0.0); R];
-    let mut columns = [&zero; MOST];
-    for (column, &j) in columns.iter_mut().zip(turn.active) {
-        let whole = S::as_simd_f64s(turn.q.whole_column(j)).0;
-        *column = whole.get(row..).and_then(|rest| rest.first_chunk()).unwrap_or(&zero);
-    }
-    let columns = &columns[..turn.active.len()];
-    let mut i = 0;
-    while i + 4 <= turn.to.len() {
-        block::<S, R, 4>(simd, columns, turn.cauchy, i, &turn.to[i..], turn.out, row);
-        i += 4;
-    }
-    while i < turn.to.len() {
-        block::<S, R, 1>(simd, columns, turn.cauchy, i, &turn.to[i..], turn.out, row);
-        i += 1;
+impl RowBlocks for CauchyProduct<'_> {
+    #[inline(always)]
+    fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize) {
+        let zero = [simd.splat_f64s(0.0); R];
+        let mut columns = [&zero; MOST];
+        for (column, &j) in columns.iter_mut().zip(self.active) {
+            let whole = S::as_simd_f64s(self.q.whole_column(j)).0;
+            *column = whole.get(row..).and_then(|rest| rest.first_chunk()).unwrap_or(&zero);
+        }
+        let columns = &columns[..self.active.len()];
+        let mut i = 0;
+        while i + 4 <= self.to.len() {
+            block::<S, R, 4>(simd, columns, self.cauchy, i, &self.to[i..], self.out, row);
+            i += 4;
+        }
+        while i < self.to.len() {
+            block::<S, R, 1>(simd, columns, self.cauchy, i, &self.to[i..], self.out, row);
+            i += 1;
+        }
     }
 }
 
