@@ -6,9 +6,28 @@ use crate::common::{Place, table};
 use eigenhedge::streams;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 fn rows() -> Vec<String> {
     table(&streams::switching(6, 2, 2, 60, 3)).lines().map(|line| line.to_owned() + "\n").collect()
+}
+
+/// Waits until the process handles SIGTERM. Where this cannot be seen, waits half a second.
+fn wait_for_handler(child: &Child) {
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"))?;
+        Some(u64::from_str_radix(mask.trim(), 16).ok()? >> 14 & 1 == 1)
+    };
+    for _ in 0..1200 {
+        match caught() {
+            Some(true) => return,
+            Some(false) => sleep(Duration::from_millis(50)),
+            None => return sleep(Duration::from_millis(500)),
+        }
+    }
+    panic!("no handler after a minute");
 }
 
 fn signal(child: &Child, name: &str) {
@@ -75,7 +94,7 @@ fn before_the_first_row_there_is_nothing_to_save() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // Only the header is sent; the program handles signals before it reads.
     child.stdin.as_mut().unwrap().write_all(rows()[0].as_bytes()).unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(500));
+    wait_for_handler(&child);
     signal(&child, "-TERM");
     let status = child.wait().unwrap();
     let mut said = String::new();
