@@ -23,10 +23,6 @@ except ImportError:  # River before 0.26
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: Options of a monitor that have no effect on scores.
-LISTS: dict[str, Any] = {"event_gap": 5, "change_time": 10_000.0}
-
-
 class SubspaceAnomaly(AnomalyDetector):
     """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
@@ -131,7 +127,7 @@ class SubspaceAnomaly(AnomalyDetector):
             options = self._get_params()
             k, names = options.pop("n_components"), sorted(x, key=sortable)
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
-            self._monitor = _core.Monitor(len(names), k=k, names=known, **LISTS, **core_options(options))
+            self._monitor = _core.Monitor(len(names), k=k, names=known, **core_options(options))
             self._places = {name: place for place, name in enumerate(names)}
         self._monitor.update(self._row(x)[None, :], False, None)
 

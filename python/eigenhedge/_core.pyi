@@ -343,25 +343,7 @@ def _preimage(
 
 @final
 class Monitor:
-    def __new__(
-        cls,
-        dim: int,
-        *,
-        k: int | None,
-        share: float,
-        mode: str,
-        limit: str,
-        lags: int | str,
-        differences: bool | str,
-        standardize: bool,
-        missing: str,
-        warm_up: int | None,
-        event_gap: int,
-        change_time: float,
-        drift_time: float,
-        rebaseline: str,
-        names: list[str] | None,
-    ) -> Self: ...
+    def __new__(cls, dim: int, *, names: list[str] | None, **options: str | float | None) -> Self: ...
     def fit(self, rows: Table) -> bool: ...
     def update(self, rows: Table, with_contributions: bool, times: Floats | None) -> dict[str, Any]: ...
     def report(self, path: Path, title: str) -> None: ...

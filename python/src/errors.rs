@@ -4,7 +4,7 @@
 use crate::spelling::spelling;
 use eigenhedge::Error;
 use eigenhedge::internals::{check_numbers, product};
-use eigenhedge::options::exact;
+use eigenhedge::options::{exact, spelled};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
 
@@ -36,9 +36,7 @@ fn sentence(error: &Error) -> String {
         }
         Error::At { point, error } => format!("row {point}: {}", sentence(error)),
         Error::Store(reason) => format!("{error}: {reason}"),
-        Error::Parameter { name, rule, value } => {
-            format!("{} must be {rule}, got {}", spelling(name), exact(*value))
-        }
+        Error::Parameter { .. } | Error::Name { .. } => spelled(error, spelling),
         Error::Norm { norm, bound } => {
             format!("the norm of the row must not exceed the norm bound {}, got {}", exact(*bound), exact(*norm))
         }

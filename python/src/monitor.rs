@@ -6,16 +6,18 @@ use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::pages::{RowTimes, column_names, write_page};
+use crate::spelling::spelling;
 use crate::state::lock;
-use eigenhedge::{Choose, Kept, Missing, Monitor, MonitorOptions, Verdict};
+use eigenhedge::options::{Value, exact};
+use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_whole;
 use eigenhedge_pages::monitor::Journal;
 use numpy::{IntoPyArray, PyArray1};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyBool, PyBytes, PyDict};
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::{Mutex, MutexGuard};
 
 /// Native part of :class:`eigenhedge.Monitor`, with data of the Python side.
@@ -49,57 +51,47 @@ impl PyMonitor {
     }
 }
 
-/// Parses an option value by its name.
-fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> PyResult<T> {
-    text.parse().map_err(|error| refused(&error))
+/// Returns an option value as text: a string, a Boolean, or a number.
+fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    if let Ok(text) = value.extract::<String>() {
+        return Ok(text);
+    }
+    if let Ok(flag) = value.cast::<PyBool>() {
+        return Ok(flag.is_true().to_string());
+    }
+    if let Ok(count) = value.extract::<u64>() {
+        return Ok(count.to_string());
+    }
+    let number = value.extract::<f64>().map(exact);
+    number.map_err(|_| Named { name, value }.wrong("a text or a number"))
+}
+
+/// Converts keyword arguments to the options of a monitor. A value of None means the default.
+fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOptions> {
+    let mut given = HashMap::new();
+    for (name, value) in keywords.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let Some(option) = MONITOR_OPTIONS.iter().find(|option| spelling(option.name) == name) else {
+            return Err(PyTypeError::new_err(format!("unexpected keyword argument '{name}'")));
+        };
+        if !value.is_none() {
+            given.insert(option.name, text_of(&name, &value)?);
+        }
+    }
+    let mut options = MonitorOptions::default();
+    for option in MONITOR_OPTIONS {
+        let Some(text) = given.get(option.name) else { continue };
+        option.set(&mut options, text).map_err(|error| refused(&error))?;
+    }
+    Ok(options)
 }
 
 #[pymethods]
 impl PyMonitor {
     #[new]
-    #[pyo3(signature = (dim, *, k, share, mode, limit, lags, differences, standardize, missing, warm_up, event_gap,
-                        change_time, drift_time, rebaseline, names))]
-    #[expect(clippy::too_many_arguments, reason = "each is a keyword of Python's")]
-    fn new(
-        dim: usize,
-        k: Option<usize>,
-        share: f64,
-        mode: &str,
-        limit: &str,
-        lags: &Bound<'_, PyAny>,
-        differences: &Bound<'_, PyAny>,
-        standardize: bool,
-        missing: &Bound<'_, PyAny>,
-        warm_up: Option<u64>,
-        event_gap: u64,
-        change_time: f64,
-        drift_time: f64,
-        rebaseline: &str,
-        names: Option<Vec<String>>,
-    ) -> PyResult<Self> {
-        let missing = (Named { name: "missing", value: missing }).one_of(&Missing::ALL.map(Missing::name))?;
-        let is_auto = |value: &Bound<'_, PyAny>| value.extract::<String>().is_ok_and(|word| word == "auto");
-        let lags = match is_auto(lags) {
-            true => Choose::Auto,
-            false => Choose::Fixed(Named { name: "lags", value: lags }.whole()?),
-        };
-        let differences = match is_auto(differences) {
-            true => Choose::Auto,
-            false => Choose::Fixed(differences.extract()?),
-        };
-        let options = MonitorOptions::default()
-            .with_kept(k.map_or(Kept::Share(share), Kept::Count))
-            .with_mode(named(mode)?)
-            .with_limit(named(limit)?)
-            .with_lags(lags)
-            .with_differences(differences)
-            .with_standardize(standardize)
-            .with_missing(named(missing)?)
-            .with_warm_up(warm_up)
-            .with_event_gap(event_gap)
-            .with_change_time(change_time)
-            .with_drift_time(drift_time)
-            .with_rebaseline(named(rebaseline)?);
+    #[pyo3(signature = (dim, *, names, **options))]
+    fn new(dim: usize, names: Option<Vec<String>>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let options = monitor_options(options)?;
         let monitor = Monitor::new(options, dim).map_err(|error| refused(&error))?;
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
@@ -321,32 +313,18 @@ impl PyMonitor {
     /// Returns the options as keyword arguments.
     #[pyo3(name = "_options")]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let state = self.state(py)?;
-        let options = state.monitor.options();
+        let (state, defaults) = (self.state(py)?, MonitorOptions::default());
         let found = PyDict::new(py);
-        let (k, share) = match options.kept {
-            Kept::Share(share) => (None, share),
-            Kept::Count(k) => (Some(k), 0.85),
-        };
-        found.set_item("k", k)?;
-        found.set_item("share", share)?;
-        found.set_item("mode", options.mode.to_string())?;
-        found.set_item("limit", options.limit.to_string())?;
-        match options.lags {
-            Choose::Auto => found.set_item("lags", "auto")?,
-            Choose::Fixed(lags) => found.set_item("lags", lags)?,
+        for option in MONITOR_OPTIONS {
+            let name = spelling(option.name);
+            match option.get(state.monitor.options()).or_else(|| option.get(&defaults)) {
+                None => found.set_item(name, py.None())?,
+                Some(Value::Number(number)) => found.set_item(name, number)?,
+                Some(Value::Count(count)) => found.set_item(name, count)?,
+                Some(Value::Flag(flag)) => found.set_item(name, flag)?,
+                Some(Value::Text(text)) => found.set_item(name, text)?,
+            }
         }
-        match options.differences {
-            Choose::Auto => found.set_item("differences", "auto")?,
-            Choose::Fixed(is_on) => found.set_item("differences", is_on)?,
-        }
-        found.set_item("standardize", options.standardize)?;
-        found.set_item("missing", options.missing.name())?;
-        found.set_item("warm_up", options.warm_up)?;
-        found.set_item("event_gap", options.event_gap)?;
-        found.set_item("change_time", options.change_time)?;
-        found.set_item("drift_time", options.drift_time)?;
-        found.set_item("rebaseline", options.rebaseline.to_string())?;
         Ok(found)
     }
 

@@ -49,7 +49,8 @@ impl Named<'_, '_> {
         self.value.repr().map_or_else(|_| "?".into(), |text| text.to_string())
     }
 
-    fn wrong(&self, rule: &str) -> PyErr {
+    /// Creates the error for a value that violates a rule.
+    pub fn wrong(&self, rule: &str) -> PyErr {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 mod monitor;
+mod monitor_options;
 mod options;
 mod other_commands;
 mod outputs;

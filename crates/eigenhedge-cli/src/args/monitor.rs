@@ -1,10 +1,9 @@
 //! Options of `monitor`, as typed.
 
+use super::monitor_options::MonitorOptionArgs;
 use super::table::time_format;
-use super::{LiveArgs, SummaryForm, TableArgs, directions, forms, named};
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
-use eigenhedge::{Choose, Limit, Missing, Mode, Rebaseline};
+use super::{LiveArgs, SummaryForm, TableArgs, forms};
+use clap::Args;
 use eigenhedge_io::{Form, TimeFormat};
 use std::path::PathBuf;
 
@@ -44,47 +43,12 @@ pub struct MonitorArgs {
     /// Table to read; `-` reads rows from standard input as they arrive. Several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Number of directions to keep [default: as many as explain --share of the energy]
-    #[arg(short, value_name = "K", value_parser = directions, conflicts_with = "share")]
-    pub k: Option<usize>,
-    /// Share of the energy of normal rows that the directions must explain
-    #[arg(long, value_name = "F", default_value_t = 0.85, value_parser = proper_share)]
-    pub share: f64,
-    /// Adaptation: adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first ROWS
-    /// rows)
-    #[arg(long, value_name = "MODE", default_value = "adapt", value_parser = named::<Mode>)]
-    pub mode: Mode,
-    /// Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceeds
-    #[arg(long, value_name = "RULE", default_value = "auto:0.01", value_parser = named::<Limit>)]
-    pub limit: Limit,
-    /// Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50
-    #[arg(long, value_name = "W|auto", default_value = "0", value_parser = lags)]
-    pub lags: Choose<usize>,
-    /// Also score the differences between rows; auto does so if levels are strongly autocorrelated
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = When::Auto)]
-    pub differences: When,
-    /// Number of first rows that count as normal and have no score [default: 400, or 3 per column and lag if that is more]
-    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "train")]
-    pub warm_up: Option<u64>,
+    /// Options of the monitor.
+    #[command(flatten)]
+    pub options: MonitorOptionArgs,
     /// Table of normal rows to learn from first; every row of INPUT then has a score
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
-    /// Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions) [default:
-    /// fill, or as in the file of --start-from]
-    #[arg(long, value_name = "WHAT", value_parser = missing())]
-    pub missing: Option<Missing>,
-    /// Alarms with at most this many rows between them form one event
-    #[arg(long, value_name = "ROWS", default_value_t = 5)]
-    pub event_gap: u64,
-    /// Average number of rows between false reports of a change
-    #[arg(long, value_name = "ROWS", default_value_t = 10_000.0)]
-    pub change_time: f64,
-    /// Average number of rows between false reports of drift
-    #[arg(long, value_name = "ROWS", default_value_t = 2_000.0)]
-    pub drift_time: f64,
-    /// Automatic acceptance of a drift as the new reference: never, or after:ROWS
-    #[arg(long, value_name = "WHEN", default_value = "never", value_parser = named::<Rebaseline>)]
-    pub rebaseline: Rebaseline,
     /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many
     /// rows as the warm-up had
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
@@ -133,8 +97,7 @@ pub struct MonitorArgs {
     /// Start with this saved monitor, or with one per key, on a new table: columns are matched by name, its options apply, and
     /// every row has a score
     #[arg(long, value_name = "FILE", help_heading = "Snapshots",
-          conflicts_with_all = ["k", "share", "mode", "limit", "lags", "differences", "warm_up", "train", "event_gap",
-                                "change_time", "drift_time", "rebaseline", "standardize"])]
+          conflicts_with_all = ["train", "standardize"])]
     pub start_from: Option<PathBuf>,
 
     /// Options of the table.
@@ -165,47 +128,4 @@ pub struct MonitorArgs {
     /// Options of the live page.
     #[command(flatten)]
     pub live: LiveArgs,
-}
-
-/// Choice between automatic, always and never.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum When {
-    /// Depending on the data
-    Auto,
-    /// Always
-    On,
-    /// Never
-    Off,
-}
-
-impl From<When> for Choose<bool> {
-    fn from(when: When) -> Self {
-        match when {
-            When::Auto => Self::Auto,
-            When::On => Self::Fixed(true),
-            When::Off => Self::Fixed(false),
-        }
-    }
-}
-
-fn missing() -> impl TypedValueParser<Value = Missing> {
-    let help = |what: Missing| match what {
-        Missing::Skip => "Pass the row over",
-        Missing::Fill => "Fill the cell in",
-        _ => "End the run",
-    };
-    let values = Missing::ALL.map(|what| PossibleValue::new(what.name()).help(help(what)));
-    PossibleValuesParser::new(values).try_map(|name| name.parse::<Missing>())
-}
-
-fn proper_share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0);
-    share.ok_or_else(|| "must be a number between 0 and 1".to_owned())
-}
-
-fn lags(text: &str) -> Result<Choose<usize>, String> {
-    match text {
-        "auto" => Ok(Choose::Auto),
-        _ => text.parse().map(Choose::Fixed).map_err(|_| "must be a whole number or auto".to_owned()),
-    }
 }

@@ -3,7 +3,7 @@
 use super::problem::Problem;
 use super::shape::Shape;
 use eigenhedge::options::{OPTIONS, OptionEntry, Options, Setup, spelled};
-use eigenhedge::{AnyLearner, Choose, Kept, Kind, Missing, MonitorOptions, Standardize};
+use eigenhedge::{AnyLearner, Kept, Kind, MONITOR_OPTIONS, MonitorOption, MonitorOptions, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
 use serde_json::{Map, Value};
 use std::str::FromStr;
@@ -33,8 +33,9 @@ pub struct StreamOptions {
     layout: Layout,
 }
 
-/// Options of both models and monitors: the kind of learner, the number of directions, and the layout of tables.
-const OF_TABLE: [&str; 12] = [
+/// Options of both models and monitors: the kind of learner, the number of directions, the layout of tables, and the
+/// address for alarms.
+const OF_ALL: [&str; 13] = [
     "kind",
     "by",
     "k",
@@ -47,25 +48,10 @@ const OF_TABLE: [&str; 12] = [
     "decimal",
     "na_values",
     "on_bad_row",
-];
-/// Options of models that are not in the option table of the library.
-const OF_MODEL: [&str; 2] = ["standardize", "webhook"];
-const OF_MONITOR: [&str; 13] = [
-    "standardize",
-    "share",
-    "mode",
-    "limit",
-    "lags",
-    "differences",
-    "missing",
-    "warm_up",
-    "event_gap",
-    "change_time",
-    "drift_time",
-    "rebaseline",
     "webhook",
 ];
-
+/// Options of models that are not in their option table.
+const OF_MODEL: [&str; 1] = ["standardize"];
 /// Returns the name of an option in JSON: with underscores instead of hyphens.
 fn spelling(name: &str) -> String {
     name.replace('-', "_")
@@ -85,9 +71,14 @@ impl StreamOptions {
             Some("monitor") => true,
             Some(other) => return Err(must("kind", "model or monitor", other)),
         };
-        let own: &[&str] = if is_monitor { &OF_MONITOR } else { &OF_MODEL };
-        let is_option = |name: &str| !is_monitor && OptionEntry::find(&name.replace('_', "-")).is_some();
-        let known = |name: &str| OF_TABLE.contains(&name) || own.contains(&name) || is_option(name);
+        let known = |name: &str| {
+            let (entry, is_own) = (name.replace('_', "-"), OF_MODEL.contains(&name));
+            OF_ALL.contains(&name)
+                || match is_monitor {
+                    true => MonitorOption::find(&entry).is_some(),
+                    false => is_own || OptionEntry::find(&entry).is_some(),
+                }
+        };
         if let Some(name) = given.keys().find(|name| !known(name)) {
             let kind = if is_monitor { "monitor" } else { "model" };
             return Err(Problem::unsound(format!("there is no option {name:?} of a {kind}")));
@@ -189,12 +180,6 @@ impl Fields<'_> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))
     }
-
-    /// Parses an option. The error message comes from the library.
-    fn named<T: FromStr<Err = eigenhedge::Error>>(&self, name: &str) -> Result<Option<T>, Problem> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        text.parse().map(Some).map_err(|error: eigenhedge::Error| Problem::unsound(error.to_string()))
-    }
 }
 
 /// Parses the settings of a model.
@@ -229,36 +214,11 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
 /// Parses the options of a monitor.
 fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     let mut options = MonitorOptions::default();
-    if let Some(share) = fields.read("share", "a number between 0 and 1")? {
-        options.kept = Kept::Share(share);
+    for option in MONITOR_OPTIONS {
+        if let Some(text) = fields.text(&spelling(option.name))? {
+            option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
+        }
     }
-    if let Some(k) = fields.read("k", "a whole number")? {
-        options.kept = Kept::Count(k);
-    }
-    options.mode = fields.named("mode")?.unwrap_or(options.mode);
-    options.limit = fields.named("limit")?.unwrap_or(options.limit);
-    options.missing = fields.named::<Missing>("missing")?.unwrap_or(options.missing);
-    options.rebaseline = fields.named("rebaseline")?.unwrap_or(options.rebaseline);
-    options.warm_up = fields.read("warm_up", "a whole number of rows")?;
-    options.event_gap = fields.read("event_gap", "a whole number of rows")?.unwrap_or(options.event_gap);
-    options.change_time = fields.read("change_time", "a number of rows")?.unwrap_or(options.change_time);
-    options.drift_time = fields.read("drift_time", "a number of rows")?.unwrap_or(options.drift_time);
-    options.lags = match fields.text("lags")?.as_deref() {
-        None => options.lags,
-        Some("auto") => Choose::Auto,
-        Some(text) => Choose::Fixed(text.parse().map_err(|_| must("lags", "a whole number or auto", text))?),
-    };
-    options.differences = match fields.text("differences")?.as_deref() {
-        None | Some("auto") => Choose::Auto,
-        Some("on" | "true") => Choose::Fixed(true),
-        Some("off" | "false") => Choose::Fixed(false),
-        Some(other) => return Err(must("differences", "auto, on or off", other)),
-    };
-    options.standardize = match fields.text("standardize")?.as_deref() {
-        None | Some("true") => true,
-        Some("none" | "false") => false,
-        Some(other) => return Err(must("standardize", "true or none for a monitor", other)),
-    };
     // The number of columns is not known yet, so checks that depend on it happen at the first row.
     let columns = if let Kept::Count(k) = options.kept { k.saturating_add(1) } else { 2 };
     options.check(columns.clamp(2, 4096)).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;

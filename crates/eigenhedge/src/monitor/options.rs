@@ -243,17 +243,11 @@ impl MonitorOptions {
     /// Returns an error unless the options are valid for rows of `columns` columns.
     pub fn check(&self, columns: usize) -> Result<(), Error> {
         at_least_one("the number of columns", columns)?;
-        let parameter = |name, rule, value| Err(Error::Parameter { name, rule, value });
         let rate = self.limit.rate();
         if !(rate > 0.0 && rate < 1.0) {
             return parameter("limit", "a rate between 0 and 1", rate);
         }
-        if !(10.0..=1e9).contains(&self.change_time) {
-            return parameter("change-time", "from 10 to 1e9", self.change_time);
-        }
-        if !(100.0..=1e9).contains(&self.drift_time) {
-            return parameter("drift-time", "from 100 to 1e9", self.drift_time);
-        }
+        self.check_times()?;
         if let Choose::Fixed(lags) = self.lags
             && lags > MOST_LAGS
         {
@@ -281,6 +275,17 @@ impl MonitorOptions {
         Ok(())
     }
 
+    /// Returns an error unless the average numbers of rows between false reports are valid.
+    pub(super) fn check_times(&self) -> Result<(), Error> {
+        if !(10.0..=1e9).contains(&self.change_time) {
+            return parameter("change-time", "from 10 to 1e9", self.change_time);
+        }
+        if !(100.0..=1e9).contains(&self.drift_time) {
+            return parameter("drift-time", "from 100 to 1e9", self.drift_time);
+        }
+        Ok(())
+    }
+
     /// Returns the number of previous rows appended to each row of `columns` columns: by default about 5 for
     /// 10 columns, and 2 for 50.
     pub fn lags(&self, columns: usize) -> usize {
@@ -302,4 +307,9 @@ impl MonitorOptions {
             _ => USUAL_WARM_UP.max(WARM_UP_PER_NUMBER * columns * (self.lags(columns) + 1)) as u64,
         }
     }
+}
+
+/// Returns the error for a number that violates a rule.
+fn parameter(name: &'static str, rule: &'static str, value: f64) -> Result<(), Error> {
+    Err(Error::Parameter { name, rule, value })
 }

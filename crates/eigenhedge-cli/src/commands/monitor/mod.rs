@@ -5,6 +5,7 @@ mod inspect;
 mod metrics;
 mod monitors;
 mod opening;
+mod options;
 mod pages;
 
 use super::session::Outcome;
@@ -17,11 +18,11 @@ use crate::stdout;
 use crate::stop::StopSignal;
 use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::{Context, Result};
-use eigenhedge::{Kept, Missing, Mode, MonitorOptions, Standardize};
 use eigenhedge_io::{Form, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
 use monitors::{Finished, Monitors};
+use options::options;
 use pages::MonitorPages;
 
 pub use inspect::inspect;
@@ -119,44 +120,6 @@ fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
         (None, true) => String::new(),
     };
     page + &list
-}
-
-/// Builds the options of the monitor.
-fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
-    let mut options = MonitorOptions::default()
-        .with_kept(args.k.map_or(Kept::Share(args.share), Kept::Count))
-        .with_mode(args.mode)
-        .with_limit(args.limit)
-        .with_lags(args.lags)
-        .with_differences(args.differences.into())
-        .with_missing(args.missing.unwrap_or(Missing::Fill))
-        .with_warm_up(args.warm_up)
-        .with_event_gap(args.event_gap)
-        .with_change_time(args.change_time)
-        .with_drift_time(args.drift_time)
-        .with_rebaseline(args.rebaseline);
-    match (args.table.standardize, args.mode, args.warm_up) {
-        (Some(Standardize::None), ..) => options.standardize = false,
-        (Some(Standardize::Warmup(rows)), _, Some(typed)) if rows != typed => {
-            return Err(Usage(format!("--standardize warmup:{rows} must be as long as --warm-up {typed}")));
-        }
-        (Some(Standardize::Warmup(rows)), ..) => options.warm_up = Some(rows),
-        (Some(_), ..) => return Err(Usage("--standardize must be none or warmup:ROWS for a monitor".into())),
-        (None, ..) => {}
-    }
-    if let (Mode::Freeze(rows), Some(typed)) = (args.mode, options.warm_up)
-        && rows != typed
-    {
-        return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")));
-    }
-    // Rules that depend on the number of columns or rows are checked later.
-    if !(10.0..=1e9).contains(&args.change_time) {
-        return Err(Usage(format!("--change-time must be from 10 to 1e9, got {}", args.change_time)));
-    }
-    if !(100.0..=1e9).contains(&args.drift_time) {
-        return Err(Usage(format!("--drift-time must be from 100 to 1e9, got {}", args.drift_time)));
-    }
-    Ok(options)
 }
 
 fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {

@@ -4,6 +4,7 @@ use super::Outputs;
 use super::hook::Hook;
 use super::metrics::Metrics;
 use super::monitors::{MonitorState, Monitors, Watched};
+use super::options::{misfit, plan};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::session::words::sentence;
 use crate::commands::session::{Options, ResumeState, Session, Snapshots};
@@ -12,13 +13,12 @@ use crate::live::Shared;
 use crate::stop::StopSignal;
 use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Choose, Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind, Standardize};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind, Standardize};
 use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
 use eigenhedge_pages::from_text;
 use eigenhedge_pages::monitor::{Journal, Occurrence};
-use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,9 +53,9 @@ impl Begun {
                 Fleet::new(monitor)?
             }
         };
-        if let Some(missing) = args.missing {
+        if args.options.has("missing") {
             fleet.change(|monitor| {
-                monitor.set_missing(missing);
+                monitor.set_missing(options.missing);
                 Ok(())
             })?;
         }
@@ -227,23 +227,6 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     Ok(monitor)
 }
 
-/// Returns the message of an error, with option names as on the command line.
-fn misfit(error: &Error) -> String {
-    match error {
-        Error::Kept { kept, dimension } => {
-            format!("-k must be less than the number of selected columns times lags, {dimension}, got {kept}")
-        }
-        Error::Parameter {
-            name: name @ ("lags" | "warm-up" | "change-time" | "drift-time" | "limit" | "share"),
-            rule,
-            value,
-        } => {
-            format!("--{name} must be {rule}, got {value}")
-        }
-        other => other.to_string(),
-    }
-}
-
 fn key_of(args: &MonitorArgs, stream: &Stream) -> Result<Option<usize>> {
     match args.group_by {
         None => Ok(None),
@@ -272,51 +255,4 @@ fn events(
     let columns = Occurrence::columns(key.map(|key| &names[key]), has_times);
     let (target, form) = &outputs.events;
     Answers::of_cells(target, *form, columns, *target == Target::Standard, position)
-}
-
-/// Returns the options that affect the results, by name.
-fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Options {
-    let file = |path: &Option<std::path::PathBuf>| {
-        json!(path.as_ref().and_then(|path| path.file_name()).map(|name| name.to_string_lossy().into_owned()))
-    };
-    let value = json!({
-        "-k": args.k,
-        "--share": args.share,
-        "--mode": options.mode.to_string(),
-        "--limit": options.limit.to_string(),
-        "--lags": spoken_lags(options.lags),
-        "--differences": format!("{:?}", args.differences).to_lowercase(),
-        "--warm-up": options.warm_up,
-        "--train": file(&args.train),
-        "--missing": options.missing.name(),
-        "--event-gap": options.event_gap,
-        "--change-time": options.change_time,
-        "--drift-time": options.drift_time,
-        "--rebaseline": options.rebaseline.to_string(),
-        "--accept": args.accept,
-        "--standardize": options.standardize,
-        "--format": layout.format.name(),
-        "--copy-columns": args.copy_columns,
-        "--time": args.time,
-        "--time-format": args.time_format.as_ref().map(ToString::to_string),
-        "--safe-cells": args.safe_cells,
-        "--delimiter": args.table.delimiter.map(char::from),
-        "--decimal": args.table.decimal.map(char::from),
-        "--na-values": args.table.na_values,
-        "--group-by": args.group_by,
-        "--out": file(&args.out),
-        "--events": file(&args.events),
-    });
-    match value {
-        Value::Object(options) => options,
-        _ => Map::new(),
-    }
-}
-
-/// Returns the value of `--lags` as it is typed.
-fn spoken_lags(lags: Choose<usize>) -> String {
-    match lags {
-        Choose::Auto => "auto".to_owned(),
-        Choose::Fixed(lags) => lags.to_string(),
-    }
 }

@@ -170,6 +170,7 @@ pub fn fill(sentence: &str, spelling: Spelling) -> String {
 pub fn spelled(error: &Error, spelling: Spelling) -> String {
     match error {
         Error::Parameter { name, rule, value } => format!("{} must be {rule}, got {}", spelling(name), exact(*value)),
+        Error::Name { what, rule, text } => format!("{} must be {rule}, got '{text}'", spelling(what)),
         other => other.to_string(),
     }
 }

@@ -1,0 +1,92 @@
+//! Options of a monitor as typed, derived from the option table of the library.
+
+use super::directions;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
+use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
+
+/// Options of a monitor that were given, by name, as checked texts.
+#[derive(Debug, Clone, Default)]
+pub struct MonitorOptionArgs {
+    given: Vec<(&'static MonitorOption, String)>,
+}
+
+impl MonitorOptionArgs {
+    /// Returns true if the option was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.given.iter().any(|(option, _)| option.name == name)
+    }
+
+    /// Returns the options, with defaults for those that were not given.
+    pub fn options(&self) -> Result<MonitorOptions, Refused> {
+        let mut options = MonitorOptions::default();
+        self.given.iter().try_for_each(|(option, text)| option.set(&mut options, text))?;
+        Ok(options)
+    }
+}
+
+/// Returns the options of the table that are arguments. `--standardize` is an option of the table of rows.
+fn own() -> impl Iterator<Item = &'static MonitorOption> {
+    MONITOR_OPTIONS.iter().filter(|option| option.name != "standardize")
+}
+
+fn argument(option: &'static MonitorOption) -> Arg {
+    let default = match option.name {
+        "k" => "as many as explain --share of the energy".to_owned(),
+        "missing" => "fill, or as in the file of --start-from".to_owned(),
+        _ => option.get(&MonitorOptions::default()).map_or(option.default.to_owned(), |value| value.to_string()),
+    };
+    let argument = Arg::new(option.name)
+        .value_name(option.placeholder)
+        .value_parser(parser(option))
+        .help(format!("{} [default: {default}]", option.help));
+    match option.name {
+        "k" => argument.short('k').conflicts_with_all(["share", "start_from"]),
+        "missing" => argument.long(option.name),
+        "warm-up" => argument.long(option.name).conflicts_with_all(["train", "start_from"]),
+        name => argument.long(name).conflicts_with("start_from"),
+    }
+}
+
+/// Returns a parser that checks a text and keeps it.
+fn parser(option: &'static MonitorOption) -> ValueParser {
+    let check = move |text: &str| match option.set(&mut MonitorOptions::default(), text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(_) if option.name == "k" => directions(text).map(|k| k.to_string()),
+        Err(Refused::Name { rule, .. }) => Err(format!("must be {rule}")),
+        Err(Refused::Parameter { rule, .. }) => Err(format!("must be {rule}")),
+        Err(error) => Err(error.to_string()),
+    };
+    if option.name != "missing" {
+        return ValueParser::new(check);
+    }
+    let help = |what: Missing| match what {
+        Missing::Skip => "Pass the row over",
+        Missing::Fill => "Fill the cell in",
+        _ => "End the run",
+    };
+    let values = Missing::ALL.map(|what| PossibleValue::new(what.name()).help(help(what)));
+    ValueParser::new(PossibleValuesParser::new(values).try_map(move |text| check(&text)))
+}
+
+impl Args for MonitorOptionArgs {
+    fn augment_args(command: Command) -> Command {
+        command.args(own().map(argument))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for MonitorOptionArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let value = |option: &MonitorOption| matches.get_one::<String>(option.name).cloned();
+        Ok(Self { given: own().filter_map(|option| Some((option, value(option)?))).collect() })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,271 @@
+//! Option table of monitors: each option once, with its texts and its field of [`MonitorOptions`].
+//!
+//! The command line, the service and Python take names, help texts, defaults and checks from here.
+
+use super::options::{Choose, MonitorOptions};
+use super::shape::Kept;
+use crate::error::Error;
+use crate::registry::options::Value;
+use std::str::FromStr;
+
+/// Description of an option of a monitor.
+///
+/// ```
+/// use eigenhedge::{Choose, MonitorOption, MonitorOptions};
+///
+/// let lags = MonitorOption::find("lags").unwrap();
+/// let mut options = MonitorOptions::default();
+/// lags.set(&mut options, "auto")?;
+/// assert_eq!(options.lags, Choose::Auto);
+/// let error = lags.set(&mut options, "many").unwrap_err();
+/// assert_eq!(error.to_string(), "lags must be a whole number or auto, got 'many'");
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct MonitorOption {
+    /// Name of the option, with hyphens.
+    pub name: &'static str,
+    /// Placeholder for the value in the command-line help.
+    pub placeholder: &'static str,
+    /// Help text: one sentence without a full stop.
+    pub help: &'static str,
+    /// Default in words, if the option has no default value. Otherwise empty.
+    pub default: &'static str,
+    set: fn(&mut MonitorOptions, &str) -> Result<(), Error>,
+    get: fn(&MonitorOptions) -> Option<Value>,
+}
+
+impl MonitorOption {
+    /// Returns the option with this name, or `None` if there is none.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        MONITOR_OPTIONS.iter().find(|option| option.name == name)
+    }
+
+    /// Parses a value and stores it. On an error the options are unchanged. Rules that depend on the number of columns
+    /// are checked by [`MonitorOptions::check`].
+    pub fn set(&self, options: &mut MonitorOptions, text: &str) -> Result<(), Error> {
+        let mut changed = options.clone();
+        (self.set)(&mut changed, text)?;
+        *options = changed;
+        Ok(())
+    }
+
+    /// Returns the value, or `None` if the option has none.
+    pub fn get(&self, options: &MonitorOptions) -> Option<Value> {
+        (self.get)(options)
+    }
+}
+
+/// All options of a monitor. If several are set, they are set in this order: a number of directions replaces a share.
+pub const MONITOR_OPTIONS: &[MonitorOption] = &[
+    MonitorOption {
+        name: "share",
+        placeholder: "F",
+        help: "Share of the energy of normal rows that the directions must explain",
+        default: "",
+        set: |options, text| {
+            let is_share = |share: &f64| *share > 0.0 && *share < 1.0;
+            options.kept = Kept::Share(parse("share", "a number between 0 and 1", text, is_share)?);
+            Ok(())
+        },
+        get: |options| match options.kept {
+            Kept::Share(share) => Some(Value::Number(share)),
+            Kept::Count(_) => None,
+        },
+    },
+    MonitorOption {
+        name: "k",
+        placeholder: "K",
+        help: "Number of directions to keep",
+        default: "as many as explain the share of the energy",
+        set: |options, text| {
+            options.kept = Kept::Count(parse("k", "a whole number of at least 1", text, |k| *k > 0)?);
+            Ok(())
+        },
+        get: |options| match options.kept {
+            Kept::Count(k) => Some(Value::Count(k as u64)),
+            Kept::Share(_) => None,
+        },
+    },
+    MonitorOption {
+        name: "mode",
+        placeholder: "MODE",
+        help: "Adaptation: adapt (the alarm limit follows the last rows), or freeze:ROWS (nothing changes after the first \
+               ROWS rows)",
+        default: "",
+        set: |options, text| text.parse().map(|mode| options.mode = mode),
+        get: |options| Some(Value::Text(options.mode.to_string())),
+    },
+    MonitorOption {
+        name: "limit",
+        placeholder: "RULE",
+        help: "Alarm limit: auto:ALPHA or conformal:P, a quantile of the last scores that this share of normal rows exceeds",
+        default: "",
+        set: |options, text| text.parse().map(|limit| options.limit = limit),
+        get: |options| Some(Value::Text(options.limit.to_string())),
+    },
+    MonitorOption {
+        name: "lags",
+        placeholder: "W|auto",
+        help: "Number of previous rows to append to each row, or auto: about 5 for 10 columns, 2 for 50",
+        default: "",
+        set: |options, text| {
+            options.lags = match text {
+                "auto" => Choose::Auto,
+                _ => Choose::Fixed(parse("lags", "a whole number or auto", text, |_| true)?),
+            };
+            Ok(())
+        },
+        get: |options| {
+            Some(match options.lags {
+                Choose::Auto => Value::from("auto"),
+                Choose::Fixed(lags) => Value::from(lags),
+            })
+        },
+    },
+    MonitorOption {
+        name: "differences",
+        placeholder: "WHEN",
+        help: "Also score the differences between rows: auto (if levels are strongly autocorrelated), on or off",
+        default: "",
+        set: |options, text| {
+            options.differences = match text {
+                "auto" => Choose::Auto,
+                "on" | "true" => Choose::Fixed(true),
+                "off" | "false" => Choose::Fixed(false),
+                _ => return Err(Error::name("differences", &["auto", "on", "off"], text)),
+            };
+            Ok(())
+        },
+        get: |options| {
+            Some(match options.differences {
+                Choose::Auto => Value::from("auto"),
+                Choose::Fixed(is_on) => Value::Flag(is_on),
+            })
+        },
+    },
+    MonitorOption {
+        name: "standardize",
+        placeholder: "BOOL",
+        help: "Standardize each column with its mean and standard deviation over the normal rows",
+        default: "",
+        set: |options, text| {
+            options.standardize = match text {
+                "true" => true,
+                "false" | "none" => false,
+                _ => return Err(Error::name("standardize", &["true", "none"], text)),
+            };
+            Ok(())
+        },
+        get: |options| Some(Value::Flag(options.standardize)),
+    },
+    MonitorOption {
+        name: "warm-up",
+        placeholder: "ROWS",
+        help: "Number of first rows that count as normal and have no score",
+        default: "400, or 3 per column and lag if that is more",
+        set: |options, text| {
+            options.warm_up = Some(parse("warm-up", "a whole number of rows", text, |rows| *rows > 0)?);
+            Ok(())
+        },
+        get: |options| options.warm_up.map(Value::Count),
+    },
+    MonitorOption {
+        name: "missing",
+        placeholder: "WHAT",
+        help: "Handling of empty, NaN or null cells: fail, skip the row, or fill (from the other cells and the directions)",
+        default: "",
+        set: |options, text| text.parse().map(|missing| options.missing = missing),
+        get: |options| Some(Value::from(options.missing.name())),
+    },
+    MonitorOption {
+        name: "event-gap",
+        placeholder: "ROWS",
+        help: "Alarms with at most this many rows between them form one event",
+        default: "",
+        set: |options, text| {
+            options.event_gap = parse("event-gap", "a whole number of rows", text, |_| true)?;
+            Ok(())
+        },
+        get: |options| Some(Value::Count(options.event_gap)),
+    },
+    MonitorOption {
+        name: "change-time",
+        placeholder: "ROWS",
+        help: "Average number of rows between false reports of a change",
+        default: "",
+        set: |options, text| {
+            options.change_time = parse("change-time", "a number of rows", text, |_| true)?;
+            options.check_times()
+        },
+        get: |options| Some(Value::Number(options.change_time)),
+    },
+    MonitorOption {
+        name: "drift-time",
+        placeholder: "ROWS",
+        help: "Average number of rows between false reports of drift",
+        default: "",
+        set: |options, text| {
+            options.drift_time = parse("drift-time", "a number of rows", text, |_| true)?;
+            options.check_times()
+        },
+        get: |options| Some(Value::Number(options.drift_time)),
+    },
+    MonitorOption {
+        name: "rebaseline",
+        placeholder: "WHEN",
+        help: "Automatic acceptance of a drift as the new reference: never, or after:ROWS",
+        default: "",
+        set: |options, text| text.parse().map(|rebaseline| options.rebaseline = rebaseline),
+        get: |options| Some(Value::Text(options.rebaseline.to_string())),
+    },
+];
+
+/// Parses a value that must satisfy a condition.
+fn parse<T: FromStr>(name: &'static str, rule: &str, text: &str, is_valid: impl Fn(&T) -> bool) -> Result<T, Error> {
+    text.parse().ok().filter(is_valid).ok_or_else(|| Error::name(name, &[rule], text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_reads_the_values_it_writes() {
+        let examples = [
+            ("share", "0.5"),
+            ("k", "3"),
+            ("mode", "freeze:70"),
+            ("limit", "conformal:0.02"),
+            ("lags", "auto"),
+            ("differences", "on"),
+            ("standardize", "none"),
+            ("warm-up", "120"),
+            ("missing", "skip"),
+            ("event-gap", "9"),
+            ("change-time", "500"),
+            ("drift-time", "300"),
+            ("rebaseline", "after:80"),
+        ];
+        assert_eq!(examples.map(|(name, _)| name).to_vec(), MONITOR_OPTIONS.iter().map(|o| o.name).collect::<Vec<_>>());
+        for (name, text) in examples {
+            let option = MonitorOption::find(name).unwrap();
+            let (mut once, mut twice) = (MonitorOptions::default(), MonitorOptions::default());
+            option.set(&mut once, text).unwrap();
+            assert_ne!(once, twice, "{name} has an effect");
+            option.set(&mut twice, &option.get(&once).unwrap().to_string()).unwrap();
+            assert_eq!(once, twice, "{name}");
+            let before = once.clone();
+            assert!(option.set(&mut once, "-1").unwrap_err().to_string().contains("must be"), "{name}");
+            assert_eq!(once, before, "{name} is unchanged after an error");
+        }
+    }
+
+    #[test]
+    fn defaults_are_values_of_the_options_or_described_in_words() {
+        for option in MONITOR_OPTIONS {
+            assert_eq!(option.get(&MonitorOptions::default()).is_none(), !option.default.is_empty(), "{}", option.name);
+        }
+    }
+}
