@@ -8,14 +8,20 @@ pub fn thread_seconds() -> f64 {
     text.split_whitespace().next().and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0) * 1e-9
 }
 
-/// Returns the processor time of all child processes that have been waited for, in all their threads, to a hundredth of
-/// a second.
+/// Returns the processor time of all child processes that have been waited for, in all their threads, in seconds.
+#[cfg(unix)]
 pub fn child_seconds() -> f64 {
-    let text = read_to_string("/proc/self/stat").unwrap_or_default();
-    // The program name, in parentheses, may contain spaces.
-    let fields = text.rsplit_once(')').map_or("", |(_, fields)| fields);
-    let ticks = fields.split_whitespace().skip(13).take(2).filter_map(|field| field.parse::<f64>().ok());
-    ticks.sum::<f64>() / 100.0
+    use nix::sys::resource::{UsageWho, getrusage};
+    use nix::sys::time::TimeVal;
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system counts processor time");
+    let seconds = |time: TimeVal| time.tv_sec() as f64 + 1e-6 * time.tv_usec() as f64;
+    seconds(usage.user_time()) + seconds(usage.system_time())
+}
+
+/// Returns no time, because it is measured only on Unix.
+#[cfg(not(unix))]
+pub fn child_seconds() -> f64 {
+    f64::NAN
 }
 
 /// Returns the median.
