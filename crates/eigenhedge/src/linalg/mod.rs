@@ -13,5 +13,5 @@ pub(crate) use eigen::{Factor, FactorScratch, largest_pairs, largest_sum, orthon
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
 pub(crate) use polar::Polar;
-pub(crate) use small_product::multiply_small;
+pub(crate) use small_product::{multiply_small, multiply_small_transposed};
 pub(crate) use sparse::{CANCELLED, Cells, Combinations, STREAK, add_multiple, filled_cells};

@@ -1,10 +1,11 @@
-//! Nearest matrix with orthonormal columns: the orthogonal factor of a polar decomposition.
+//! Nearest matrix with orthonormal rows: the orthogonal factor of a polar decomposition.
 //!
-//! Update: with `E = 1 - AᵀA`, a Newton–Schulz step `A ← A (1 + E/2)` reduces the defect from E to about E². If E is
+//! Update: with `E = 1 - T Tᵀ`, a Newton–Schulz step `T ← (1 + E/2) T` reduces the defect from E to about E². If E is
 //! small from the start, as between the bases of successive rows, one to three steps reach rounding level. Otherwise
-//! one-sided Jacobi rotates the columns of A until they are orthogonal, `A V = U S`. The nearest matrix is `U Vᵀ`.
+//! one-sided Jacobi rotates the columns of `A = Tᵀ` until they are orthogonal, `A V = U S`. The nearest matrix to A with
+//! orthonormal columns is `U Vᵀ`.
 //!
-//! Cost: a Newton–Schulz step takes two products of a k × r with an r × r matrix. A Jacobi sweep takes O(k r²), and
+//! Cost: a Newton–Schulz step takes two products of an r × r with an r × k matrix. A Jacobi sweep takes O(k r²), and
 //! about ten sweeps are needed.
 //!
 //! Numerics: U and V are orthonormal up to rounding for any singular values. Singular values below [`NOTHING`] count as
@@ -12,10 +13,10 @@
 //!
 //! References: Higham, *Functions of Matrices*, section 8.3; Demmel & Veselić, *Jacobi's method is more accurate than QR*, SIAM J. Matrix Anal. Appl. 1992.
 
-use super::{Matrix, multiply, multiply_small};
+use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
 use crate::num::dot;
 
-/// Scratch space of [`Polar::nearest`].
+/// Scratch space of [`Polar::nearest_rows`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polar {
     turned: Matrix,
@@ -23,12 +24,11 @@ pub(crate) struct Polar {
     unit: Vec<f64>,
     overlaps: Vec<f64>,
     defect: Matrix,
-    transposed: Matrix,
 }
 
 /// Threshold below which singular values are treated as rounding errors. Entries of the matrix are at most about 1.
 const NOTHING: f64 = 1e-8;
-/// Largest Frobenius norm of the defect `1 - AᵀA` for which Newton–Schulz is used.
+/// Largest Frobenius norm of the defect `1 - T Tᵀ` for which Newton–Schulz is used.
 const NEAR: f64 = 0.1;
 /// Largest norm of the defect for which a single step reaches full precision.
 const LAST: f64 = 1e-8;
@@ -38,39 +38,38 @@ const MOST_STEPS: usize = 8;
 const MOST_SWEEPS: usize = 40;
 
 impl Polar {
-    /// Writes the matrix with orthonormal columns nearest to `matrix` into `out`. `matrix` must have at least as many
-    /// rows as columns, and entries of at most about 1.
-    pub fn nearest(&mut self, matrix: &Matrix, out: &mut Matrix) {
+    /// Writes the matrix with orthonormal rows nearest to `matrix` into `out`. `matrix` must have at least as many
+    /// columns as rows, and entries of at most about 1.
+    pub fn nearest_rows(&mut self, matrix: &Matrix, out: &mut Matrix) {
         if self.improve(matrix, out) {
             return;
         }
         let (rows, columns) = (matrix.rows(), matrix.columns());
-        self.turned.clone_from(matrix);
+        self.turned.transpose_of(matrix);
         self.turns.resize(0, 0);
-        self.turns.resize(columns, columns);
-        (0..columns).for_each(|j| self.turns.column_mut(j)[j] = 1.0);
-        let tolerance = f64::EPSILON * rows as f64;
+        self.turns.resize(rows, rows);
+        (0..rows).for_each(|j| self.turns.column_mut(j)[j] = 1.0);
+        let tolerance = f64::EPSILON * columns as f64;
         for _ in 0..MOST_SWEEPS {
             if !self.sweep(tolerance) {
                 break;
             }
         }
         self.normalise();
-        multiply(out, self.turned.view(), self.turns.view().transpose());
+        multiply(out, self.turns.view(), self.turned.view().transpose());
     }
 
-    /// Applies Newton–Schulz steps to a copy in `out`. Returns false if the columns are too far from orthonormal.
+    /// Applies Newton–Schulz steps to a copy in `out`. Returns false if the rows are too far from orthonormal.
     fn improve(&mut self, matrix: &Matrix, out: &mut Matrix) -> bool {
-        let Self { turned, defect, transposed, .. } = self;
+        let Self { turned, defect, .. } = self;
         out.clone_from(matrix);
         for _ in 0..MOST_STEPS {
-            transposed.transpose_of(out);
-            multiply_small(defect, transposed, out);
+            multiply_small_transposed(defect, out, out);
             let norm = half_defect(defect);
             if !(norm <= NEAR) {
                 return false;
             }
-            multiply_small(turned, out, defect);
+            multiply_small(turned, defect, out);
             std::mem::swap(turned, out);
             if norm <= LAST {
                 return true;
@@ -137,22 +136,15 @@ impl Polar {
     }
 }
 
-/// Turns the Gram matrix `AᵀA` into `1 + E/2` for the defect `E = 1 - AᵀA`, and returns the Frobenius norm of E.
+/// Turns the Gram matrix `T Tᵀ` into `1 + E/2` for the defect `E = 1 - T Tᵀ`, and returns the Frobenius norm of E.
 fn half_defect(gram: &mut Matrix) -> f64 {
     let mut square = 0.0;
-    let mut halve = |entry: &mut f64| {
-        square += *entry * *entry;
-        *entry *= -0.5;
-    };
     for j in 0..gram.columns() {
-        let (above, rest) = gram.column_mut(j).split_at_mut(j);
-        above.iter_mut().for_each(&mut halve);
-        if let [diagonal, below @ ..] = rest {
-            *diagonal -= 1.0;
-            halve(diagonal);
-            *diagonal += 1.0;
-            below.iter_mut().for_each(&mut halve);
-        }
+        let column = gram.column_mut(j);
+        column[j] -= 1.0;
+        square += dot(column, column);
+        column.iter_mut().for_each(|entry| *entry *= -0.5);
+        column[j] += 1.0;
     }
     square.sqrt()
 }
@@ -176,6 +168,15 @@ mod tests {
         matrix
     }
 
+    /// Computes the nearest matrix with orthonormal columns.
+    fn nearest(matrix: &Matrix) -> Matrix {
+        let (mut rows, mut found, mut out) = (Matrix::default(), Matrix::default(), Matrix::default());
+        rows.transpose_of(matrix);
+        Polar::default().nearest_rows(&rows, &mut found);
+        out.transpose_of(&found);
+        out
+    }
+
     /// Computes the oracle `A (AᵀA)^{-1/2}` from an eigendecomposition.
     fn dense(matrix: &Matrix) -> Matrix {
         let (mut gram, mut scaled, mut root) = (Matrix::default(), Matrix::default(), Matrix::default());
@@ -194,10 +195,9 @@ mod tests {
     #[test]
     fn the_nearest_matrix_equals_the_one_of_an_eigendecomposition() {
         let mut random = Random::seeded(5);
-        let (mut polar, mut found) = (Polar::default(), Matrix::default());
         for (rows, columns) in [(1, 1), (4, 4), (7, 3), (12, 12), (3, 1), (5, 0)] {
             let matrix = random_matrix(rows, columns, &mut random);
-            polar.nearest(&matrix, &mut found);
+            let found = nearest(&matrix);
             assert!(found.drift() < 1e-14, "{rows} {columns}: {}", found.drift());
             let wanted = dense(&matrix);
             for j in 0..columns {
@@ -212,12 +212,14 @@ mod tests {
     fn newton_schulz_equals_jacobi_near_orthonormal_columns() {
         let mut random = Random::seeded(8);
         for (rows, columns) in [(4, 4), (10, 10), (9, 5)] {
-            let (mut polar, mut start, mut found) = (Polar::default(), Matrix::default(), Matrix::default());
-            polar.nearest(&random_matrix(rows, columns, &mut random), &mut start);
+            let start = nearest(&random_matrix(rows, columns, &mut random));
             for size in [0.0, 1e-12, 1e-6, 1e-3, 3e-3] {
                 let mut near = start.clone();
                 (0..columns).for_each(|j| near.column_mut(j).iter_mut().for_each(|x| *x += size * random.normal()));
-                assert!(polar.improve(&near, &mut found), "{size} is near");
+                let (mut rows, mut improved) = (Matrix::default(), Matrix::default());
+                rows.transpose_of(&near);
+                assert!(Polar::default().improve(&rows, &mut improved), "{size} is near");
+                let found = nearest(&near);
                 assert!(found.drift() < 1e-14, "{size}: {}", found.drift());
                 let wanted = dense(&near);
                 for j in 0..columns {
@@ -231,10 +233,8 @@ mod tests {
 
     #[test]
     fn what_is_not_determined_is_filled_with_the_first_free_unit_vectors() {
-        let (mut polar, mut found) = (Polar::default(), Matrix::default());
         let mut matrix = Matrix::zeros(4, 3);
-        polar.nearest(&matrix, &mut found);
-        assert_eq!(found, {
+        assert_eq!(nearest(&matrix), {
             let mut identity = Matrix::identity(4);
             identity.resize(4, 3);
             identity
@@ -242,7 +242,7 @@ mod tests {
         // The only known direction is the first unit vector. The other entries are rounding errors.
         matrix.column_mut(1).copy_from_slice(&[-0.5, 0.0, 0.0, 0.0]);
         matrix.column_mut(2).copy_from_slice(&[1e-17, 0.0, 1e-17, 0.0]);
-        polar.nearest(&matrix, &mut found);
+        let found = nearest(&matrix);
         assert_eq!(found.column(1), [-1.0, 0.0, 0.0, 0.0]);
         assert_eq!(found.column(0), [0.0, 1.0, 0.0, 0.0]);
         assert_eq!(found.column(2), [0.0, 0.0, 1.0, 0.0]);

@@ -1,4 +1,4 @@
-//! Product of two small matrices.
+//! Products of two small matrices.
 //!
 //! The matrices have a few dozen rows and columns and fit into the nearest caches. A general product would spend most
 //! of its time on packing and on kernel selection. Columns are read as whole SIMD vectors, including their padding.
@@ -19,17 +19,27 @@ pub(crate) fn multiply_small(out: &mut Matrix, a: &Matrix, b: &Matrix) {
         return multiply(out, a.view(), b.view());
     }
     out.resize(a.rows(), b.columns());
-    Arch::new().dispatch(SmallProduct { a, b, out });
+    Arch::new().dispatch(SmallProduct::<false> { a, b, out });
 }
 
-/// Task that computes `out = a b`.
-struct SmallProduct<'a> {
+/// Computes `out = a bᵀ` and resizes `out`. Fastest if both matrices have a few dozen rows and columns.
+pub(crate) fn multiply_small_transposed(out: &mut Matrix, a: &Matrix, b: &Matrix) {
+    assert_eq!(a.columns(), b.columns(), "shapes agree");
+    if a.columns().max(b.rows()) > MOST {
+        return multiply(out, a.view(), b.view().transpose());
+    }
+    out.resize(a.rows(), b.rows());
+    Arch::new().dispatch(SmallProduct::<true> { a, b, out });
+}
+
+/// Task that computes `out = a b`, or `out = a bᵀ` if `TRANSPOSED`.
+struct SmallProduct<'a, const TRANSPOSED: bool> {
     a: &'a Matrix,
     b: &'a Matrix,
     out: &'a mut Matrix,
 }
 
-impl WithSimd for SmallProduct<'_> {
+impl<const TRANSPOSED: bool> WithSimd for SmallProduct<'_, TRANSPOSED> {
     type Output = ();
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
@@ -38,46 +48,70 @@ impl WithSimd for SmallProduct<'_> {
     }
 }
 
-impl RowBlocks for SmallProduct<'_> {
+impl<const TRANSPOSED: bool> RowBlocks for SmallProduct<'_, TRANSPOSED> {
     #[inline(always)]
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize) {
-        let columns = self.b.columns();
+        let columns = self.out.columns();
         let mut j = 0;
         while j + 4 <= columns {
-            block::<S, R, 4>(simd, self, row, j);
+            self.block::<S, R, 4>(simd, row, j);
             j += 4;
         }
         if j + 2 <= columns {
-            block::<S, R, 2>(simd, self, row, j);
+            self.block::<S, R, 2>(simd, row, j);
             j += 2;
         }
         if j < columns {
-            block::<S, R, 1>(simd, self, row, j);
+            self.block::<S, R, 1>(simd, row, j);
         }
     }
 }
 
-/// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
-#[inline(always)]
-fn block<S: Simd, const R: usize, const C: usize>(simd: S, product: &mut SmallProduct<'_>, row: usize, first: usize) {
-    let SmallProduct { a, b, out } = product;
-    let (storage, stride) = a.storage();
-    let (vectors, distance, inner) = (S::as_simd_f64s(storage).0, stride / S::F64_LANES, a.columns());
-    let mut sums = [[simd.splat_f64s(0.0); C]; R];
-    let factors: [&[f64]; C] = std::array::from_fn(|c| &b.column(first + c)[..inner]);
-    for p in 0..inner {
-        let q = &vectors[p * distance + row..][..R];
+impl<const TRANSPOSED: bool> SmallProduct<'_, TRANSPOSED> {
+    /// Computes `R` SIMD vectors of rows in each of `C` columns of the product.
+    #[inline(always)]
+    fn block<S: Simd, const R: usize, const C: usize>(&mut self, simd: S, row: usize, first: usize) {
+        let Self { a, b, out } = self;
+        let inner = a.columns();
+        let mut sums = [[simd.splat_f64s(0.0); C]; R];
+        let (storage, stride) = a.storage();
+        let (vectors, distance) = (S::as_simd_f64s(storage).0, stride / S::F64_LANES);
+        let vectors = vectors[..inner * distance].chunks_exact(distance.max(1)).map(|column| &column[row..row + R]);
+        if TRANSPOSED {
+            let (storage, stride) = b.storage();
+            let factors = storage[..inner * stride].chunks_exact(stride.max(1)).map(|column| &column[first..first + C]);
+            for (vectors, factors) in vectors.zip(factors) {
+                add_terms(simd, &mut sums, vectors, |c| factors[c]);
+            }
+        } else {
+            let columns: [&[f64]; C] = std::array::from_fn(|c| &b.column(first + c)[..inner]);
+            for (vectors, p) in vectors.zip(0..inner) {
+                add_terms(simd, &mut sums, vectors, |c| columns[c][p]);
+            }
+        }
+        let (storage, stride) = out.storage_mut();
+        let (out, distance) = (S::as_mut_simd_f64s(storage).0, stride / S::F64_LANES);
         for c in 0..C {
-            let factor = simd.splat_f64s(factors[c][p]);
+            let out = &mut out[(first + c) * distance + row..][..R];
             for r in 0..R {
-                sums[r][c] = simd.mul_add_e_f64s(q[r], factor, sums[r][c]);
+                out[r] = sums[r][c];
             }
         }
     }
+}
+
+/// Adds the products of `R` vectors with `C` factors to the sums.
+#[inline(always)]
+fn add_terms<S: Simd, const R: usize, const C: usize>(
+    simd: S,
+    sums: &mut [[S::f64s; C]; R],
+    vectors: &[S::f64s],
+    factor: impl Fn(usize) -> f64,
+) {
     for c in 0..C {
-        let out = &mut S::as_mut_simd_f64s(out.whole_column_mut(first + c)).0[row..row + R];
+        let factor = simd.splat_f64s(factor(c));
         for r in 0..R {
-            out[r] = sums[r][c];
+            sums[r][c] = simd.mul_add_e_f64s(vectors[r], factor, sums[r][c]);
         }
     }
 }
@@ -120,6 +154,10 @@ mod tests {
                     assert!(error <= inner as f64 * f64::EPSILON * size, "{rows} {inner} {columns}: {error}");
                 }
             }
+            let (mut transposed, mut same) = (Matrix::default(), Matrix::default());
+            transposed.transpose_of(&b);
+            multiply_small_transposed(&mut same, &a, &transposed);
+            assert_eq!(same, out, "{rows} {inner} {columns}");
         }
     }
 }

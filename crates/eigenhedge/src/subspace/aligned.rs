@@ -33,8 +33,7 @@ struct Working {
     rotation: Matrix,
     polar: Polar,
     product: Matrix,
-    transposed_basis: Matrix,
-    transposed_rotation: Matrix,
+    transposed: Matrix,
     part: Vec<f64>,
     /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
@@ -54,18 +53,16 @@ impl Aligned {
     /// Rotates the basis of the given directions (one per column) to be nearest to the previous basis, and stores it as
     /// the new basis.
     pub fn align(&mut self, directions: &Matrix, kept: usize) {
-        let Working { overlaps, rotation, polar, product, transposed_basis, transposed_rotation, .. } =
-            &mut self.scratch.0;
+        let Working { overlaps, rotation, polar, product, transposed, .. } = &mut self.scratch.0;
         self.basis.resize(directions.rows(), kept);
         if directions.columns() == 0 {
             self.basis.resize(0, kept);
             return;
         }
-        transposed_basis.transpose_of(&self.basis);
-        multiply_small(overlaps, transposed_basis, directions);
-        polar.nearest(overlaps, rotation);
-        transposed_rotation.transpose_of(rotation);
-        multiply_small(product, directions, transposed_rotation);
+        transposed.transpose_of(directions);
+        multiply_small(overlaps, transposed, &self.basis);
+        polar.nearest_rows(overlaps, rotation);
+        multiply_small(product, directions, rotation);
         std::mem::swap(product, &mut self.basis);
     }
 

@@ -108,6 +108,9 @@ impl Matrix {
     /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);
+        if other.rows == 0 {
+            return;
+        }
         let stride = self.stride.max(1);
         let own = &mut self.data[self.start..];
         let mut j = 0;
@@ -129,6 +132,11 @@ impl Matrix {
     /// Returns the storage of the columns, and the distance between two columns.
     pub(crate) fn storage(&self) -> (&[f64], usize) {
         (&self.data[self.start..], self.stride)
+    }
+
+    /// Returns the storage of the columns, and the distance between two columns, mutably.
+    pub(crate) fn storage_mut(&mut self) -> (&mut [f64], usize) {
+        (&mut self.data[self.start..], self.stride)
     }
 
     /// Appends a column, which must have as many entries as the matrix has rows.
