@@ -41,7 +41,8 @@ fn main() -> ExitCode {
             let of_table = error.downcast_ref::<eigenhedge_io::Error>();
             let needs_hint = of_table.is_some_and(|error| error.is_row() && !error.is_advised());
             let word = of_table.and_then(eigenhedge_io::Error::word);
-            let sign = word.map_or(String::new(), |word| format!("; --na-values {word} reads it as a missing cell"));
+            let sign = word
+                .map_or(String::new(), |word| format!("; --na-values{} reads it as a missing cell", argument(word)));
             let hint = if needs_hint { "; --on-bad-row skip passes over bad rows" } else { "" };
             complain(&format!("{error:#}{sign}{hint}"));
             ExitCode::from(match () {
@@ -52,6 +53,13 @@ fn main() -> ExitCode {
         }
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Returns a word as an argument of an option in a shell.
+fn argument(word: &str) -> String {
+    let joint = if word.starts_with('-') { '=' } else { ' ' };
+    let is_plain = word.chars().all(|sign| sign.is_alphanumeric() || "_-./".contains(sign));
+    if is_plain { format!("{joint}{word}") } else { format!("{joint}'{word}'") }
 }
 
 /// Prints a line to standard error. Unprintable characters are escaped.

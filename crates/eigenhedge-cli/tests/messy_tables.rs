@@ -111,6 +111,33 @@ fn a_key_a_time_after_it_and_a_text_need_only_the_key() {
 }
 
 #[test]
+fn a_clock_since_1970_is_the_time_and_a_column_that_is_named_is_a_feature() {
+    let table = |unit: u64, step: u64| {
+        let mut text = "ts,a,b,c,d\n".to_owned();
+        for (i, row) in (0..).zip(numbers(60)) {
+            let cells: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
+            writeln!(text, "{},{}", 1_700_000_000 * unit + i * step, cells.join(",")).unwrap();
+        }
+        text.into_bytes()
+    };
+    both_ways(&table(1, 60), "run INPUT -k 2", "time = ts (s since 1970), 4 columns of numbers");
+    both_ways(&table(1000, 250), "run INPUT -k 2", "time = ts (ms since 1970), 4 columns of numbers");
+    let place = Place::new();
+    place.write("t.csv", table(1, 60));
+    let outcome = place.run("run t.csv -k 2 --columns ts,a,b --snapshot m.eh");
+    assert!(outcome.status == 0 && outcome.out.contains("60 rows of 3 numbers"), "{}", outcome.out);
+    // The columns of a model are features.
+    let outcome = place.run("run t.csv --start-from m.eh");
+    assert!(outcome.status == 0 && outcome.out.contains("120 rows of 3 numbers"), "{}{}", outcome.out, outcome.err);
+    // Numbers that do not ascend, or are too small, are features.
+    for (from, to) in [("1700000000", "1700000999"), ("17000", "170")] {
+        place.write("t.csv", String::from_utf8(table(1, 60)).unwrap().replace(from, to));
+        let outcome = place.run("run t.csv -k 2");
+        assert!(outcome.status == 0 && outcome.out.contains("60 rows of 5 numbers"), "{}", outcome.out);
+    }
+}
+
+#[test]
 fn what_was_found_is_kept_when_a_run_is_resumed() {
     let place = Place::new();
     let table = german();

@@ -39,6 +39,9 @@ fn folder() -> Place {
     place.write("header.csv", "temperature,pressure\n");
     place.write("semicolons.csv", table(";", 600, |_, _| ()));
     place.write("offline.csv", table(",", 600, at(300, 2, "offline")));
+    place.write("historian.csv", table(",", 600, at(300, 2, "Bad Input")));
+    place.write("dashes.csv", table(",", 600, at(300, 2, "-off-")));
+    place.write("units.csv", "pressure,flow\nbar,l/min\n1,2\n3,4\n5,5\n");
     place.write("gap.csv", table(",", 600, at(300, 2, "")));
     place.write("infinite.csv", table(",", 600, at(300, 2, "inf")));
     place.write(
@@ -112,6 +115,13 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "line 302, column 2 (\"flow\"): must be a finite number, got \"offline\"; --na-values offline reads it as a missing cell",
     ),
+    (
+        "run historian.csv -k 2",
+        1,
+        "got \"Bad Input\"; --na-values 'Bad Input' reads it as a missing cell; --on-bad-row skip passes over bad rows",
+    ),
+    ("run dashes.csv -k 2", 1, "got \"-off-\"; --na-values=-off- reads it as a missing cell"),
+    ("run units.csv -k 1", 1, "must hold numbers, got \"bar\", \"l/min\"; --on-bad-row skip passes over the line"),
     (
         "run gap.csv -k 2",
         1,

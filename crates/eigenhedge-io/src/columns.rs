@@ -194,8 +194,14 @@ impl Columns {
     }
 
     /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each.
-    /// `time` is a column that may contain times.
-    pub fn not_numeric(&self, place: &str, bad: &[(usize, String)], by_position: bool, time: Option<usize>) -> Error {
+    /// `time` is a column that may contain times. If `is_line`, other lines may hold numbers in these columns.
+    pub fn not_numeric(
+        &self,
+        place: &str,
+        bad: &[(usize, String)],
+        (by_position, is_line): (bool, bool),
+        time: Option<usize>,
+    ) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];
         let more = bad.len() - few.len();
@@ -214,12 +220,16 @@ impl Columns {
         // Advice to leave out every column would not help.
         let advice = match (time, bad.len() == self.selected.len()) {
             (Some(position), _) if bad.len() == 1 => format!("; --time {} takes it as the time", typed(position)),
+            (_, true) if is_line => "; --on-bad-row skip passes over the line".to_owned(),
             (_, true) => String::new(),
             (Some(position), false) => {
                 let list = list.join(",");
                 format!("; --time {} takes one as the time, --exclude {list} leaves them out", typed(position))
             }
-            (None, false) => format!("; {them} can be left out with --exclude {}", list.join(",")),
+            (None, false) => {
+                let line = if is_line { "; --on-bad-row skip passes over the line" } else { "" };
+                format!("; {them} can be left out with --exclude {}{line}", list.join(","))
+            }
         };
         let fault = Fault::NotNumeric { found: found.join(", "), advice };
         Error::at(format!("{place}, {}", labels.join(", ")), fault)

@@ -76,8 +76,11 @@ impl Error {
     pub fn word(&self) -> Option<&str> {
         let Fault::TextCell(found) = &self.fault else { return None };
         let word = found.strip_prefix('"')?.strip_suffix('"')?;
-        let is_word = word.len() <= LONGEST_WORD && word.chars().all(|sign| sign.is_alphanumeric() || sign == '_');
-        (is_word && word.starts_with(char::is_alphabetic) && word.parse::<f64>().is_err()).then_some(word)
+        let is_sign = |sign: char| sign.is_alphanumeric() || " _-./#!*?".contains(sign);
+        let is_word = word.len() <= LONGEST_WORD && word.chars().all(is_sign) && word.parse::<f64>().is_err();
+        // A number with a wrong sign in it is no word.
+        let has_digits = word.contains(|sign: char| sign.is_ascii_digit());
+        (is_word && !word.is_empty() && (!has_digits || word.starts_with(char::is_alphabetic))).then_some(word)
     }
 
     /// Returns true if the error concerns a single row, so that the following rows can still be read.

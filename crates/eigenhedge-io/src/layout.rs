@@ -39,8 +39,8 @@ pub struct Layout {
     pub time: Option<Selector>,
     /// Format of the time column, or `None` to detect it.
     pub time_format: Option<TimeFormat>,
-    /// True to use the first column that no option names as the time column, if its cells are dates and `time` is
-    /// `None`.
+    /// True to use the first column that no option names as the time column, if `time` is `None` and the cells are
+    /// dates, or times since 1970 in ascending order.
     pub find_time: bool,
     /// True if the first column of `keep` is a key. Times are then compared only within each key.
     pub has_key: bool,

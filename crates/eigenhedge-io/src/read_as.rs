@@ -40,7 +40,11 @@ pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> 
 }
 
 fn listed(columns: &Columns, positions: &[usize]) -> String {
-    let names: Vec<String> = positions.iter().take(LISTED).map(|position| columns.typed(*position)).collect();
+    let name = |position: &usize| match columns.typed(*position) {
+        none if none.is_empty() => format!("column {position}"),
+        name => name,
+    };
+    let names: Vec<String> = positions.iter().take(LISTED).map(name).collect();
     let more = positions.len() - names.len();
     names.join(", ") + &if more > 0 { format!(" and {more} more") } else { String::new() }
 }

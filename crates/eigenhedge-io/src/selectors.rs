@@ -3,7 +3,7 @@
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 
-/// Returns the first column that no option names. This column becomes the time column if its cells are dates. Returns
+/// Returns the first column that no option names. This column becomes the time column if its cells are times. Returns
 /// `None` if the time column need not be detected.
 pub(crate) fn first_free(
     names: Option<&[String]>,

@@ -199,6 +199,21 @@ impl TimeFormat {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }
 
+    /// Returns true if these cells are surely times in this format: all from the years 2001 to 2099 and in order. There
+    /// must be several of them, unless the name of their column says that it holds times.
+    pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
+        const FEWEST: usize = 5;
+        const YEARS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
+        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
+        let is_forward = times.is_sorted() && (times.len() < 2 || times.first() < times.last());
+        let name = name.unwrap_or_default().to_lowercase();
+        let is_named = name == "ts" || ["time", "date", "epoch"].iter().any(|word| name.contains(word));
+        times.len() == cells.len()
+            && times.len() >= if is_named { 1 } else { FEWEST }
+            && is_forward
+            && times.iter().all(|time| YEARS.contains(time))
+    }
+
     /// Returns true if times are numbers since 1970.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self.0, Kind::Epoch(..))

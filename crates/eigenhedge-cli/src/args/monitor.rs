@@ -106,7 +106,7 @@ pub struct MonitorArgs {
     /// Columns to copy to the results as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
     pub copy_columns: Vec<String>,
-    /// Time column, which is copied to the results [default: the first column, if its cells are dates]
+    /// Time column, which is copied to the results [default: the first column, if its cells are dates, or times since 1970 in order]
     #[arg(long, value_name = "COLUMN", help_heading = "Table")]
     pub time: Option<String>,
     /// Format of the time column: iso; s, ms, us or ns since 1970; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by

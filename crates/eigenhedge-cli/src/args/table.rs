@@ -63,7 +63,7 @@ pub struct BesideArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub copy_columns: Vec<String>,
     /// Time column, which is copied to the results and is the axis of the plots [default: the first column, if its cells are
-    /// dates]
+    /// dates, or times since 1970 in order]
     #[arg(long, value_name = "COLUMN")]
     pub time: Option<String>,
     /// Format of the time column: iso; s, ms, us or ns since 1970; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by

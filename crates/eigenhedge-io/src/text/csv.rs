@@ -167,7 +167,7 @@ impl Csv {
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
-            return self.columns.not_numeric(&self.place().to_string(), &bad, doubtful, time);
+            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, true), time);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {

@@ -161,9 +161,17 @@ impl FirstLines<'_> {
             let times: Vec<&str> = there.iter().copied().filter(|cell| self.form(&[cell]) != Found::Nothing).collect();
             form = self.form(&times);
         }
+        let name = names.map(|names| names[position].as_str());
+        let is_name = |column: &String| Some(column.as_str()) == name;
+        let is_of_model = layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(is_name));
         match form {
-            // Numbers are times only if the user says so.
-            Found::Format(format) if given.is_none() && format.is_number() && layout.time_format.is_none() => {
+            // Numbers are times only if the user says so, or if they can hardly be anything else.
+            Found::Format(format)
+                if given.is_none()
+                    && format.is_number()
+                    && layout.time_format.is_none()
+                    && (is_of_model || !format.is_clock(&there, name)) =>
+            {
                 Ok((layout, None))
             }
             Found::Format(format) => {
