@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::{
-    Instance, Kind, Loss, Model, PlainLearner, Random, RunningCenter, Spec, set_threads, streams, threads, trial,
-    trials,
+    Error, Fleet, Instance, Kind, Loss, Model, PlainLearner, Random, RunningCenter, Spec, set_threads, streams,
+    threads, trial, trials,
 };
 
 /// Long enough that threads pay off, and not a multiple of a block size.
@@ -88,8 +88,46 @@ fn a_bad_row_ends_a_block_after_the_rows_before_it() {
     }
 }
 
+/// Loss and coordinates of a row, or the error.
+type Step = Result<(Loss, Vec<f64>), String>;
+
+/// Returns a saved fleet after these rows, learned in blocks, with the results.
+fn fleet(rows: &[(String, Vec<f64>)], count: usize, most: usize) -> (Vec<u8>, Vec<Step>) {
+    set_threads(count.try_into().unwrap());
+    let mut fleet = Fleet::new(Model::new(Spec::new(Kind::Tracking, 3), 12, 5).unwrap()).unwrap();
+    fleet.ask_for_coordinates(true);
+    fleet.set_most(most);
+    let mut answers = vec![Err(String::new()); rows.len()];
+    for (block, answers) in rows.chunks(400).zip(answers.chunks_mut(400)) {
+        let (keys, rows): (Vec<&str>, Vec<&[f64]>) = block.iter().map(|(key, row)| (&key[..], &row[..])).unzip();
+        let answer = |i: usize, outcome: Result<(Loss, &[f64]), Error>| {
+            answers[i] = outcome.map(|(loss, found)| (loss, found.to_vec())).map_err(|error| error.to_string());
+        };
+        fleet.step_all(&keys, &rows, answer).unwrap();
+    }
+    let mut bytes = Vec::new();
+    fleet.write(b"", &mut bytes).unwrap();
+    (bytes, answers)
+}
+
+fn fleets_do_not_depend_on_the_number_of_threads() {
+    let rows = streams::signal_and_noise(12, 3, 0.3, 9).take(1000).enumerate();
+    let mut rows: Vec<(String, Vec<f64>)> =
+        rows.map(|(t, row)| (format!("key {}", (t * t + t / 7) % 17), row)).collect();
+    // The first row of a key, all rows of another, and one in the middle.
+    rows[0].1[2] = f64::NAN;
+    rows[500].1[0] = f64::INFINITY;
+    rows.iter_mut().filter(|(key, _)| key == "key 5").for_each(|(_, row)| row[1] = f64::NAN);
+    let alone = fleet(&rows, 1, usize::MAX);
+    assert!(alone.1.iter().any(Result::is_err) && alone.1.iter().any(Result::is_ok));
+    for (count, most) in [(2, usize::MAX), (5, usize::MAX), (2, 4)] {
+        assert!(fleet(&rows, count, most) == alone, "{count} threads");
+    }
+}
+
 #[test]
 fn no_bit_depends_on_the_number_of_threads() {
+    fleets_do_not_depend_on_the_number_of_threads();
     members_do_not_depend_on_the_number_of_threads();
     a_bad_row_ends_a_block_after_the_rows_before_it();
     let mut rows: Vec<Vec<f64>> = streams::signal_and_noise(LENGTH, 4, 0.3, 5).take(60).collect();

@@ -133,15 +133,17 @@ fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
 
 fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     let rows = table(page, "## Speed")?;
-    let times: Vec<f64> = rows.iter().map(|row| number(row[3])).collect::<Result<_, _>>()?;
-    let least = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let ours = after(page, "IncrementalPCA takes about ")?;
+    let range = |column: usize| -> Result<String, String> {
+        let times: Vec<f64> = rows.iter().map(|row| number(row[column])).collect::<Result<_, _>>()?;
+        Ok(format!("{} to {}", times.iter().copied().fold(f64::INFINITY, f64::min), largest(&times)))
+    };
     let size = after(page, "| n = ")?;
     let k = after(page, "one thread per method and k = ")?;
     Ok(vec![format!(
-        "For rows of {size} numbers and k = {k}, scikit-learn's IncrementalPCA takes {least} to {} times as long as `tracking` and about {ours} \
-         times as long as `auto`",
-        largest(&times)
+        "For rows of {size} numbers and k = {k}, scikit-learn's IncrementalPCA takes {} times as long as `tracking` and {} times as long as \
+         `auto`",
+        range(3)?,
+        range(4)?
     )])
 }
 

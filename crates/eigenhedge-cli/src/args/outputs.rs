@@ -28,9 +28,9 @@ pub struct KeepArgs {
     /// state and summary. Options that are given must match those of the model
     #[arg(long, value_name = "MODEL")]
     pub start_from: Option<PathBuf>,
-    /// Number of threads for the members of `auto`, if no results are written per row, and for long rows (about 30,000
-    /// numbers or more) [default: 1]. Unless it is 1, reading and writing also use threads of their own. Results do not
-    /// depend on the number
+    /// Number of threads for the members of `auto`, if no results are written per row, for the models of --group-by, and
+    /// for long rows (about 30,000 numbers or more) [default: 1]. Unless it is 1, reading and writing also use threads of
+    /// their own. Results do not depend on the number
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
 }

@@ -7,6 +7,7 @@
 //! recently used members; the others are saved as bytes in a [`Store`] and loaded when their key returns. A quarter of
 //! the members is evicted at a time, so that choosing them costs O(1) per row.
 
+mod blocks;
 mod member;
 mod merge;
 mod saved;
@@ -75,19 +76,6 @@ struct Slot<T> {
     key: usize,
     /// Clock value at the most recent use of the member.
     used: u64,
-}
-
-/// Returns the positions of all keys, with equal keys adjacent. The groups are in the order of the first occurrence of
-/// their keys.
-fn together(keys: &[&str]) -> Vec<usize> {
-    let mut numbers: HashMap<&str, usize> = HashMap::new();
-    let mut numbered = Vec::with_capacity(keys.len());
-    for (position, key) in keys.iter().enumerate() {
-        let next = numbers.len();
-        numbered.push((*numbers.entry(*key).or_insert(next), position));
-    }
-    numbered.sort_unstable();
-    numbered.into_iter().map(|(_, position)| position).collect()
 }
 
 fn cannot_store(error: io::Error) -> Error {
@@ -334,34 +322,6 @@ impl Fleet<Model> {
         })?;
         Ok((loss, &self.slots[slot].member))
     }
-
-    /// Runs a trial for each row with the model of its key. The results are the same as those of calling
-    /// [`Self::step`] in order. The rows of a key are processed together, so each model is loaded from memory
-    /// or from the store only once.
-    ///
-    /// `answer` is called with the position of each row and its result: the loss and the updated model, or
-    /// the error. Only an error of the store stops the trials.
-    pub fn step_all(
-        &mut self,
-        keys: &[&str],
-        rows: &[&[f64]],
-        mut answer: impl FnMut(usize, Result<(Loss, &Model), Error>),
-    ) -> Result<(), Error> {
-        if keys.len() != rows.len() {
-            return Err(Error::Length { what: "the list of keys", expected: rows.len(), found: keys.len() });
-        }
-        let known = self.keys.len();
-        let mut first_rows = Vec::new();
-        for i in together(keys) {
-            match self.step(keys[i], rows[i]) {
-                Err(error @ Error::Store(_)) => return Err(error),
-                outcome => answer(i, outcome),
-            }
-            first_rows.resize(self.keys.len() - known, i);
-        }
-        self.order_by_first_rows(known, &first_rows);
-        Ok(())
-    }
 }
 
 #[cfg(test)]
@@ -437,11 +397,14 @@ mod tests {
         let mut one_by_one = Fleet::new(fresh(Kind::Auto)).unwrap();
         let mut together = Fleet::new(fresh(Kind::Auto)).unwrap().with_store(4, Box::new(Shelf::default()));
         [&mut one_by_one, &mut together].into_iter().for_each(|fleet| fleet.ask_for_coordinates(true));
-        let told = |outcome: Result<(Loss, &Model), Error>| {
-            outcome.map(|(loss, model)| (loss, model.coordinates().to_vec())).map_err(|error| error.to_string())
+        let told = |outcome: Result<(Loss, &[f64]), Error>| {
+            outcome.map(|(loss, coordinates)| (loss, coordinates.to_vec())).map_err(|error| error.to_string())
         };
         for block in rows.chunks(70) {
-            let wanted: Vec<_> = block.iter().map(|(key, row)| Some(told(one_by_one.step(key, row)))).collect();
+            let mut alone = |key: &str, row: &[f64]| {
+                told(one_by_one.step(key, row).map(|(loss, model)| (loss, model.coordinates())))
+            };
+            let wanted: Vec<_> = block.iter().map(|(key, row)| Some(alone(key, row))).collect();
             let mut found = vec![None; block.len()];
             let (keys, rows): (Vec<&str>, Vec<&[f64]>) = block.iter().map(|(key, row)| (&key[..], &row[..])).unzip();
             together.step_all(&keys, &rows, |i, outcome| found[i] = Some(told(outcome))).unwrap();

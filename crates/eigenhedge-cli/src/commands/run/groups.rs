@@ -119,8 +119,7 @@ impl Engine for ModelsByKey<'_> {
         let mut coordinates = vec![0.0; rows.len() * kept];
         let mut outcomes: Vec<Result<Loss, Error>> = vec![Ok(Loss::default()); rows.len()];
         self.fleet.step_all(&keys, &rows, |i, outcome| {
-            outcomes[i] = outcome.map(|(loss, model)| {
-                let found = model.coordinates();
+            outcomes[i] = outcome.map(|(loss, found)| {
                 coordinates[i * kept..][..found.len()].copy_from_slice(found);
                 loss
             });

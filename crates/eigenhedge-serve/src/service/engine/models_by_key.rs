@@ -37,7 +37,7 @@ impl ModelsByKey {
         let all: Vec<&[f64]> = (0..rows.count()).map(|i| rows.row(i)).collect();
         let mut found: Vec<Option<Step>> = vec![None; all.len()];
         let ended = fleet.step_all(&keys, &all, |i, step| {
-            found[i] = Some(step.map(|(loss, model)| (loss, model.coordinates().to_vec())));
+            found[i] = Some(step.map(|(loss, coordinates)| (loss, coordinates.to_vec())));
         });
         if let Err(error) = ended {
             return outcome.broken = Some(error.to_string());
