@@ -4,7 +4,8 @@
 //! comes with its texts, its place, its position, and its error if it has one. Rows, errors and positions are exactly
 //! those of the first reader. Only regular files are read ahead. Rows of a pipe are read on demand.
 //!
-//! Memory: [`BATCHES`] batches of about [`NUMBERS`] numbers, or of one row if a row is longer.
+//! Memory: batches of about [`NUMBERS`] numbers, or of one row if a row is longer. At most [`WAITING`] numbers wait, or
+//! [`FEWEST`] batches. A learner takes blocks of up to half as many numbers, so that it seldom waits for the reader.
 
 use crate::concatenation::{Concatenation, open_one};
 use crate::error::{Error, RowPlace};
@@ -21,8 +22,10 @@ use std::thread;
 const NUMBERS: usize = 1 << 14;
 /// Number of rows after which a batch is complete.
 const ROWS: usize = 256;
-/// Maximum number of batches that wait to be received.
-const BATCHES: usize = 3;
+/// Maximum number of values that wait to be received, unless there are fewer than [`FEWEST`] batches.
+const WAITING: usize = 1 << 19;
+/// Number of batches that may wait in any case.
+const FEWEST: usize = 3;
 
 /// Batch of rows, in order.
 struct Batch {
@@ -54,6 +57,8 @@ pub(crate) struct ReadAhead {
     source: Source,
     layout: Layout,
     batches: Receiver<Result<Batch, Error>>,
+    /// Maximum number of batches that wait.
+    most: usize,
     batch: Batch,
     /// Number of rows of the batch that have been returned.
     given: usize,
@@ -69,11 +74,18 @@ pub(crate) struct ReadAhead {
 
 impl ReadAhead {
     /// Creates a reader that continues at the position of another reader of the same table. The layout must contain the
-    /// detected properties ([`Layout::found`]).
-    pub fn behind(reader: &dyn Reader, input: &InputSource, source: &Source, layout: &Layout) -> io::Result<Self> {
+    /// detected properties ([`Layout::found`]). `length` is the number of values in a row.
+    pub fn behind(
+        reader: &dyn Reader,
+        input: &InputSource,
+        (source, layout): (&Source, &Layout),
+        length: usize,
+    ) -> io::Result<Self> {
         let start = reader.position();
+        let most = FEWEST.max(WAITING / NUMBERS.max(length));
         Ok(Self {
-            batches: begin(source.clone(), layout.clone(), start)?,
+            batches: begin(source.clone(), layout.clone(), start, most)?,
+            most,
             input: input.clone(),
             source: source.clone(),
             layout: layout.clone(),
@@ -163,8 +175,8 @@ impl Reader for ReadAhead {
     }
 
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
-        self.batches =
-            begin(self.source.clone(), self.layout.clone(), *position).map_err(|error| self.input.unreadable(error))?;
+        let begun = begin(self.source.clone(), self.layout.clone(), *position, self.most);
+        self.batches = begun.map_err(|error| self.input.unreadable(error))?;
         (self.batch.numbers, self.batch.filled) = (Vec::new(), Vec::new());
         (self.batch.rows, self.batch.end) = (Vec::new(), None);
         (self.given, self.has_ended, self.start) = (0, false, *position);
@@ -184,9 +196,14 @@ impl Reader for ReadAhead {
     }
 }
 
-/// Starts the reader thread. Returns the channel of its batches.
-fn begin(source: Source, layout: Layout, start: ReadPosition) -> io::Result<Receiver<Result<Batch, Error>>> {
-    let (sender, batches) = sync_channel(BATCHES);
+/// Starts the reader thread. Returns the channel of its batches, in which at most `most` of them wait.
+fn begin(
+    source: Source,
+    layout: Layout,
+    start: ReadPosition,
+    most: usize,
+) -> io::Result<Receiver<Result<Batch, Error>>> {
+    let (sender, batches) = sync_channel(most);
     let work = move || {
         if let Err(error) = read_all(&source, &layout, &start, &sender) {
             // The receiver may be gone.

@@ -202,7 +202,7 @@ impl Stream {
             return Ok(false);
         }
         let layout = Layout { found: Some(self.reading()), ..layout.clone() };
-        let ahead = ReadAhead::behind(&*self.reader, &self.input, source, &layout);
+        let ahead = ReadAhead::behind(&*self.reader, &self.input, (source, &layout), self.columns().len());
         self.reader = Box::new(ahead.map_err(|error| self.input.unreadable(error))?);
         Ok(true)
     }
