@@ -23,6 +23,7 @@ except ImportError:  # River before 0.26
 if TYPE_CHECKING:
     from typing_extensions import Self
 
+
 class SubspaceAnomaly(AnomalyDetector):
     """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
