@@ -15,7 +15,7 @@ use eigenhedge_pages::monitor::Journal;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -56,8 +56,8 @@ fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(text) = value.extract::<String>() {
         return Ok(text);
     }
-    if let Ok(flag) = value.cast::<PyBool>() {
-        return Ok(flag.is_true().to_string());
+    if let Ok(flag) = value.extract::<bool>() {
+        return Ok(flag.to_string());
     }
     if let Ok(count) = value.extract::<u64>() {
         return Ok(count.to_string());

@@ -189,13 +189,22 @@ def test_missing_cells_are_filled_in_unless_they_are_refused_or_passed_over(tabl
         ({"drift_time": 5.0}, "drift_time must be from 100 to 1e9, got 5"),
         ({"k": 9}, "9"),
         ({"warm_up": 5}, "warm_up must be at least 20 rows more than the lags, got 5"),
-        ({"missing": "mend"}, "missing"),
+        ({"missing": "mend"}, "missing must be fail, skip or fill, got 'mend'"),
+        ({"lags": 2.5}, "lags must be a whole number or auto, got '2.5'"),
+        ({"lags": [1]}, r"lags must be a text or a number, got \[1\]"),
+        ({"differences": "often"}, "differences must be auto, on or off, got 'often'"),
     ],
     ids=str,
 )
 def test_wrong_options_are_sentences(table, options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Monitor(**options).update(table)
+
+
+def test_numbers_of_numpy_are_options(table):
+    plain = Monitor(2, lags=1, standardize=False, warm_up=100, event_gap=3).update(table)
+    given = Monitor(np.int64(2), lags=np.int32(1), standardize=np.False_, warm_up=np.float64(100), event_gap=3.0)
+    np.testing.assert_array_equal(given.update(table).score, plain.score)
 
 
 @pytest.mark.parametrize("number, text", [({"limit": 0.02}, "auto:0.02"), ({"rebaseline": np.int64(30)}, "after:30")], ids=str)
