@@ -138,6 +138,47 @@ fn a_clock_since_1970_is_the_time_and_a_column_that_is_named_is_a_feature() {
 }
 
 #[test]
+fn comments_before_a_table_and_the_index_of_a_frame_are_left_out() {
+    let text = |head: &str, index: bool, time: bool| {
+        let mut text = head.to_owned();
+        for (i, row) in numbers(300).iter().enumerate() {
+            let cells: Vec<String> = row.iter().map(|x| format!("{x:.4}")).collect();
+            let first = if index { format!("{i},") } else { String::new() };
+            let time = if time { format!("2024-01-01 {:02}:{:02},", i / 60, i % 60) } else { String::new() };
+            writeln!(text, "{first}{time}{}", cells.join(",")).unwrap();
+        }
+        text.into_bytes()
+    };
+    both_ways(&text(",a,b,c,d\n", true, false), "run INPUT -k 2", "4 columns of numbers, 1 left out: column 0");
+    let found = "time = when (ISO 8601), 4 columns of numbers, 1 left out: column 0";
+    both_ways(&text(",when,a,b,c,d\n", true, true), "run INPUT -k 2", found);
+    let place = Place::new();
+    let plain = text("a,b,c,d\n", false, false);
+    place.write("plain.csv", &plain);
+    let wanted = place.run("run plain.csv -k 2 --summary json --out -");
+    for head in ["# logger 2\n# site 7, \"north\n\na,b,c,d\n", "\u{feff}#x\na,b,c,d\n"] {
+        let mut table = text(head, false, false);
+        place.write("t.csv", &table);
+        let outcome = place.run("run t.csv -k 2 --summary json --out -");
+        assert_eq!((outcome.status, &outcome.out), (0, &wanted.out), "{}", outcome.err);
+        // A stopped run goes on after the comments.
+        place.run("run t.csv -k 2 --out o.csv --snapshot s.eh");
+        table.extend_from_slice(b"0.1,0.2,0.3,0.4\n");
+        place.write("t.csv", &table);
+        let outcome = place.run("run t.csv -k 2 --out o.csv --snapshot s.eh --resume s.eh");
+        assert!(outcome.status == 0 && outcome.out.contains("301 rows of 4 numbers"), "{}{}", outcome.out, outcome.err);
+    }
+    // A header may start with the sign.
+    place.write("t.csv", text("#a,b,c,d\n", false, false));
+    let outcome = place.run("run t.csv -k 2");
+    assert!(outcome.status == 0 && outcome.out.contains("300 rows of 4 numbers"), "{}", outcome.err);
+    // A column of numbers that are no index is a feature, also without a name.
+    place.write("t.csv", text(",b,c,d\n", false, false));
+    let outcome = place.run("run t.csv -k 2");
+    assert!(outcome.status == 0 && outcome.out.contains("300 rows of 4 numbers"), "{}", outcome.err);
+}
+
+#[test]
 fn what_was_found_is_kept_when_a_run_is_resumed() {
     let place = Place::new();
     let table = german();

@@ -42,6 +42,8 @@ fn folder() -> Place {
     place.write("historian.csv", table(",", 600, at(300, 2, "Bad Input")));
     place.write("dashes.csv", table(",", 600, at(300, 2, "-off-")));
     place.write("units.csv", "pressure,flow\nbar,l/min\n1,2\n3,4\n5,5\n");
+    place.write("spaces.txt", "a b c\n  1.5  2 3\n  4 5  6\n");
+    place.write("percent.csv", "a,b\n1%,2%\n3%,4%\n");
     place.write("gap.csv", table(",", 600, at(300, 2, "")));
     place.write("infinite.csv", table(",", 600, at(300, 2, "inf")));
     place.write(

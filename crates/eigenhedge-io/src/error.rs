@@ -187,6 +187,10 @@ pub(crate) enum Fault {
     AmbiguousTime { cell: String, readings: String },
     #[error("has no column of times for --time-format; --time names one")]
     NoTime,
+    #[error(
+        "must have commas, semicolons, tabs or bars between its cells, got spaces; awk '{{$1=$1}} 1' OFS=, writes commas"
+    )]
+    Spaces,
     #[error("must hold numbers, got {found}{advice}")]
     NotNumeric { found: String, advice: String },
     #[error("there is no column {position}: positions run from 0 to {last}")]

@@ -47,6 +47,10 @@ pub struct Csv {
     columns: Columns,
     style: CellStyle,
     reading: Reading,
+    /// True if some selected column has a number in the first lines.
+    holds_numbers: bool,
+    /// True if lines that start with `#` are comments.
+    has_comments: bool,
     /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
     delimiter_hint: String,
     rows: u64,
@@ -70,7 +74,7 @@ impl Csv {
         let (delimiter, decimal) = (look.delimiter, look.decimal);
         let mut table = Self {
             input: input.clone(),
-            records: records(Box::new(source), delimiter),
+            records: records(Box::new(source), delimiter, look.has_comments),
             record: ByteRecord::new(),
             held: true,
             cells: 0,
@@ -81,6 +85,8 @@ impl Csv {
             columns: Columns::default(),
             style,
             reading: Reading { delimiter, decimal, is_recoded, ..Reading::default() },
+            holds_numbers: true,
+            has_comments: look.has_comments,
             delimiter_hint,
             rows: 0,
             lines_before: 0,
@@ -102,6 +108,7 @@ impl Csv {
         table.columns = settled.columns;
         table.reading.has_header = table.has_header;
         table.reading.time_format = settled.time_format;
+        table.holds_numbers = settled.holds_numbers;
         Ok(Opened { reader: Box::new(table), columns })
     }
 
@@ -159,6 +166,15 @@ impl Csv {
     fn bad_cell(&self, column: usize) -> Error {
         let Self { record, style, .. } = self;
         let cell = &record[column];
+        let is_number = |part: &[u8]| style.number(part).is_some();
+        let mut parts = cell.split(u8::is_ascii_whitespace).filter(|part| !part.is_empty());
+        if self.rows == 1
+            && self.cells == 1
+            && parts.next().is_some_and(is_number)
+            && parts.next().is_some_and(is_number)
+        {
+            return Error::at(self.place().to_string(), Fault::Spaces);
+        }
         if self.rows == 1 && self.judges_columns && self.has_header && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
             let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
@@ -167,7 +183,7 @@ impl Csv {
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
-            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, true), time);
+            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, self.holds_numbers), time);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {
@@ -233,7 +249,7 @@ impl Reader for Csv {
             && self.input.size().is_some_and(|size| size >= bytes)
             && let Some(source) = self.input.open_at(bytes)?
         {
-            self.records = records(source, self.reading.delimiter);
+            self.records = records(source, self.reading.delimiter, self.has_comments);
             (self.rows, self.lines_before, self.bytes_before, self.held) =
                 (position.rows, position.lines, bytes, false);
             return Ok(self.rows);
@@ -257,9 +273,10 @@ impl Reader for Csv {
     }
 }
 
-fn records(source: Box<dyn Read>, delimiter: u8) -> Records {
+fn records(source: Box<dyn Read>, delimiter: u8, has_comments: bool) -> Records {
     csv::ReaderBuilder::new()
         .has_headers(false)
+        .comment(has_comments.then_some(b'#'))
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(1 << 16)

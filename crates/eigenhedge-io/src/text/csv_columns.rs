@@ -5,7 +5,7 @@
 //! not make a header.
 //!
 //! **Text.** A column is left out if none of its cells in the first rows is a number, or if at least [`EMPTY_ROWS`] cells are
-//! all missing. If the name of a numeric column is a number, the header may be a row. Then nothing is left out, and text is an
+//! all missing, or if it is an index of the rows. If the name of a numeric column is a number, the header may be a row. Then nothing is left out, and text is an
 //! error.
 
 use super::cells::CellStyle;
@@ -28,6 +28,8 @@ pub struct Settled {
     pub columns: Columns,
     pub has_header: bool,
     pub time_format: Option<TimeFormat>,
+    /// True if some selected column has a number in the first lines.
+    pub holds_numbers: bool,
 }
 
 /// First lines of a table, with the notation of their cells.
@@ -65,7 +67,7 @@ impl FirstLines<'_> {
         } else {
             like.clone()
         };
-        Ok(Settled { columns, has_header, time_format: None })
+        Ok(Settled { columns, has_header, time_format: None, holds_numbers: true })
     }
 
     fn settle_first(&self, names: Vec<String>) -> Result<Settled, Error> {
@@ -79,6 +81,8 @@ impl FirstLines<'_> {
                 None => self.has_header(&names, free)?,
             };
         let rows = self.look.lines.get(usize::from(has_header)..).unwrap_or_default();
+        let has_index = has_header && self.has_index(&names, rows);
+        let free = if has_index && free == Some(0) { Some(1).filter(|next| *next < count) } else { free };
         let known = has_header.then_some(names);
         let (layout, time_format) = self.with_time(rows, known.as_deref(), free)?;
         let has_numbers =
@@ -89,6 +93,7 @@ impl FirstLines<'_> {
         });
         let holds_text = |column: usize| match &layout.found {
             Some(found) => found.left_out.contains(&column),
+            None if has_index && column == 0 => true,
             None if is_doubtful && !layout.only_numeric => false,
             None => {
                 let mut cells = rows.iter().filter_map(|row| row.get(column));
@@ -97,7 +102,22 @@ impl FirstLines<'_> {
             }
         };
         let columns = select(known, count, &layout, LIST, holds_text).map_err(fault)?;
-        Ok(Settled { columns, has_header, time_format })
+        let holds_numbers = columns.selected.iter().any(|column| has_numbers(*column));
+        Ok(Settled { columns, has_header, time_format, holds_numbers })
+    }
+
+    /// Returns true if the first column is an index of the rows, as pandas writes it: without a name, and each number is
+    /// one more than the number before it.
+    fn has_index(&self, names: &[String], rows: &[ByteRecord]) -> bool {
+        const FEWEST: usize = 3;
+        let number = |row: &ByteRecord| self.style.number(row.get(0)?);
+        let numbers: Vec<f64> = rows.iter().map_while(number).collect();
+        let is_used = self.layout.keep.len() + self.layout.columns.len() + self.layout.exclude.len() > 0;
+        names.first().is_some_and(String::is_empty)
+            && !is_used
+            && numbers.len() == rows.len()
+            && numbers.len() >= FEWEST
+            && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0)
     }
 
     /// Returns true if the first line is a header. `free` is the column that may be the time column.

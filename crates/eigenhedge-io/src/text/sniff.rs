@@ -3,6 +3,8 @@
 //! A delimiter other than a comma is detected if it splits nearly all lines into as many cells as the first line. If a
 //! comma does so too, the delimiter that gives more numeric cells is chosen. With semicolons, tabs or bars as
 //! delimiters, cells such as `1,5` have a decimal comma.
+//!
+//! Lines that start with `#` are comments if the first line does, and has another number of cells than the table.
 
 use super::cells::{CellStyle, decimal_sign, has_thousands};
 use super::line_ends::Lines;
@@ -13,6 +15,8 @@ use csv::ByteRecord;
 
 /// Delimiters that are tried in addition to the comma.
 const DELIMITERS: [u8; 3] = [b'\t', b';', b'|'];
+/// Mark at the start of some UTF-8 files.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Minimum share of lines that must have as many cells as the first line.
 const AGREEING: f64 = 0.9;
 
@@ -20,7 +24,9 @@ const AGREEING: f64 = 0.9;
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
-    /// Inspected lines, starting with the first.
+    /// True if lines that start with `#` are comments.
+    pub has_comments: bool,
+    /// Inspected lines without comments, starting with the first.
     pub lines: Vec<ByteRecord>,
 }
 
@@ -30,12 +36,31 @@ impl Look {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
         let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.delimiter));
-        let delimiter = given.unwrap_or_else(|| delimiter(head));
-        let lines = records(head, delimiter);
+        let table = after_comments(head);
+        let splits = |head: &[u8]| given.unwrap_or_else(|| delimiter(head));
+        let width = |head: &[u8]| records(head, splits(table)).first().map_or(0, ByteRecord::len);
+        let has_comments = table.len() < head.len() && !table.is_empty() && width(head) != width(table);
+        let head = if has_comments { table } else { head };
+        let delimiter = splits(head);
+        let mut lines = records(head, delimiter);
+        lines.retain(|line| !(has_comments && line.get(0).is_some_and(|cell| cell.starts_with(b"#"))));
         let decimal = layout.decimal.or_else(|| found.map(|found| found.decimal));
         let decimal = decimal.unwrap_or_else(|| if delimiter == b',' { b'.' } else { decimal_of(&lines) });
-        Self { delimiter, decimal, lines }
+        Self { delimiter, decimal, has_comments, lines }
     }
+}
+
+/// Returns the lines after the first ones that start with `#`.
+fn after_comments(head: &[u8]) -> &[u8] {
+    let mut rest = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
+    if !rest.starts_with(b"#") {
+        return head;
+    }
+    while rest.starts_with(b"#") {
+        let end = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
+        rest = rest[end..].trim_ascii_start();
+    }
+    rest
 }
 
 /// Splits the first lines into records.
