@@ -291,7 +291,7 @@ fn what_cannot_be_monitored_is_said() {
     let cases = [
         ("monitor few.csv", 1, "few.csv: must have more rows than the warm-up, 400, got 30; --warm-up takes fewer"),
         ("monitor t.csv --warm-up 5", 1, "--warm-up must be at least 20 rows more than the lags, got 5"),
-        ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times lags, 5, got 9"),
+        ("monitor t.csv -k 9", 1, "-k must be less than the number of selected columns times lags, 4, got 9"),
         ("monitor t.csv --lags 500", 1, "--lags must be at most 100, got 500"),
         ("monitor gap.csv --warm-up 30 --missing fail", 1, "--missing"),
         ("monitor t.csv --limit auto:2", 2, "must be ALPHA, auto:ALPHA or conformal:P"),

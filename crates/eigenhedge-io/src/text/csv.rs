@@ -47,8 +47,8 @@ pub struct Csv {
     columns: Columns,
     style: CellStyle,
     reading: Reading,
-    /// True if some selected column has a number in the first lines.
-    holds_numbers: bool,
+    /// Columns without a number in the first lines, although they are selected.
+    wordy: Vec<usize>,
     /// True if lines that start with `#` are comments.
     has_comments: bool,
     /// Hint for a row with the wrong number of cells: the detected delimiter may be wrong.
@@ -85,7 +85,7 @@ impl Csv {
             columns: Columns::default(),
             style,
             reading: Reading { delimiter, decimal, is_recoded, ..Reading::default() },
-            holds_numbers: true,
+            wordy: Vec::new(),
             has_comments: look.has_comments,
             delimiter_hint,
             rows: 0,
@@ -108,7 +108,7 @@ impl Csv {
         table.columns = settled.columns;
         table.reading.has_header = table.has_header;
         table.reading.time_format = settled.time_format;
-        table.holds_numbers = settled.holds_numbers;
+        table.wordy = settled.wordy;
         Ok(Opened { reader: Box::new(table), columns })
     }
 
@@ -183,7 +183,8 @@ impl Csv {
             let doubtful = names.iter().any(|name| style.number(name.as_bytes()).is_some());
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
-            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, self.holds_numbers), time);
+            let is_line = bad.iter().all(|(column, _)| !self.wordy.contains(column));
+            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, is_line), time);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {

@@ -28,8 +28,8 @@ pub struct Settled {
     pub columns: Columns,
     pub has_header: bool,
     pub time_format: Option<TimeFormat>,
-    /// True if some selected column has a number in the first lines.
-    pub holds_numbers: bool,
+    /// Selected columns without a number in the first lines.
+    pub wordy: Vec<usize>,
 }
 
 /// First lines of a table, with the notation of their cells.
@@ -67,7 +67,7 @@ impl FirstLines<'_> {
         } else {
             like.clone()
         };
-        Ok(Settled { columns, has_header, time_format: None, holds_numbers: true })
+        Ok(Settled { columns, has_header, time_format: None, wordy: Vec::new() })
     }
 
     fn settle_first(&self, names: Vec<String>) -> Result<Settled, Error> {
@@ -102,8 +102,8 @@ impl FirstLines<'_> {
             }
         };
         let columns = select(known, count, &layout, LIST, holds_text).map_err(fault)?;
-        let holds_numbers = columns.selected.iter().any(|column| has_numbers(*column));
-        Ok(Settled { columns, has_header, time_format, holds_numbers })
+        let wordy = columns.selected.iter().copied().filter(|column| !has_numbers(*column)).collect();
+        Ok(Settled { columns, has_header, time_format, wordy })
     }
 
     /// Returns true if the first column is an index of the rows, as pandas writes it: without a name, and each number is
