@@ -192,7 +192,7 @@ def test_missing_cells_are_filled_in_unless_they_are_refused_or_passed_over(tabl
         ({"missing": "mend"}, "missing must be fail, skip or fill, got 'mend'"),
         ({"lags": 2.5}, "lags must be a whole number or auto, got '2.5'"),
         ({"lags": [1]}, r"lags must be a text or a number, got \[1\]"),
-        ({"differences": "often"}, "differences must be auto, on or off, got 'often'"),
+        ({"differences": "often"}, "differences must be True, False or 'auto', got 'often'"),
     ],
     ids=str,
 )
