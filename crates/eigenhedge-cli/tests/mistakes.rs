@@ -123,6 +123,12 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         "got \"Bad Input\"; --na-values 'Bad Input' reads it as a missing cell; --on-bad-row skip passes over bad rows",
     ),
     ("run dashes.csv -k 2", 1, "got \"-off-\"; --na-values=-off- reads it as a missing cell"),
+    (
+        "monitor spaces.txt",
+        1,
+        "line 2: must have commas, semicolons, tabs or bars between its cells, got spaces; awk '{$1=$1} 1' OFS=, writes commas",
+    ),
+    ("run percent.csv -k 1", 1, "must hold numbers, got \"1%\", \"2%\"\n"),
     ("run units.csv -k 1", 1, "must hold numbers, got \"bar\", \"l/min\"; --on-bad-row skip passes over the line"),
     (
         "run gap.csv -k 2",
