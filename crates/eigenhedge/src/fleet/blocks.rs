@@ -51,7 +51,7 @@ impl Fleet<Model> {
     /// Runs a trial for each row with the model of its key. The results are the same as those of calling
     /// [`Self::step`] in order. The rows of a key are processed together, so each model is loaded from memory
     /// or from the store only once. The models of different keys learn on several threads
-    /// ([`set_threads`](crate::set_threads)), unless there are more keys than models in memory.
+    /// ([`set_threads`](crate::set_threads)) if the models of all keys in the block fit into memory.
     ///
     /// `answer` is called with the position of each row and its result: the loss and the coordinates, or the
     /// error. There are coordinates only if they were asked for. Only an error of the store stops the trials.
@@ -114,21 +114,16 @@ impl Fleet<Model> {
                 }
             }
         }
-        let fresh = || {
-            let mut model = self.fresh.clone();
-            model.set_names(None);
-            model
-        };
-        let mut added: Vec<Model> = new.iter().map(|_| fresh()).collect();
+        let mut added: Vec<Model> = new.iter().map(|_| self.new_member()).collect();
         let in_slots = self.slots.iter_mut().enumerate();
         let old = in_slots.filter_map(|(slot, held)| Some((*known.get(&slot)?, &mut held.member)));
         let all = old.chain(new.iter().copied().zip(&mut added));
         let mut work: Vec<(usize, Group<'_>)> = all.map(|(g, model)| (g, Group::new(groups[g], model))).collect();
         learn(&mut work, rows, self.aligns);
         work.sort_unstable_by_key(|(g, _)| *g);
-        let mut first_rows = HashMap::new();
-        for (g, group) in work {
-            first_rows.extend(group.first_row().map(|row| (g, row)));
+        let mut first_rows = Vec::with_capacity(groups.len());
+        for (_, group) in work {
+            first_rows.push(group.first_row());
             for (i, result) in group.rows.iter().zip(group.results) {
                 answer(*i, result.map(|(loss, place)| (loss, &group.coordinates[place])));
             }
@@ -136,16 +131,16 @@ impl Fleet<Model> {
         // A key is added only if one of its rows was accepted.
         let mut of_new_keys = Vec::new();
         for (g, model) in new.into_iter().zip(added) {
-            let Some(row) = first_rows.get(&g) else { continue };
+            let Some(row) = first_rows[g] else { continue };
             self.enter(keys[groups[g][0]], model)?;
-            of_new_keys.push(*row);
+            of_new_keys.push(row);
         }
         Ok(of_new_keys)
     }
 }
 
 /// Runs the trials of all groups. Each thread takes about the same number of rows.
-fn learn(work: &mut Vec<(usize, Group<'_>)>, rows: &[&[f64]], aligns: bool) {
+fn learn(work: &mut [(usize, Group<'_>)], rows: &[&[f64]], aligns: bool) {
     let count = threads().min(work.len());
     let mut shares: Vec<(usize, Vec<&mut Group<'_>>)> = (0..count).map(|_| (0, Vec::new())).collect();
     work.sort_unstable_by_key(|(g, group)| (std::cmp::Reverse(group.rows.len()), *g));

@@ -169,6 +169,13 @@ impl<T: FleetMember> Fleet<T> {
         self.slot_after(key, work).map(|(_, outcome)| outcome)
     }
 
+    /// Returns a copy of the template without names, because the fleet stores the names for all members.
+    fn new_member(&self) -> T {
+        let mut member = self.fresh.clone();
+        member.set_names(None);
+        member
+    }
+
     /// Calls `work` with the member of a key. Returns the slot of the member and the result.
     fn slot_after<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<(usize, R), Error> {
         self.clock += 1;
@@ -181,9 +188,7 @@ impl<T: FleetMember> Fleet<T> {
                 return Err(Error::Unsupported("a key must be at most 1 MiB long"));
             }
             None => {
-                let mut member = self.fresh.clone();
-                // The fleet stores the names for all members.
-                member.set_names(None);
+                let mut member = self.new_member();
                 let outcome = work(&mut member)?;
                 (self.enter(key, member)?, outcome)
             }

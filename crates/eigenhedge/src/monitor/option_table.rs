@@ -30,7 +30,7 @@ pub struct MonitorOption {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default in words, if the option has no default value. Otherwise empty.
+    /// Default in words. The string is empty if the default is a value.
     pub default: &'static str,
     set: fn(&mut MonitorOptions, &str) -> Result<(), Error>,
     get: fn(&MonitorOptions) -> Option<Value>,
