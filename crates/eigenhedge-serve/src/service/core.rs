@@ -6,16 +6,16 @@ use super::options::StreamOptions;
 use super::pool::Pool;
 use super::problem::Problem;
 use super::settings::Settings;
-use super::store::{Action, Op, Store, StoreQueue};
+use super::store::{Action, Store, StoreQueue};
 use super::stream::{Handle, Shared};
 use super::webhook::{Target, Webhooks};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use tokio::sync::{Mutex, Semaphore, oneshot};
+use tokio::sync::Semaphore;
 
 /// Divisor of the memory limit that gives the size of the store's cache.
 const CACHE_SHARE: u64 = 16;
@@ -28,12 +28,11 @@ const REQUEST_SHARE: u64 = 8;
 pub struct Core {
     pub settings: Settings,
     pub shared: Arc<Shared>,
+    /// Streams in the store. Only the writer of the store changes them, when the change is durable.
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
-    /// Id of the next stream. The lock is held while a stream is created or deleted.
-    changing: Mutex<u64>,
     /// Memory for requests, in kilobytes.
     pub request_memory: Arc<Semaphore>,
-    writer: std::sync::Mutex<Option<JoinHandle<()>>>,
+    writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Core {
@@ -43,9 +42,7 @@ impl Core {
         let cache = (memory / CACHE_SHARE).clamp(CACHE.0, CACHE.1);
         let store = Arc::new(Store::open(&settings.store, usize::try_from(cache).unwrap_or(usize::MAX))?);
         let described = store.streams()?;
-        let next = described.iter().map(|one| (one.id, one.next)).collect();
-        let first_free = described.iter().map(|one| one.id + 1).max().unwrap_or(1);
-        let (queue, writer) = StoreQueue::start(Arc::clone(&store), next);
+        let (queue, writer) = StoreQueue::start(Arc::clone(&store), &described)?;
         let places = Places { folder: store.folder().to_owned(), fleet_bytes: Arc::new(AtomicU64::new(memory / 2)) };
         let threads = thread::available_parallelism().map_or(2, usize::from);
         let webhooks = Webhooks::start(&settings.webhook_hosts);
@@ -55,9 +52,8 @@ impl Core {
             settings,
             shared,
             streams: RwLock::default(),
-            changing: Mutex::new(first_free),
             request_memory: Arc::new(Semaphore::new(kilobytes)),
-            writer: std::sync::Mutex::new(Some(writer)),
+            writer: Mutex::new(Some(writer)),
         });
         for one in described {
             let options: Value = serde_json::from_slice(&one.options)
@@ -95,50 +91,39 @@ impl Core {
 
     /// Creates a stream, or returns the existing one if its options are equal. The flag is true for a new
     /// stream.
-    pub async fn create(&self, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
+    pub async fn create(self: &Arc<Self>, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
-        let mut next = self.changing.lock().await;
         if let Ok(found) = self.find(name) {
-            if found.options.given == options.given {
-                return Ok((found, false));
-            }
-            let sentence =
-                format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
-            return Err(Problem::conflict(sentence));
-        }
-        let most = self.settings.max_streams;
-        if self.all().len() >= most {
-            return Err(Problem::busy(format!("there are {most} streams already, the most that --max-streams allows")));
+            return found.same(&options).map(|()| (found, false));
         }
         let given = Value::Object(options.given.clone()).to_string().into_bytes();
-        let action = Action::Create { name: name.to_owned(), id: *next, options: given };
-        self.change(action).await?;
-        let handle = Handle::open(*next, name.to_owned(), Arc::new(options), Arc::clone(&self.shared));
-        *next += 1;
-        self.insert(Arc::clone(&handle));
-        Ok((handle, true))
+        let action = Action::Create { name: name.to_owned(), options: given, most: self.settings.max_streams };
+        let (core, name) = (Arc::clone(self), name.to_owned());
+        let insert = move |id| match core.find(&name) {
+            Ok(found) => found.same(&options).map(|()| (found, false)),
+            Err(_) => {
+                let handle = Handle::open(id, name, Arc::new(options), Arc::clone(&core.shared));
+                core.insert(Arc::clone(&handle));
+                Ok((handle, true))
+            }
+        };
+        self.shared.queue.change(action, insert).await
     }
 
     /// Stops a stream and deletes all its data.
-    pub async fn delete(&self, name: &str) -> Result<(), Problem> {
-        let _changing = self.changing.lock().await;
+    pub async fn delete(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
         let handle = self.find(name)?;
-        self.change(Action::Delete { name: name.to_owned(), id: handle.id }).await?;
-        handle.delete();
-        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-        streams.remove(name);
-        self.share_memory(&streams);
-        Ok(())
-    }
-
-    async fn change(&self, action: Action) -> Result<u64, Problem> {
-        let (sender, done) = oneshot::channel();
-        let told = move |outcome| _ = sender.send(outcome);
-        if self.shared.queue.send(Op { action, done: Box::new(told) }).is_err() {
-            return Err(Problem::busy("too many requests wait for the store already"));
-        }
-        done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
+        let core = Arc::clone(self);
+        let action = Action::Delete { name: name.to_owned(), id: handle.id };
+        let remove = move |_| {
+            handle.delete();
+            let mut streams = core.streams.write().unwrap_or_else(PoisonError::into_inner);
+            streams.remove(&handle.name);
+            core.share_memory(&streams);
+            Ok(())
+        };
+        self.shared.queue.change(action, remove).await
     }
 
     /// Returns an error if the stream's webhook is not an allowed address.
@@ -152,9 +137,12 @@ impl Core {
         Err(Problem::unsound(sentence))
     }
 
-    /// Returns true once all streams are loaded from the store.
-    pub fn is_ready(&self) -> bool {
-        self.all().iter().all(|handle| handle.is_loaded())
+    /// Returns `Ok` once all streams are loaded from the store.
+    pub fn check_ready(&self) -> Result<(), Problem> {
+        self.all().iter().try_for_each(|handle| match handle.is_loaded() {
+            true => handle.check_loaded(),
+            false => Err(Problem::unavailable("streams are being read from the store")),
+        })
     }
 
     /// Writes snapshots of all streams, for at most `time`. Streams that remain can be restored from their logs.
@@ -168,13 +156,14 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Stops the threads and closes the store. Call this when no requests are left.
-    pub fn close(self: Arc<Self>) {
-        self.shared.pool.end();
+    /// Carries out the submitted changes, then stops the threads and closes the store. Call this when no requests are
+    /// left.
+    pub async fn close(self: Arc<Self>) {
+        self.shared.queue.close().await;
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // The writer does not panic.
+        writer.into_iter().for_each(|writer| _ = writer.join());
+        self.shared.pool.end();
         self.streams.write().unwrap_or_else(PoisonError::into_inner).clear();
-        self.shared.store.close();
-        // The writer stops when the last stream is dropped. Its commits are durable, so there is no need to wait.
-        drop(writer);
     }
 }

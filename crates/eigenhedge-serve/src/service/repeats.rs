@@ -41,7 +41,6 @@ pub type Reply = Result<Vec<u8>, Problem>;
 /// State of a request that has an idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
-    Running,
     Answered(Reply),
     /// Answered, but the answer was deleted to save memory.
     Forgotten,
@@ -59,33 +58,22 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Looks up the key of a request. If the request is repeated, returns the answer to the first one. If the key is
-    /// new, marks it as running and returns `None`. Returns `Err` if the first request is still running or had another
-    /// body, or if its answer is no longer stored.
-    pub fn begin(&mut self, request: &RequestKey) -> Result<Option<Reply>, Problem> {
-        match self.states.get(&request.key) {
-            Some((digest, _)) if *digest != request.digest => {
-                Err(Problem::conflict("the Idempotency-Key was used for a request with another body"))
-            }
-            Some((_, State::Running)) => {
-                Err(Problem::busy("the first request with this Idempotency-Key is still running"))
-            }
-            Some((_, State::Answered(reply))) => Ok(Some(reply.clone())),
-            Some((_, State::Forgotten)) => Err(Problem::conflict(
+    /// Returns the answer to the first request with this key, or `None` if the key is new. The answer is an error if the
+    /// first request had another body or if its answer is no longer stored.
+    ///
+    /// Requests are compared before they are logged, to save space, and again when they are applied, because two
+    /// requests with the same key may run at the same time. The second comparison is the one that counts: it is the
+    /// same when the log is replayed.
+    pub fn answer(&self, request: &RequestKey) -> Option<Reply> {
+        let (digest, state) = self.states.get(&request.key)?;
+        let conflict = |sentence: &str| Err(Problem::conflict(sentence));
+        Some(match state {
+            _ if *digest != request.digest => conflict("the Idempotency-Key was used for a request with another body"),
+            State::Answered(reply) => reply.clone(),
+            State::Forgotten => conflict(
                 "the rows were learned by an earlier request with this Idempotency-Key, whose answers are no longer kept",
-            )),
-            None => {
-                self.states.insert(request.key.clone(), (request.digest, State::Running));
-                Ok(None)
-            }
-        }
-    }
-
-    /// Removes the key of a request that failed before its order was applied.
-    pub fn cancel(&mut self, request: &RequestKey) {
-        if matches!(self.states.get(&request.key), Some((_, State::Running))) {
-            self.states.remove(&request.key);
-        }
+            ),
+        })
     }
 
     /// Stores the answer to a request. Drops the oldest keys and answers beyond the limits.
@@ -111,13 +99,6 @@ impl Repeats {
             }
         }
     }
-
-    /// Returns a copy without the running requests, for saving.
-    pub fn answered(&self) -> Self {
-        let states = self.states.iter().filter(|(_, (_, state))| *state != State::Running);
-        let states = states.map(|(key, state)| (key.clone(), state.clone())).collect();
-        Self { states, order: self.order.clone(), kept: self.kept.clone(), bytes: self.bytes }
-    }
 }
 
 #[cfg(test)]
@@ -128,18 +109,18 @@ mod tests {
         RequestKey::new(key, body).unwrap()
     }
 
+    fn status(repeats: &Repeats, request: &RequestKey) -> u16 {
+        repeats.answer(request).unwrap().unwrap_err().status().as_u16()
+    }
+
     #[test]
     fn a_repeated_request_has_the_first_answer_and_another_body_is_refused() {
         let mut repeats = Repeats::default();
         let one = request("one", b"1");
-        assert_eq!(repeats.begin(&one), Ok(None));
-        assert_eq!(repeats.begin(&one).unwrap_err().status().as_u16(), 429);
-        repeats.cancel(&one);
-        assert_eq!(repeats.begin(&one), Ok(None));
+        assert_eq!(repeats.answer(&one), None);
         repeats.end(&one, &Ok(b"answer".to_vec()));
-        repeats.cancel(&one);
-        assert_eq!(repeats.answered().begin(&one), Ok(Some(Ok(b"answer".to_vec()))));
-        assert_eq!(repeats.begin(&request("one", b"2")).unwrap_err().status().as_u16(), 409);
+        assert_eq!(repeats.answer(&one), Some(Ok(b"answer".to_vec())));
+        assert_eq!(status(&repeats, &request("one", b"2")), 409);
     }
 
     #[test]
@@ -147,12 +128,12 @@ mod tests {
         let mut repeats = Repeats::default();
         for i in 0..=KEYS {
             let one = request(&format!("{i}"), b"");
-            assert_eq!(repeats.begin(&one), Ok(None));
+            assert_eq!(repeats.answer(&one), None);
             repeats.end(&one, &Ok(vec![0; BYTES / 100]));
             assert!(repeats.bytes <= BYTES);
         }
         assert_eq!((repeats.states.len(), repeats.order.len()), (KEYS, KEYS));
-        assert_eq!(repeats.begin(&request("0", b"")), Ok(None), "the oldest key is forgotten");
-        assert_eq!(repeats.begin(&request("5", b"")).unwrap_err().status().as_u16(), 409);
+        assert_eq!(repeats.answer(&request("0", b"")), None, "the oldest key is forgotten");
+        assert_eq!(status(&repeats, &request("5", b"")), 409);
     }
 }

@@ -6,6 +6,7 @@ use super::shape::Shape;
 use eigenhedge_io::{Error, Format, MaxMemory, Source, Stream};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Maximum number of numeric columns per row.
@@ -53,7 +54,7 @@ impl BodyForm {
 /// Rows of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
-    /// Shape of the stream if these are its first rows, and otherwise `None`.
+    /// Own columns, if the stream had none when the rows were read. Otherwise `None`: the rows have its columns.
     pub shape: Option<Shape>,
     /// Number of values per row.
     pub width: usize,
@@ -94,6 +95,20 @@ impl Rows {
     /// Returns the position of row `i` in the request, counted from 0 and including skipped rows.
     pub fn number(&self, i: usize) -> u64 {
         self.numbers.get(i).copied().unwrap_or(i as u64)
+    }
+
+    /// Returns the rows with the columns of the stream. Columns are matched by name if both have names.
+    pub fn fit(&self, shape: &Shape) -> Result<Cow<'_, Self>, Problem> {
+        let columns = match &self.shape {
+            None if self.width == shape.width => return Ok(Cow::Borrowed(self)),
+            None => (0..self.width).collect(),
+            Some(own) if own == shape => return Ok(Cow::Borrowed(self)),
+            Some(own) => own.places_of(shape)?,
+        };
+        let own = self.shape.as_ref().unwrap_or(shape);
+        shape.check(&Shape { width: columns.len(), ..own.clone() })?;
+        let cells = (0..self.count()).flat_map(|i| columns.iter().map(move |place| self.row(i)[*place])).collect();
+        Ok(Cow::Owned(Self { shape: None, width: shape.width, cells, ..self.clone() }))
     }
 
     /// Reads the body of a request. If no shape is given, the rows are the first of their stream.

@@ -130,7 +130,7 @@ async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     let _ = tokio::time::timeout(REQUESTS, all).await;
     connections.abort_all();
     core.save_all(SNAPSHOTS).await;
-    core.close();
+    core.close().await;
     event("stopped", json!({ "seconds": start.elapsed().as_secs_f64() }));
 }
 

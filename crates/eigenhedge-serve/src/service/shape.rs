@@ -46,14 +46,24 @@ impl Shape {
         (0..self.width).map(|column| self.name(column)).collect()
     }
 
-    /// Returns an error if `other` differs in the number of columns or in whether there is a time column.
+    /// Returns the places of the columns of `stream` in these columns: by name if both have names.
+    pub fn places_of(&self, stream: &Self) -> Result<Vec<usize>, Problem> {
+        let (Some(found), Some(wanted)) = (&self.names, &stream.names) else { return Ok((0..self.width).collect()) };
+        let missing = |name: &String| Problem::unsound(format!("the request: must have the column {name:?} of the stream"));
+        let place = |name: &String| found.iter().position(|one| one == name).ok_or_else(|| missing(name));
+        wanted.iter().map(place).collect()
+    }
+
+    /// Returns an error if `other` differs in the number of columns or in the columns besides numbers.
     pub fn check(&self, other: &Self) -> Result<(), Problem> {
         let (width, found) = (self.width, other.width);
         if width != found {
             let sentence = format!("the request: must have {width} selected columns like the stream, got {found}");
             return Err(Problem::unsound(sentence));
         }
-        if self.kept.len() != other.kept.len() || self.has_time != other.has_time {
+        let is_named = self.names.is_some() && other.names.is_some();
+        let is_other = if is_named { self.kept != other.kept } else { self.kept.len() != other.kept.len() };
+        if is_other || self.has_time != other.has_time {
             let columns = if self.kept.is_empty() { "none".to_owned() } else { self.kept.join(", ") };
             let sentence =
                 format!("the request: the columns besides numbers must be those of the first one: {columns}");

@@ -11,7 +11,7 @@ use super::pool::{Pool, Worked};
 use super::problem::Problem;
 use super::repeats::{Repeats, Reply};
 use super::shape::Shape;
-use super::store::{Action, Op, Store, StoreQueue};
+use super::store::{Action, Store, StoreQueue};
 use super::webhook::{Target, Webhooks};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -58,6 +58,8 @@ pub struct Handle {
     repeats: Mutex<Repeats>,
     waiting: AtomicUsize,
     is_loaded: AtomicBool,
+    /// Reason why the learner could not be loaded from the store.
+    failed: Mutex<Option<String>>,
     is_deleted: AtomicBool,
 }
 
@@ -79,8 +81,6 @@ struct Slot {
     log_bytes: u64,
     snapshot_bytes: u64,
     is_saving: bool,
-    /// Reason why the learner could not be loaded from the store.
-    failed: Option<String>,
     /// Replies to orders that were replayed while their requests were waiting, by log position.
     replayed: HashMap<u64, Reply>,
 }
@@ -99,7 +99,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn ended() -> Problem {
-    Problem::unavailable("the service is stopping, or the stream had to be read from its store again; try again")
+    Problem::unavailable(
+        "the service is stopping, or the stream had to be read from its store again; the request may have been carried \
+         out: repeat it with the same Idempotency-Key",
+    )
 }
 
 impl Handle {
@@ -118,6 +121,7 @@ impl Handle {
             repeats: Mutex::default(),
             waiting: AtomicUsize::new(0),
             is_loaded: AtomicBool::new(false),
+            failed: Mutex::default(),
             is_deleted: AtomicBool::new(false),
         });
         handle.push(Box::new(|handle, slot| _ = slot.engine(handle)));
@@ -127,6 +131,26 @@ impl Handle {
     /// Returns true once the state has been loaded or loading has failed.
     pub fn is_loaded(&self) -> bool {
         self.is_loaded.load(Ordering::Acquire)
+    }
+
+    /// Returns an error if the state could not be loaded.
+    pub fn check_loaded(&self) -> Result<(), Problem> {
+        match &*lock(&self.failed) {
+            None => Ok(()),
+            Some(reason) => {
+                Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", self.name)))
+            }
+        }
+    }
+
+    /// Returns an error if the options of the stream differ from `options`.
+    pub fn same(&self, options: &StreamOptions) -> Result<(), Problem> {
+        if self.options.given == options.given {
+            return Ok(());
+        }
+        let name = &self.name;
+        let sentence = format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
+        Err(Problem::conflict(sentence))
     }
 
     /// Returns the columns, or `None` before the first row.
@@ -171,34 +195,23 @@ impl Handle {
 
     /// Logs an order and applies it. A repeated request gets the same answer as the first.
     pub async fn order(self: &Arc<Self>, logged: Logged) -> Reply {
+        if let Some(reply) = logged.key.as_ref().and_then(|key| lock(&self.repeats).answer(key)) {
+            return reply;
+        }
         let (sender, answer) = oneshot::channel();
         let bytes = logged.to_bytes()?;
         let size = bytes.len() as u64;
-        if let Some(key) = &logged.key
-            && let Some(reply) = lock(&self.repeats).begin(key)?
-        {
-            return reply;
-        }
         let handle = Arc::clone(self);
-        let key = logged.key.clone();
-        let cancel = move |handle: &Self| key.iter().for_each(|key| lock(&handle.repeats).cancel(key));
-        let refused = cancel.clone();
+        // The client may have disconnected, so nobody may receive the reply.
         let done = move |place: Result<u64, Problem>| match place {
-            Ok(place) => handle.push(Box::new(move |handle, slot| {
-                let reply = slot.carry_out(handle, place, size, &logged);
-                // The client may have disconnected.
-                let _ = sender.send(reply);
-            })),
-            Err(problem) => {
-                refused(&handle);
-                let _ = sender.send(Err(problem));
+            Ok(place) => {
+                handle.push(Box::new(move |handle, slot| {
+                    let _ = sender.send(slot.carry_out(handle, place, size, &logged));
+                }));
             }
+            Err(problem) => _ = sender.send(Err(problem)),
         };
-        let op = Op { action: Action::Append { id: self.id, bytes }, done: Box::new(done) };
-        if self.shared.queue.send(op).is_err() {
-            cancel(self);
-            return Err(Problem::busy("too many requests wait for the store already"));
-        }
+        self.shared.queue.send(Action::Append { id: self.id, bytes }, done)?;
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
@@ -259,16 +272,11 @@ impl Slot {
         }
         if self.engine.is_none() {
             let loaded = self.load(handle);
+            *lock(&handle.failed) = loaded.err();
             handle.is_loaded.store(true, Ordering::Release);
-            self.failed = loaded.err();
         }
-        match (&mut self.engine, &self.failed) {
-            (Some(engine), _) => Ok(engine),
-            (None, reason) => {
-                let reason = reason.as_deref().unwrap_or("its state cannot be read");
-                Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", handle.name)))
-            }
-        }
+        handle.check_loaded()?;
+        self.engine.as_mut().ok_or_else(ended)
     }
 
     /// Reads the most recent snapshot and replays the orders after it.
@@ -288,22 +296,34 @@ impl Slot {
             }
         };
         let (mut applied, mut bytes, mut replayed) = (self.applied, 0, HashMap::new());
-        store.replay(handle.id, self.applied, |place, order| {
-            let logged = Logged::from_bytes(order)?;
-            let outcome = logged.order.carry_out(&mut engine);
-            if let Some(reason) = outcome.broken {
-                return Err(reason);
+        loop {
+            let orders = store.orders(handle.id, applied)?;
+            if orders.is_empty() {
+                break;
             }
-            (applied, bytes) = (place, bytes + order.len() as u64);
-            let reply = reply_of(outcome);
-            if let Some(key) = &logged.key {
-                repeats.end(key, &reply);
+            for (place, order) in orders {
+                if place != applied + 1 {
+                    return Err(format!("its log is damaged: order {} is missing before order {place}", applied + 1));
+                }
+                let logged = Logged::from_bytes(&order)?;
+                let reply = match logged.key.as_ref().and_then(|key| repeats.answer(key)) {
+                    Some(reply) => reply,
+                    None => {
+                        let outcome = logged.order.carry_out(&mut engine);
+                        if let Some(reason) = outcome.broken {
+                            return Err(reason);
+                        }
+                        let reply = reply_of(outcome);
+                        logged.key.iter().for_each(|key| repeats.end(key, &reply));
+                        reply
+                    }
+                };
+                (applied, bytes) = (place, bytes + order.len() as u64);
+                if handle.waiting() > 0 {
+                    replayed.insert(place, reply);
+                }
             }
-            if handle.waiting() > 0 {
-                replayed.insert(place, reply);
-            }
-            Ok(())
-        })?;
+        }
         (self.applied, self.log_bytes, self.replayed) = (applied, bytes, replayed);
         handle.counts.rows.store(engine.counts().rows, Ordering::Relaxed);
         handle.counts.skipped.store(engine.counts().skipped, Ordering::Relaxed);
@@ -323,6 +343,11 @@ impl Slot {
             return self.replayed.remove(&place).unwrap_or_else(|| Err(ended()));
         }
         self.replayed.clear();
+        if let Some(reply) = logged.key.as_ref().and_then(|key| lock(&handle.repeats).answer(key)) {
+            // Two requests with this key ran at the same time, and both were logged.
+            (self.applied, self.log_bytes) = (place, self.log_bytes + bytes);
+            return reply;
+        }
         let Some(engine) = &mut self.engine else { return Err(ended()) };
         let before = engine.notices().count;
         let outcome = logged.order.carry_out(engine);
@@ -358,7 +383,7 @@ impl Slot {
     fn save(&mut self, handle: &Arc<Handle>, saved: Option<oneshot::Sender<()>>) {
         let Some(engine) = &mut self.engine else { return };
         let Ok((around, learner)) = engine.save() else { return };
-        let Ok(around) = postcard::to_stdvec(&(around, lock(&handle.repeats).answered())) else { return };
+        let Ok(around) = postcard::to_stdvec(&(around, &*lock(&handle.repeats))) else { return };
         let (bytes, size) = (std::mem::take(&mut self.log_bytes), learner.as_ref().map_or(0, Saved::length));
         self.is_saving = true;
         let owner = Arc::clone(handle);
@@ -377,7 +402,7 @@ impl Slot {
             saved.into_iter().for_each(|saved| _ = saved.send(()));
         };
         let action = Action::Snapshot { id: handle.id, upto: self.applied, around, learner };
-        if handle.shared.queue.send(Op { action, done: Box::new(done) }).is_err() {
+        if handle.shared.queue.send(action, done).is_err() {
             (self.is_saving, self.log_bytes) = (false, bytes);
         }
     }

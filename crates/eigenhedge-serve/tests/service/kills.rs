@@ -1,43 +1,14 @@
 //! `kill -9` at any moment: no answered row is lost, none is learned twice, and every bit is equal.
 
-use super::client::{Client, objects, rows, settings};
+use super::child::Child;
+use super::client::{Client, objects, rows};
 use eigenhedge::Random;
-use eigenhedge_serve::service::Service;
 use serde_json::json;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Environment variable: the store's folder, for a service in a child process.
-const CHILD: &str = "EIGENHEDGE_TEST_STORE";
 /// Environment variable: the number of kills.
 const KILLS: &str = "EIGENHEDGE_KILLS";
-
-/// The service to kill: this test program, started again.
-#[test]
-fn child() {
-    let Ok(folder) = std::env::var(CHILD) else { return };
-    let service = Service::start(settings(Path::new(&folder))).unwrap();
-    println!("address {}", service.address());
-    std::thread::sleep(Duration::from_secs(3600));
-}
-
-fn spawn(folder: &Path) -> (Child, Client) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "kills::child", "--nocapture"])
-        .env(CHILD, folder)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let address = lines.find_map(|line| Some(line.split_once("address ")?.1.to_owned()));
-    // After a minute the test program prints a message. It would fail if nobody read its output.
-    std::thread::spawn(move || lines.for_each(drop));
-    let client = Client(address.expect("the service starts").parse().unwrap());
-    (child, client)
-}
 
 #[test]
 fn kills_lose_nothing_and_double_nothing() {
@@ -48,20 +19,20 @@ fn kills_lose_nothing_and_double_nothing() {
     let names = ["model", "monitor"];
     let all = objects(&rows(20 * kills.max(8) * 25, 22));
     let blocks: Vec<&[String]> = all.chunks(25).collect();
-    let (mut child, mut client) = spawn(folder.path());
+    let mut child = Child::start(folder.path());
     let mut answers = vec![Vec::new(); 2];
     let mut sent = [0; 2];
     let mut killed = 0;
     let mut next_kill = Instant::now() + Duration::from_millis(300);
     while sent.iter().any(|sent| *sent < blocks.len()) {
         if killed < kills && Instant::now() >= next_kill {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            (child, client) = spawn(folder.path());
+            child.kill();
+            child = Child::start(folder.path());
             killed += 1;
             next_kill = Instant::now() + Duration::from_millis(20 + (random.uniform() * 300.0) as u64);
         }
         for (i, name) in names.iter().enumerate() {
+            let client = child.client;
             // Creation and request are repeated until they are answered.
             let _ = client.try_send("PUT", &format!("/v1/streams/{name}"), "", options[i].to_string().as_bytes());
             let Some(block) = blocks.get(sent[i]) else { continue };
@@ -80,8 +51,8 @@ fn kills_lose_nothing_and_double_nothing() {
             let answer = client.try_send("POST", &path, &headers, block.join("\n").as_bytes());
             if let Some(killer) = killer {
                 killer.join().unwrap();
-                child.wait().unwrap();
-                (child, client) = spawn(folder.path());
+                child.kill();
+                child = Child::start(folder.path());
                 killed += 1;
             }
             if let Ok(answer) = answer.as_ref()
@@ -93,10 +64,9 @@ fn kills_lose_nothing_and_double_nothing() {
         }
     }
     assert!(killed >= kills.min(4), "{killed}");
-    client.wait();
-    compare(client, &names, &options, &blocks, &answers);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.client.wait();
+    compare(child.client, &names, &options, &blocks, &answers);
+    child.kill();
     println!("{killed} kills, {} rows for each of 2 streams", all.len());
 }
 

@@ -1,7 +1,10 @@
 //! The service, tested over plain sockets: laws, statuses, kills, full disks and hostile requests.
 #![allow(clippy::unwrap_used)]
 
+mod child;
 mod client;
+
+mod damage;
 mod disk_full;
 mod durability;
 mod fuzz;

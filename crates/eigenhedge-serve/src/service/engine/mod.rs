@@ -24,6 +24,7 @@ use models::OneModel;
 use models_by_key::ModelsByKey;
 use monitors::Monitors;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -89,10 +90,10 @@ impl Engine {
     /// Learns the rows of a request, in order. A rejected row does not change the learner.
     pub fn learn(&mut self, rows: &Rows) -> Outcome {
         let mut outcome = Outcome::default();
-        if let Err(problem) = self.begin(rows) {
-            outcome.refused = Some(problem);
-            return outcome;
-        }
+        let rows = &*match self.begin(rows) {
+            Ok(rows) => rows,
+            Err(problem) => return Outcome { refused: Some(problem), ..outcome },
+        };
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else { return outcome };
         let first = self.counts.rows;
         match learner {
@@ -106,18 +107,17 @@ impl Engine {
         outcome
     }
 
-    /// Adopts the shape of the first rows. If several first requests arrive at once, their shapes must be equal.
-    fn begin(&mut self, rows: &Rows) -> Result<(), Problem> {
-        let Some(found) = &rows.shape else { return Ok(()) };
-        match &self.shape {
-            Some(shape) if **shape == *found => Ok(()),
-            Some(_) => Err(Problem::unsound("the request: must have the columns of the first request of the stream")),
-            None => {
+    /// Returns the rows with the columns of the stream. The first rows determine them.
+    fn begin<'a>(&mut self, rows: &'a Rows) -> Result<Cow<'a, Rows>, Problem> {
+        match (&self.shape, &rows.shape) {
+            (Some(shape), _) => rows.fit(shape),
+            (None, Some(found)) => {
                 let mut learner = fresh(&self.options, found)?;
                 learner.keep_in(&self.places);
                 (self.learner, self.shape) = (Some(learner), Some(Arc::new(found.clone())));
-                Ok(())
+                Ok(Cow::Borrowed(rows))
             }
+            (None, None) => Err(Problem::conflict("the request: its columns are not known to the stream")),
         }
     }
 
@@ -126,6 +126,7 @@ impl Engine {
         let (Some(learner), Some(shape)) = (&mut self.learner, &self.shape) else {
             return Err(Problem::conflict("the stream must have learned a row before it can score others"));
         };
+        let rows = &*rows.fit(shape)?;
         let mut outcome = Outcome::default();
         match learner {
             AnyLearner::Model(model) => model.score(rows, shape, &mut outcome),
@@ -209,5 +210,39 @@ fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> 
             let fleet = monitors::fresh(monitor, shape, by.is_some())?;
             Ok(AnyLearner::Monitors(Monitors::new(fleet, by.is_some())))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::rows::BodyForm;
+    use serde_json::json;
+    use std::sync::atomic::AtomicU64;
+
+    /// Rows are read before they wait for earlier requests. In between, the first rows may determine other columns.
+    #[test]
+    fn rows_that_were_read_before_the_first_ones_are_matched_by_name() {
+        let options = Arc::new(StreamOptions::new(&json!({"k": 1, "learner": "leader"})).unwrap());
+        let places = Places { folder: std::env::temp_dir(), fleet_bytes: Arc::new(AtomicU64::new(1 << 20)) };
+        let engine = || Engine::new(Arc::clone(&options), places.clone());
+        let read = |shape: Option<&Shape>, body: &str| {
+            Rows::read(&options, shape, BodyForm::Csv, body.as_bytes()).unwrap()
+        };
+        let first = read(None, "a,b,c\n1,1000,3\n2,2000,1\n3,-3000,2\n");
+        let (mut racing, mut calm) = (engine(), engine());
+        racing.learn(&first);
+        calm.learn(&first);
+        let shape = calm.shape().unwrap();
+        for other in ["c,b,a\n5,1500,7\n", "b,extra,c,a\n1500,0,5,7\n"] {
+            let (early, late) = (read(None, other), read(Some(&shape), other));
+            assert_eq!(racing.score(&early), calm.score(&late));
+            assert_eq!(racing.learn(&early), calm.learn(&late));
+        }
+        let foreign = read(None, "x,b,c\n1,2,3\n");
+        let wanted = "the request: must have the column \"a\" of the stream";
+        assert_eq!(racing.score(&foreign).unwrap_err().detail(), wanted);
+        assert_eq!(racing.learn(&foreign).refused.unwrap().detail(), wanted);
+        assert!(racing.score(&read(None, "1,2\n3,4\n")).is_err());
     }
 }

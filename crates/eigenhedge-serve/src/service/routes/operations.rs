@@ -16,9 +16,9 @@ pub async fn health() -> Response {
 
 /// Handles `GET /ready`: reports whether all streams are loaded from the store.
 pub async fn ready(State(app): State<App>) -> Response {
-    match app.core.is_ready() {
-        true => json(StatusCode::OK, &object!({ "status": "ready" })),
-        false => Problem::unavailable("streams are being read from the store").into_response(),
+    match app.core.check_ready() {
+        Ok(()) => json(StatusCode::OK, &object!({ "status": "ready" })),
+        Err(problem) => problem.into_response(),
     }
 }
 

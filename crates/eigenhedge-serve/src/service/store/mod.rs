@@ -6,20 +6,29 @@
 //! A single thread writes ([`queue`]). redb is a copy-on-write B-tree with checksums: after a crash, a transaction is
 //! either complete or absent. It is written in Rust, and readers never wait for the writer, so that a backup can run at
 //! the same time. SQLite would also work, but it needs a C compiler and its writer has to parse statements.
+//!
+//! The store is checked when it is opened: every page has a checksum, and a second file contains the number of commits,
+//! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guard`]).
 
+mod commits;
+mod guard;
 mod queue;
 
-pub use queue::{Action, Op, StoreQueue};
+pub use queue::{Action, StoreQueue};
 
 use super::engine::Saved;
 use super::problem::Problem;
+use commits::CommitFile;
 use eigenhedge_io::{printable_path, scratch_file};
+use guard::guarded;
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
 
 /// Table of streams: name → id and options.
 const STREAMS: TableDefinition<'_, &str, (u64, &[u8])> = TableDefinition::new("streams");
@@ -29,13 +38,21 @@ const STATE: TableDefinition<'_, u64, (u64, &[u8])> = TableDefinition::new("stat
 const PARTS: TableDefinition<'_, (u64, u32), &[u8]> = TableDefinition::new("parts");
 /// Table of logs: stream id and position → order.
 const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
+/// Table with one entry: the number of commits so far.
+const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 
 /// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
+/// Number of attempts to open the file again after an error of the disk, and the pause between two of them.
+const REOPEN_TRIES: u32 = 20;
+const REOPEN_PAUSE: Duration = Duration::from_millis(50);
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
 /// Name of the file in the store's folder.
 const FILE: &str = "store.redb";
+
+/// Advice for a damaged store.
+const RESTORE: &str = "to restore a backup, put it into an empty folder as store.redb and pass that folder to --store";
 
 /// Entry of a stream in the store.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,15 +77,17 @@ pub struct Snapshot {
 pub struct Store {
     folder: PathBuf,
     cache: usize,
+    /// Database, or `None` after [`Store::close`] and after a disk error that lasts.
     database: RwLock<Option<Database>>,
 }
 
-fn unwritable(error: impl Into<redb::Error>) -> Problem {
-    Problem::store_full(format!("the store cannot be written: {}", error.into()))
+fn closed() -> redb::Error {
+    redb::Error::Io(io::Error::other("it is closed after an error of the disk; restart the service"))
 }
 
-fn unreadable(error: impl Into<redb::Error>) -> String {
-    format!("the store cannot be read: {}", error.into())
+/// Returns true if a file with this error is damaged. Other errors concern the disk or the access to the file.
+fn is_damage(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
 
 /// Returns the range of keys that belong to a stream.
@@ -77,17 +96,37 @@ fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
 }
 
 impl Store {
-    /// Opens the store in a folder, or creates it. Only the owner may access its file.
+    /// Opens the store in a folder, or creates it. Reads every page, and returns an error if the file is damaged or if
+    /// commits are missing. Only the owner may access its file.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         fs::create_dir_all(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
         let store = Self { folder: folder.to_owned(), cache, database: RwLock::new(None) };
-        let database = store.open_file().map_err(|error| match error {
+        let file = store.open_file().map_err(|error| format!("{name}/{FILE} cannot be opened: {error}"))?;
+        let database = guarded(|| {
+            let mut database = store.database(file)?;
+            // The result is false after a repair. A commit that is lost by a repair is noticed by its number.
+            database.check_integrity()?;
+            let write = database.begin_write()?;
+            make_tables(&write)?;
+            write.commit()?;
+            Ok(database)
+        });
+        *store.write_lock() = Some(database.map_err(|error| match error {
             redb::Error::DatabaseAlreadyOpen => format!("{name} is used by another service"),
-            error => format!("{name} cannot be opened as a store: {error}"),
-        })?;
-        *store.write_lock() = Some(database);
-        Ok(store)
+            redb::Error::Io(error) if !is_damage(&error) => format!("{name}/{FILE} cannot be opened: {error}"),
+            error => format!("{name}/{FILE} is damaged and none of its streams can be read: {error}; {RESTORE}"),
+        })?);
+        let found = store.commits()?;
+        match CommitFile::read(folder).unwrap_or(0).saturating_sub(found) {
+            0 => Ok(store),
+            lost => Err(format!(
+                "{name}/{FILE} is damaged or replaced: its most recent {lost} of {} commits are lost; {RESTORE}, or \
+                 delete {} to go on without them",
+                found + lost,
+                printable_path(&CommitFile::path(folder))
+            )),
+        }
     }
 
     /// Returns the folder of the store, which also contains scratch files.
@@ -104,118 +143,137 @@ impl Store {
         self.database.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_file(&self) -> Result<Database, redb::Error> {
-        let path = self.folder.join(FILE);
+    fn open_file(&self) -> io::Result<File> {
         let mut options = File::options();
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = options.open(&path)?;
-        let database = Database::builder().set_cache_size(self.cache).create_file(file)?;
-        let start = database.begin_write()?;
-        make_tables(&start)?;
-        start.commit()?;
-        Ok(database)
+        options.open(self.folder.join(FILE))
+    }
+
+    fn database(&self, file: File) -> Result<Database, redb::Error> {
+        Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
     /// Closes the file after an error and opens it again. Without this, the database would accept no further
-    /// transactions.
+    /// transactions. If the disk does not recover, the store stays closed.
     fn reopen(&self) {
         let mut database = self.write_lock();
-        *database = None;
-        *database = self.open_file().ok();
+        let was_open = database.take();
+        let _ = guarded(|| Ok(drop(was_open)));
+        for _ in 0..REOPEN_TRIES {
+            *database = guarded(|| self.database(self.open_file()?)).ok();
+            if database.is_some() {
+                return;
+            }
+            thread::sleep(REOPEN_PAUSE);
+        }
     }
 
     /// Closes the file.
     pub fn close(&self) {
-        *self.write_lock() = None;
+        let database = self.write_lock().take();
+        let _ = guarded(|| Ok(drop(database)));
     }
 
-    fn begin_read(&self) -> Result<ReadTransaction, String> {
-        let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
-        let database = database.as_ref().ok_or("the store is closed after an error of the disk")?;
-        database.begin_read().map_err(unreadable)
+    /// Runs `work` in a read transaction.
+    fn read<T>(&self, work: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> Result<T, String> {
+        let outcome = guarded(|| {
+            let begun = {
+                let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
+                database.as_ref().ok_or_else(closed)?.begin_read()?
+            };
+            work(&begun)
+        });
+        outcome.map_err(|error| format!("the store cannot be read: {error}"))
+    }
+
+    /// Returns the number of commits.
+    fn commits(&self) -> Result<u64, String> {
+        self.read(|read| Ok(read.open_table(COMMITS)?.get(())?.map_or(0, |commits| commits.value())))
     }
 
     /// Returns the entries of all streams.
     pub fn streams(&self) -> Result<Vec<Described>, String> {
-        let read = self.begin_read()?;
-        let (streams, state) =
-            (read.open_table(STREAMS).map_err(unreadable)?, read.open_table(STATE).map_err(unreadable)?);
-        let log = read.open_table(LOG).map_err(unreadable)?;
-        let mut found = Vec::new();
-        for entry in streams.iter().map_err(unreadable)? {
-            let (name, description) = entry.map_err(unreadable)?;
-            let (id, options) = description.value();
-            let cut = state.get(id).map_err(unreadable)?.map_or(0, |state| state.value().0);
-            let last = log.range(all_of(id)).map_err(unreadable)?.next_back();
-            let last = last.transpose().map_err(unreadable)?.map_or(0, |(place, _)| place.value().1);
-            let (name, options) = (name.value().to_owned(), options.to_vec());
-            found.push(Described { name, id, options, next: cut.max(last) + 1 });
-        }
-        Ok(found)
+        self.read(|read| {
+            let (streams, state, log) = (read.open_table(STREAMS)?, read.open_table(STATE)?, read.open_table(LOG)?);
+            let mut found = Vec::new();
+            for entry in streams.iter()? {
+                let (name, description) = entry?;
+                let (id, options) = description.value();
+                let cut = state.get(id)?.map_or(0, |state| state.value().0);
+                let last = log.range(all_of(id))?.next_back().transpose()?.map_or(0, |(place, _)| place.value().1);
+                let (name, options) = (name.value().to_owned(), options.to_vec());
+                found.push(Described { name, id, options, next: cut.max(last) + 1 });
+            }
+            Ok(found)
+        })
     }
 
     /// Returns the snapshot of a stream, if there is one. A learner that consists of one part is read into
     /// memory, and a larger one into an unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
-        let read = self.begin_read()?;
-        let state = read.open_table(STATE).map_err(unreadable)?;
-        let Some(entry) = state.get(id).map_err(unreadable)? else { return Ok(None) };
-        let (upto, around) = entry.value();
-        let parts = read.open_table(PARTS).map_err(unreadable)?;
-        let mut parts = parts.range((id, 0)..=(id, u32::MAX)).map_err(unreadable)?.peekable();
-        let Some(first) = parts.next() else {
-            return Ok(Some(Snapshot { upto, around: around.to_vec(), learner: None }));
-        };
-        let first = first.map_err(unreadable)?.1.value().to_vec();
-        let learner = if parts.peek().is_none() {
-            Saved::Memory(first)
-        } else {
-            let spill = |error: io::Error| format!("a snapshot cannot be unpacked: {error}");
-            let mut file = scratch_file(&self.folder).map_err(spill)?;
-            let mut length = first.len() as u64;
-            file.write_all(&first).map_err(spill)?;
-            for part in parts {
-                let part = part.map_err(unreadable)?;
-                file.write_all(part.1.value()).map_err(spill)?;
-                length += part.1.value().len() as u64;
-            }
-            Saved::File(file, length)
-        };
-        Ok(Some(Snapshot { upto, around: around.to_vec(), learner: Some(learner) }))
+        self.read(|read| {
+            let state = read.open_table(STATE)?;
+            let Some(entry) = state.get(id)? else { return Ok(None) };
+            let (upto, around) = entry.value();
+            let parts = read.open_table(PARTS)?;
+            let mut parts = parts.range((id, 0)..=(id, u32::MAX))?.peekable();
+            let Some(first) = parts.next() else {
+                return Ok(Some(Snapshot { upto, around: around.to_vec(), learner: None }));
+            };
+            let first = first?.1.value().to_vec();
+            let learner = if parts.peek().is_none() {
+                Saved::Memory(first)
+            } else {
+                let mut file = scratch_file(&self.folder)?;
+                let mut length = first.len() as u64;
+                file.write_all(&first)?;
+                for part in parts {
+                    let part = part?;
+                    file.write_all(part.1.value())?;
+                    length += part.1.value().len() as u64;
+                }
+                Saved::File(file, length)
+            };
+            Ok(Some(Snapshot { upto, around: around.to_vec(), learner: Some(learner) }))
+        })
     }
 
-    /// Calls `order` with the position and the bytes of each logged order after position `after`, oldest first.
-    pub fn replay(
-        &self,
-        id: u64,
-        after: u64,
-        mut order: impl FnMut(u64, &[u8]) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let read = self.begin_read()?;
-        let log = read.open_table(LOG).map_err(unreadable)?;
-        for entry in log.range((id, after + 1)..=(id, u64::MAX)).map_err(unreadable)? {
-            let (place, bytes) = entry.map_err(unreadable)?;
-            order(place.value().1, bytes.value())?;
-        }
-        Ok(())
+    /// Returns logged orders after position `after`, oldest first, each with its position: all of them, or the first
+    /// ones up to about [`PART`] bytes.
+    pub fn orders(&self, id: u64, after: u64) -> Result<Vec<(u64, Vec<u8>)>, String> {
+        self.read(|read| {
+            let (mut orders, mut bytes) = (Vec::new(), 0);
+            for entry in read.open_table(LOG)?.range((id, after + 1)..=(id, u64::MAX))? {
+                let (place, order) = entry?;
+                orders.push((place.value().1, order.value().to_vec()));
+                bytes += order.value().len();
+                if bytes >= PART {
+                    break;
+                }
+            }
+            Ok(orders)
+        })
     }
 
     /// Copies the store to an unnamed file while it may be written. Returns the file and its length in bytes.
     pub fn backup(&self) -> Result<(File, u64), Problem> {
-        let unavailable = |reason: String| Problem::unavailable(reason);
-        let read = self.begin_read().map_err(unavailable)?;
-        let full = |error: io::Error| Problem::store_full(format!("the backup cannot be written: {error}"));
-        let file = scratch_file(&self.folder).map_err(full)?;
-        let copy = file.try_clone().map_err(full)?;
-        let copy = Database::builder().set_cache_size(self.cache).create_file(copy).map_err(unwritable)?;
-        let write = copy.begin_write().map_err(unwritable)?;
-        copy_all(&read, &write).map_err(unwritable)?;
-        write.commit().map_err(unwritable)?;
-        drop(copy);
-        let length = file.metadata().map_err(full)?.len();
-        Ok((file, length))
+        let full = |error: redb::Error| Problem::store_full(format!("the backup cannot be written: {error}"));
+        let copied = self.read(|read| {
+            // An error of the copy is not an error of the store.
+            Ok(guarded(|| {
+                let file = scratch_file(&self.folder)?;
+                let copy = self.database(file.try_clone()?)?;
+                let write = copy.begin_write()?;
+                copy_all(read, &write)?;
+                write.commit()?;
+                drop(copy);
+                let length = file.metadata()?.len();
+                Ok((file, length))
+            }))
+        });
+        copied.map_err(Problem::unavailable)?.map_err(full)
     }
 
     /// Returns `Ok` if the disk has space for a commit of this many bytes.
@@ -239,6 +297,7 @@ fn make_tables(write: &WriteTransaction) -> Result<(), redb::Error> {
     write.open_table(STATE)?;
     write.open_table(PARTS)?;
     write.open_table(LOG)?;
+    write.open_table(COMMITS)?;
     Ok(())
 }
 
@@ -252,7 +311,7 @@ fn copy_all(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb
             }
         })*};
     }
-    copy!(STREAMS, STATE, PARTS, LOG);
+    copy!(STREAMS, STATE, PARTS, LOG, COMMITS);
     Ok(())
 }
 

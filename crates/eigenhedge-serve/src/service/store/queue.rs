@@ -3,16 +3,20 @@
 //! While a commit waits for the disk, new orders queue up, and the next commit takes all of them. A commit costs about
 //! as much for one order as for a thousand.
 
-use super::{LOG, STREAMS, Store, remove, unwritable, write_snapshot};
+use super::commits::CommitFile;
+use super::guard::guarded;
+use super::{COMMITS, Described, LOG, STREAMS, Store, closed, remove, write_snapshot};
 use crate::service::engine::Saved;
 use crate::service::problem::Problem;
-use redb::WriteTransaction;
+use axum::http::StatusCode;
+use redb::{ReadableTable, ReadableTableMetadata, WriteTransaction};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::oneshot;
 
 /// Maximum number of changes in the queue, and in a commit.
 const WAITING: usize = 4096;
@@ -21,13 +25,14 @@ const COMMIT_BYTES: u64 = 16 << 20;
 
 /// Change to the store.
 pub enum Action {
-    /// Adds a stream.
-    Create { name: String, id: u64, options: Vec<u8> },
-    /// Deletes a stream.
+    /// Adds a stream, unless there are `most` already. The result is its id. If a stream has this name, nothing changes
+    /// and the result is the id of that stream.
+    Create { name: String, options: Vec<u8>, most: usize },
+    /// Deletes a stream. The result is its id.
     Delete { name: String, id: u64 },
-    /// Appends an order to the log of a stream.
+    /// Appends an order to the log of a stream. The result is its position.
     Append { id: u64, bytes: Vec<u8> },
-    /// Replaces the orders up to `upto` by the state after them.
+    /// Replaces the orders up to `upto` by the state after them. The result is `upto`.
     Snapshot { id: u64, upto: u64, around: Vec<u8>, learner: Option<Saved> },
 }
 
@@ -42,13 +47,13 @@ impl Action {
     }
 }
 
-/// Callback that receives the log position once the change is durable, or a problem if the change failed.
-pub type Done = Box<dyn FnOnce(Result<u64, Problem>) + Send>;
+/// Result of a change that is durable, or the problem of a change that was not made.
+type Applied = Result<u64, Problem>;
 
 /// Change with its callback.
-pub struct Op {
-    pub action: Action,
-    pub done: Done,
+struct Op {
+    action: Action,
+    done: Box<dyn FnOnce(Applied) + Send>,
 }
 
 /// Counters of commits.
@@ -62,42 +67,83 @@ pub struct StoreCounts {
     pub nanoseconds: AtomicU64,
 }
 
-/// Queue of changes for the writer thread.
+/// Queue of changes for the writer thread. All changes of a service pass through it.
+///
+/// The counterpart of a change in memory belongs into its callback, which the writer calls. A request that waits for
+/// the change may be dropped at any time, because its client has disconnected.
 pub struct StoreQueue {
-    sender: Sender<Op>,
+    /// `None` ends the writer.
+    sender: Sender<Option<Op>>,
     pub counts: Arc<StoreCounts>,
 }
 
 impl StoreQueue {
-    /// Starts the writer thread. `next` maps each stream to the log position of its next order.
-    pub fn start(store: Arc<Store>, next: HashMap<u64, u64>) -> (Self, JoinHandle<()>) {
+    /// Starts the writer thread. `streams` are the entries of the store.
+    pub fn start(store: Arc<Store>, streams: &[Described]) -> Result<(Self, JoinHandle<()>), String> {
         let (sender, receiver) = channel(WAITING);
         let counts = Arc::new(StoreCounts::default());
-        let mut writer = Writer { store, next, counts: Arc::clone(&counts) };
+        let mut writer = Writer {
+            commits: store.commits()?,
+            commit_file: CommitFile::open(store.folder()),
+            next: streams.iter().map(|one| (one.id, one.next)).collect(),
+            next_id: streams.iter().map(|one| one.id + 1).max().unwrap_or(1),
+            counts: Arc::clone(&counts),
+            store,
+        };
         let thread = thread::spawn(move || writer.run(receiver));
-        (Self { sender, counts }, thread)
+        Ok((Self { sender, counts }, thread))
     }
 
-    /// Submits a change. If the queue is full or the writer has stopped, returns the change as an error.
-    pub fn send(&self, op: Op) -> Result<(), Op> {
-        self.sender.try_send(op).map_err(|refused| refused.into_inner())
+    /// Submits a change. `done` is called once the change is durable or was not made, in the order of the changes.
+    /// Returns an error and does not call `done` if the queue is full or the writer has stopped.
+    pub fn send(&self, action: Action, done: impl FnOnce(Applied) + Send + 'static) -> Result<(), Problem> {
+        let op = Op { action, done: Box::new(done) };
+        let busy = |_| Problem::busy("too many requests wait for the store already");
+        self.sender.try_send(Some(op)).map_err(busy)
+    }
+
+    /// Submits a change and waits. `then` is the counterpart of the change in memory.
+    pub async fn change<T: Send + 'static>(
+        &self,
+        action: Action,
+        then: impl FnOnce(u64) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (sender, done) = oneshot::channel();
+        // The client may have disconnected.
+        self.send(action, move |applied| _ = sender.send(applied.and_then(then)))?;
+        done.await.unwrap_or_else(|_| Err(Problem::unavailable("the service is stopping")))
+    }
+
+    /// Ends the writer after the changes that were submitted before.
+    pub async fn close(&self) {
+        // An error means that the writer has ended.
+        let _ = self.sender.send(None).await;
     }
 }
 
 struct Writer {
     store: Arc<Store>,
+    /// Number of commits in the store.
+    commits: u64,
+    commit_file: CommitFile,
+    /// Log position of the next order, by stream.
     next: HashMap<u64, u64>,
+    /// Id of the next stream.
+    next_id: u64,
     counts: Arc<StoreCounts>,
 }
 
 impl Writer {
-    /// Commits changes until all senders are dropped.
-    fn run(&mut self, mut waiting: Receiver<Op>) {
-        while let Some(first) = waiting.blocking_recv() {
+    /// Commits changes until the queue is closed.
+    fn run(&mut self, mut waiting: Receiver<Option<Op>>) {
+        let mut is_open = true;
+        while is_open && let Some(Some(first)) = waiting.blocking_recv() {
             let mut bytes = first.action.bytes();
             let mut group = vec![first];
             while group.len() < WAITING && bytes < COMMIT_BYTES {
                 let Ok(op) = waiting.try_recv() else { break };
+                is_open = op.is_some();
+                let Some(op) = op else { break };
                 bytes += op.action.bytes();
                 group.push(op);
             }
@@ -108,17 +154,15 @@ impl Writer {
 
     fn commit(&mut self, mut group: Vec<Op>, bytes: u64) {
         let start = Instant::now();
-        let mut next = self.next.clone();
-        let outcome = self.store.check_room(bytes).and_then(|()| self.write(&mut group, &mut next));
+        let outcome = self.store.check_room(bytes).and_then(|()| self.write(&mut group));
         let add = |counter: &AtomicU64, by: u64| counter.fetch_add(by, Ordering::Relaxed);
         match outcome {
-            Ok(places) => {
-                self.next = next;
+            Ok(applied) => {
                 add(&self.counts.commits, 1);
                 add(&self.counts.orders, group.len() as u64);
                 add(&self.counts.bytes, bytes);
                 add(&self.counts.nanoseconds, u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
-                group.into_iter().zip(places).for_each(|(op, place)| (op.done)(place));
+                group.into_iter().zip(applied).for_each(|(op, applied)| (op.done)(applied));
             }
             Err(problem) => {
                 add(&self.counts.failures, 1);
@@ -127,60 +171,89 @@ impl Writer {
         }
     }
 
-    /// Runs one transaction. After an error, reopens the database so that the next transaction can succeed.
-    fn write(&self, group: &mut [Op], next: &mut HashMap<u64, u64>) -> Result<Vec<Result<u64, Problem>>, Problem> {
-        let outcome = self.transact(group, next);
-        outcome.map_err(|error| {
+    /// Runs one transaction. After an error, opens the database again, and finds out if the transaction is durable.
+    fn write(&mut self, group: &mut [Op]) -> Result<Vec<Applied>, Problem> {
+        let mut change = Change { next: self.next.clone(), next_id: self.next_id, applied: Vec::new() };
+        if let Err(error) = guarded(|| self.transact(group, &mut change)) {
             self.store.reopen();
-            unwritable(error)
-        })
+            match self.store.commits() {
+                Ok(commits) if commits == self.commits => {
+                    return Err(Problem::store_full(format!("the store cannot be written: {error}")));
+                }
+                // The disk reported an error after the transaction was complete.
+                Ok(_) => {}
+                Err(_) => {
+                    return Err(Problem::unavailable(format!(
+                        "the store failed: {error}; a restart of the service shows whether the request was carried out"
+                    )));
+                }
+            }
+        }
+        self.commits += 1;
+        self.commit_file.write(self.commits);
+        (self.next, self.next_id) = (change.next, change.next_id);
+        Ok(change.applied)
     }
 
-    fn transact(
-        &self,
-        group: &mut [Op],
-        next: &mut HashMap<u64, u64>,
-    ) -> Result<Vec<Result<u64, Problem>>, redb::Error> {
+    fn transact(&self, group: &mut [Op], change: &mut Change) -> Result<(), redb::Error> {
         let database = self.store.database.read().unwrap_or_else(PoisonError::into_inner);
-        let closed = || std::io::Error::other("it is closed after an error of the disk");
         let write = database.as_ref().ok_or_else(closed)?.begin_write()?;
-        let places = group.iter_mut().map(|op| apply(&write, &mut op.action, next)).collect::<Result<_, _>>()?;
-        write.commit()?;
-        Ok(places)
+        for op in group {
+            let applied = change.apply(&write, &mut op.action)?;
+            change.applied.push(applied);
+        }
+        write.open_table(COMMITS)?.insert((), self.commits + 1)?;
+        Ok(write.commit()?)
     }
 }
 
-/// Writes a change. Returns the log position of an order or a snapshot, and 0 for other changes. Returns a problem if
-/// the stream was deleted.
-fn apply(
-    write: &WriteTransaction,
-    action: &mut Action,
-    next: &mut HashMap<u64, u64>,
-) -> Result<Result<u64, Problem>, redb::Error> {
-    let gone = || Err(Problem::no_stream("that was deleted"));
-    match action {
-        Action::Create { name, id, options } => {
-            write.open_table(STREAMS)?.insert(name.as_str(), (*id, options.as_slice()))?;
-            next.insert(*id, 1);
-            Ok(Ok(0))
-        }
-        Action::Delete { name, id } => {
-            remove(write, name, *id)?;
-            next.remove(id);
-            Ok(Ok(0))
-        }
-        Action::Append { id, bytes } => {
-            let Some(place) = next.get_mut(id) else { return Ok(gone()) };
-            write.open_table(LOG)?.insert((*id, *place), bytes.as_slice())?;
-            *place += 1;
-            Ok(Ok(*place - 1))
-        }
-        Action::Snapshot { id, upto, around, learner } => {
-            if !next.contains_key(id) {
-                return Ok(gone());
+/// Results of a transaction, which become valid when it is durable.
+struct Change {
+    next: HashMap<u64, u64>,
+    next_id: u64,
+    applied: Vec<Applied>,
+}
+
+impl Change {
+    /// Writes a change.
+    fn apply(&mut self, write: &WriteTransaction, action: &mut Action) -> Result<Applied, redb::Error> {
+        let gone = || Err(Problem::new(StatusCode::NOT_FOUND, "the stream was deleted"));
+        match action {
+            Action::Create { name, options, most } => {
+                let mut streams = write.open_table(STREAMS)?;
+                if let Some(found) = streams.get(name.as_str())? {
+                    return Ok(Ok(found.value().0));
+                }
+                if streams.len()? >= *most as u64 {
+                    let sentence = format!("there are {most} streams already, the most that --max-streams allows");
+                    return Ok(Err(Problem::busy(sentence)));
+                }
+                let id = self.next_id;
+                streams.insert(name.as_str(), (id, options.as_slice()))?;
+                self.next_id += 1;
+                self.next.insert(id, 1);
+                Ok(Ok(id))
             }
-            write_snapshot(write, *id, *upto, around, learner.as_mut())?;
-            Ok(Ok(*upto))
+            Action::Delete { name, id } => {
+                if self.next.remove(id).is_none() {
+                    return Ok(gone());
+                }
+                remove(write, name, *id)?;
+                Ok(Ok(*id))
+            }
+            Action::Append { id, bytes } => {
+                let Some(next) = self.next.get_mut(id) else { return Ok(gone()) };
+                write.open_table(LOG)?.insert((*id, *next), bytes.as_slice())?;
+                *next += 1;
+                Ok(Ok(*next - 1))
+            }
+            Action::Snapshot { id, upto, around, learner } => {
+                if !self.next.contains_key(id) {
+                    return Ok(gone());
+                }
+                write_snapshot(write, *id, *upto, around, learner.as_mut())?;
+                Ok(Ok(*upto))
+            }
         }
     }
 }

@@ -1,0 +1,43 @@
+//! The number of commits, in a file of its own.
+//!
+//! redb returns to the previous commit if pages of the most recent one are damaged, because it cannot tell damage from
+//! a commit that was interrupted. The number in this file is written after each commit, so the store has at least as
+//! many commits unless some were lost. The file is not synced: after a power failure it may be older than the store or
+//! empty, and then it proves less. It is absent after a backup was restored into an empty folder.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// File that contains the number of commits, as text of constant length.
+pub struct CommitFile(Option<File>);
+
+impl CommitFile {
+    /// Returns the path of the file in the folder of a store.
+    pub fn path(folder: &Path) -> PathBuf {
+        folder.join("commits")
+    }
+
+    /// Returns the number in the file, or `None` if the file is absent or does not contain a number.
+    pub fn read(folder: &Path) -> Option<u64> {
+        fs::read_to_string(Self::path(folder)).ok()?.trim_end().parse().ok()
+    }
+
+    /// Opens or creates the file for writing. If this fails, [`Self::write`] has no effect.
+    pub fn open(folder: &Path) -> Self {
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Self(options.open(Self::path(folder)).ok())
+    }
+
+    /// Writes the number of commits. Ignores errors, because the commit is durable without it.
+    pub fn write(&mut self, commits: u64) {
+        let write = |file: &mut File| -> io::Result<()> {
+            file.seek(SeekFrom::Start(0))?;
+            writeln!(file, "{commits:020}")
+        };
+        self.0.iter_mut().for_each(|file| _ = write(file));
+    }
+}

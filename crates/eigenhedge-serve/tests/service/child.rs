@@ -1,0 +1,97 @@
+//! The service in a child process, which tests can kill: this test program, started again.
+
+use super::client::{Client, settings};
+use eigenhedge_serve::service::Service;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{self, Command, Stdio};
+
+/// Environment variable: the store's folder, for a service in a child process.
+const CHILD: &str = "EIGENHEDGE_TEST_STORE";
+
+/// Runs the service until standard input ends. Otherwise this test does nothing.
+#[test]
+fn child() {
+    let Ok(folder) = std::env::var(CHILD) else { return };
+    match Service::start(settings(Path::new(&folder))) {
+        Ok(service) => {
+            println!("address {}", service.address());
+            let _ = std::io::stdin().read_to_end(&mut Vec::new());
+            service.stop();
+            process::exit(0);
+        }
+        Err(reason) => {
+            eprintln!("{reason}");
+            process::exit(1);
+        }
+    }
+}
+
+/// A service in another process.
+pub struct Child {
+    process: process::Child,
+    pub client: Client,
+}
+
+impl Child {
+    /// Starts a service. Returns its exit status and its messages if it ends at once.
+    pub fn try_start(folder: &Path) -> Result<Self, (Option<i32>, String)> {
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child::child", "--nocapture"])
+            .env(CHILD, folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let mut messages = process.stderr.take().unwrap();
+        match lines.find_map(|line| Some(line.split_once("address ")?.1.to_owned())) {
+            Some(address) => {
+                // After a minute the test program prints a message. It would fail if nobody read its output.
+                std::thread::spawn(move || lines.for_each(drop));
+                std::thread::spawn(move || {
+                    for line in BufReader::new(messages).lines().map_while(Result::ok) {
+                        // Lines of the log are JSON.
+                        if !line.starts_with('{') {
+                            eprintln!("service: {line}");
+                        }
+                    }
+                });
+                Ok(Self { process, client: Client(address.parse().unwrap()) })
+            }
+            None => {
+                let mut text = String::new();
+                messages.read_to_string(&mut text).unwrap();
+                Err((process.wait().unwrap().code(), text))
+            }
+        }
+    }
+
+    pub fn start(folder: &Path) -> Self {
+        Self::try_start(folder).unwrap_or_else(|(status, text)| panic!("{status:?}: {text}"))
+    }
+
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Ends the service as `kill -9` does.
+    pub fn kill(mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+
+    /// Stops the service in an orderly way.
+    pub fn stop(mut self) {
+        drop(self.process.stdin.take());
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
