@@ -3,7 +3,7 @@
 
 mod child;
 mod client;
-
+mod cut;
 mod damage;
 mod disk_full;
 mod durability;

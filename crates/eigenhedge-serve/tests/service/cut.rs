@@ -1,0 +1,363 @@
+//! Requests of every kind, cut at random moments, with kills and restarts. Every operation happens once or not at all,
+//! and what has happened once stays so.
+//!
+//! A calm service gets the operations that have happened, one after the other and uncut. After each batch of requests,
+//! the streams of both services must be equal bit for bit. If a request was cut, either outcome is allowed, but only
+//! before the streams are first compared.
+
+use super::child::Child;
+use super::client::{Answer, Client, rows, start};
+use eigenhedge::Random;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Environment variables: the number of requests, and the seed.
+const REQUESTS: &str = "EIGENHEDGE_CUT_REQUESTS";
+const SEED: &str = "EIGENHEDGE_SEED";
+/// Names of the streams.
+const NAMES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
+
+/// Returns the possible options of a stream.
+fn options() -> [Value; 4] {
+    [
+        json!({"k": 2, "exclude": "who"}),
+        json!({"k": 1, "learner": "tracking", "exclude": "who"}),
+        json!({"kind": "monitor", "warm_up": 60, "exclude": "who"}),
+        json!({"k": 1, "learner": "tracking", "by": "who"}),
+    ]
+}
+
+/// Moment at which a client closes its socket.
+#[derive(Debug, Clone, Copy)]
+enum Cut {
+    /// After the answer.
+    Never,
+    /// After a part of the request.
+    Bytes(usize),
+    /// So long after the whole request.
+    Time(Duration),
+}
+
+/// Request about a stream.
+#[derive(Debug, Clone)]
+struct Request {
+    name: &'static str,
+    kind: &'static str,
+    bytes: Vec<u8>,
+    cut: Cut,
+}
+
+impl Request {
+    /// Sends the request. Returns the answer unless the connection was cut.
+    fn send(&self, client: Client) -> Option<Answer> {
+        match self.cut {
+            Cut::Never => client.raw(&self.bytes).ok(),
+            Cut::Bytes(count) => {
+                let _ = TcpStream::connect(client.0).and_then(|mut socket| socket.write_all(&self.bytes[..count]));
+                None
+            }
+            Cut::Time(time) => {
+                if let Ok(mut socket) = TcpStream::connect(client.0) {
+                    let _ = socket.write_all(&self.bytes);
+                    std::thread::sleep(time);
+                }
+                None
+            }
+        }
+    }
+
+    fn can_have_happened(&self) -> bool {
+        !matches!(self.cut, Cut::Bytes(count) if count < self.bytes.len())
+    }
+
+    /// Returns the same request without the cut.
+    fn whole(&self) -> Self {
+        Self { cut: Cut::Never, ..self.clone() }
+    }
+}
+
+/// Everything that a client can see of a stream.
+type State = Vec<(u16, Vec<u8>)>;
+
+fn state(client: Client, name: &str) -> State {
+    // The stream is loaded once its summary is known.
+    let get = |end: &str| {
+        let answer = client.get(&format!("/v1/streams/{name}{end}"));
+        (answer.status, answer.body)
+    };
+    ["/summary", "/model", ""].map(get).to_vec()
+}
+
+struct Soak {
+    random: Random,
+    folder: tempfile::TempDir,
+    child: Option<Child>,
+    calm: Client,
+    /// Next row and next idempotency key.
+    next: (u64, u64),
+    /// Saved models by options.
+    models: HashMap<String, Vec<u8>>,
+    /// Requests by kind: all, and those with an unknown outcome that had happened, and that had not.
+    counts: BTreeMap<&'static str, [u64; 3]>,
+    kills: u64,
+    restarts: u64,
+    backups: u64,
+}
+
+impl Soak {
+    fn client(&self) -> Client {
+        self.child.as_ref().unwrap().client
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.random.below(end)
+    }
+
+    /// Returns a block of rows that is sent once, with the columns in a random order.
+    fn block(&mut self) -> Vec<u8> {
+        let count = 1 + self.below(if self.next.0 % 5 == 0 { 120 } else { 12 });
+        self.next.0 += 1;
+        let mut order: Vec<usize> = (0..5).collect();
+        (1..5).for_each(|i| order.swap(i, self.random.below(i + 1)));
+        let line = |row: &Vec<f64>| {
+            let cells = row.iter().zip(["a", "b", "c", "d"]).map(|(x, name)| format!("\"{name}\":{x:?}"));
+            let mut cells: Vec<String> = cells.collect();
+            cells.push(format!("\"who\":\"{}\"", (row[0] > 0.0) as u8));
+            let cells: Vec<&str> = order.iter().map(|i| cells[*i].as_str()).collect();
+            format!("{{{}}}\n", cells.join(","))
+        };
+        rows(count, 1000 + self.next.0).iter().map(line).collect::<String>().into_bytes()
+    }
+
+    fn request(&mut self, name: &'static str, kind: &'static str) -> Request {
+        let path = format!("/v1/streams/{name}");
+        let ndjson = "Content-Type: application/x-ndjson\r\n";
+        let (line, headers, body) = match kind {
+            "create" => {
+                let chosen = self.random.below(4);
+                (format!("PUT {path}"), String::new(), options()[chosen].to_string().into_bytes())
+            }
+            "delete" => (format!("DELETE {path}"), String::new(), Vec::new()),
+            "rows" => (format!("POST {path}/rows"), ndjson.to_owned(), self.block()),
+            "keyed rows" => {
+                self.next.1 += 1;
+                let headers = format!("{ndjson}Idempotency-Key: {}\r\n", self.next.1);
+                (format!("POST {path}/rows"), headers, self.block())
+            }
+            "score" => (format!("POST {path}/score"), ndjson.to_owned(), self.block()),
+            "accept" => (format!("POST {path}/accept"), String::new(), Vec::new()),
+            "put model" => {
+                let described = self.calm.get(&path).json();
+                let model = self.models.get(&described["options"].to_string()).cloned().unwrap_or_default();
+                (format!("PUT {path}/model"), String::new(), model)
+            }
+            "backup" => ("GET /v1/backup".to_owned(), String::new(), Vec::new()),
+            "list" => ("GET /v1/streams".to_owned(), String::new(), Vec::new()),
+            end => (format!("GET {path}/{end}"), String::new(), Vec::new()),
+        };
+        let length = body.len();
+        let mut bytes = format!(
+            "{line} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n{headers}\r\n"
+        )
+        .into_bytes();
+        bytes.extend(body);
+        let cut = match self.below(8) {
+            0..2 if kind != "events" => Cut::Never,
+            2 => Cut::Bytes(self.below(bytes.len() + 1)),
+            _ => Cut::Time(Duration::from_micros(self.below(2000) as u64)),
+        };
+        Request { name, kind, bytes, cut }
+    }
+
+    /// Returns requests that change different streams, followed by requests that change nothing.
+    fn batch(&mut self) -> (Vec<Request>, Vec<Request>) {
+        let mut names = NAMES.to_vec();
+        (1..names.len()).for_each(|i| names.swap(i, self.random.below(i + 1)));
+        names.truncate(1 + self.below(4));
+        let mut changes = Vec::new();
+        for name in names {
+            let is_there = self.calm.get(&format!("/v1/streams/{name}")).status == 200;
+            let kinds: &[&'static str] = match is_there {
+                true => &["rows", "rows", "keyed rows", "keyed rows", "accept", "put model", "create", "delete"],
+                false => &["create", "create", "create", "create", "rows", "delete"],
+            };
+            let kind = kinds[self.below(kinds.len())];
+            changes.push(self.request(name, kind));
+        }
+        let mut reads = Vec::new();
+        for _ in 0..self.below(3) {
+            let (name, kind) = (NAMES[self.below(NAMES.len())], self.below(6));
+            reads.push(self.request(name, ["score", "summary", "model", "events", "backup", "list"][kind]));
+        }
+        (changes, reads)
+    }
+
+    /// Waits until no request runs: all other connections are closed, and a later order has been carried out.
+    fn settle(&self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let mut quiet = 0;
+        while quiet < 4 {
+            let metrics = self.client().get("/metrics").text();
+            quiet = if metrics.contains("\neigenhedge_connections 1\n") { quiet + 1 } else { 0 };
+            assert!(Instant::now() < deadline, "connections stay open");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let answer = self.client().rows("last", &["{\"a\":1,\"b\":2}".to_owned()]);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+    }
+
+    /// Compares a stream with its calm counterpart.
+    fn compare(&self, name: &str, when: &str) {
+        assert!(state(self.client(), name) == state(self.calm, name), "the stream {name} differs {when}");
+    }
+
+    /// Sends a request to the calm service if it has happened.
+    fn resolve(&mut self, request: &Request, answer: Option<&Answer>) {
+        let whole = request.whole();
+        self.counts.entry(request.kind).or_default()[0] += 1;
+        if let Some(answer) = answer {
+            let calm = whole.send(self.calm).unwrap();
+            assert_eq!(answer.status, calm.status, "{request:?}: {} and {}", answer.text(), calm.text());
+            assert!(answer.body == calm.body, "{request:?}");
+            return self.compare(request.name, &format!("after {request:?}"));
+        }
+        let has_happened = state(self.client(), request.name) != state(self.calm, request.name);
+        self.counts.entry(request.kind).or_default()[if has_happened { 1 } else { 2 }] += 1;
+        if has_happened {
+            assert!(request.can_have_happened(), "{request:?}");
+            assert!(whole.send(self.calm).unwrap().status < 300, "{request:?}");
+            self.compare(request.name, &format!("after the cut {request:?}"));
+        }
+        if request.kind == "keyed rows" && self.below(2) == 0 {
+            // A repetition has the answers of the first request, or is the first.
+            let (answer, calm) = (whole.send(self.client()).unwrap(), whole.send(self.calm).unwrap());
+            assert!((answer.status, answer.body) == (calm.status, calm.body), "{request:?}");
+        }
+    }
+
+    /// Kills or stops the service and starts it again.
+    fn restart(&mut self, is_kill: bool) {
+        let child = self.child.take().unwrap();
+        if is_kill { child.kill() } else { child.stop() }
+        *(if is_kill { &mut self.kills } else { &mut self.restarts }) += 1;
+        self.child = Some(Child::start(self.folder.path()));
+        self.client().wait();
+    }
+
+    /// Checks the answer to a request that changes nothing. `is_calm` is false if its stream was changed meanwhile.
+    fn check_read(&mut self, request: &Request, answer: Option<&Answer>, is_calm: bool, changed: &[&str]) {
+        self.counts.entry(request.kind).or_default()[0] += 1;
+        let Some(answer) = answer else { return };
+        match request.kind {
+            "backup" => {
+                assert_eq!(answer.status, 200);
+                self.backups += 1;
+                if self.backups <= 3 {
+                    self.check_backup(&answer.body, changed);
+                }
+            }
+            "list" => assert_eq!(answer.status, 200),
+            _ if is_calm => {
+                let calm = request.whole().send(self.calm).unwrap();
+                assert!((answer.status, &answer.body) == (calm.status, &calm.body), "{request:?}");
+            }
+            _ => assert!([200, 404, 409, 422].contains(&answer.status), "{request:?}: {}", answer.text()),
+        }
+    }
+
+    fn check_backup(&self, bytes: &[u8], changed: &[&str]) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("store.redb"), bytes).unwrap();
+        let (_service, client) = start(folder.path());
+        for name in NAMES.iter().filter(|name| !changed.contains(name)) {
+            assert!(state(client, name) == state(self.calm, name), "the stream {name} differs in the backup");
+        }
+    }
+
+    /// Keeps some models, to upload them later.
+    fn keep_models(&mut self) {
+        for name in NAMES {
+            let model = self.calm.get(&format!("/v1/streams/{name}/model"));
+            if model.status == 200 && self.below(4) == 0 {
+                let described = self.calm.get(&format!("/v1/streams/{name}")).json();
+                self.models.insert(described["options"].to_string(), model.body);
+            }
+        }
+    }
+
+    fn run(&mut self, requests: u64) {
+        let mut sent = 0;
+        while sent < requests {
+            let (changes, reads) = self.batch();
+            sent += (changes.len() + reads.len()) as u64;
+            let changed: Vec<&str> = changes.iter().map(|request| request.name).collect();
+            // The calm answers to requests that change nothing are those of before.
+            let will_kill = self.below(12) == 0;
+            let pause = Duration::from_micros(self.below(6000) as u64);
+            let client = self.client();
+            let answers: Vec<Option<Answer>> = std::thread::scope(|scope| {
+                let all: Vec<_> =
+                    changes.iter().chain(&reads).map(|request| scope.spawn(move || request.send(client))).collect();
+                if will_kill {
+                    std::thread::sleep(pause);
+                    self.restart(true);
+                }
+                all.into_iter().map(|one| one.join().unwrap()).collect()
+            });
+            self.settle();
+            let (of_changes, of_reads) = answers.split_at(changes.len());
+            for (request, answer) in reads.iter().zip(of_reads) {
+                self.check_read(request, answer.as_ref(), !changed.contains(&request.name), &changed);
+            }
+            for (request, answer) in changes.iter().zip(of_changes) {
+                self.resolve(request, answer.as_ref());
+            }
+            match self.below(16) {
+                0 => self.restart(true),
+                1 => self.restart(false),
+                2 => self.keep_models(),
+                _ => continue,
+            }
+            NAMES.iter().for_each(|name| self.compare(name, "after a restart"));
+        }
+        self.restart(false);
+        NAMES.iter().for_each(|name| self.compare(name, "at the end"));
+    }
+}
+
+fn soak(requests: u64, seed: u64, folder: &Path) {
+    let (_service, calm) = start(folder);
+    let folder = tempfile::tempdir().unwrap();
+    let child = Child::start(folder.path());
+    child.client.make("last", &json!({"k": 1}));
+    let mut soak = Soak {
+        random: Random::seeded(seed),
+        folder,
+        child: Some(child),
+        calm,
+        next: (0, 0),
+        models: HashMap::new(),
+        counts: BTreeMap::new(),
+        kills: 0,
+        restarts: 0,
+        backups: 0,
+    };
+    soak.run(requests);
+    let Soak { kills, restarts, backups, counts, .. } = soak;
+    println!("seed {seed}: {requests} requests, {kills} kills, {restarts} restarts, {backups} backups");
+    println!("kind: requests, of unknown outcome: carried out, not carried out or without effect");
+    counts.iter().for_each(|(kind, [all, done, not])| println!("  {kind}: {all}, {done}, {not}"));
+    let unknown = |place: usize| counts.values().map(|count| count[place]).sum::<u64>();
+    assert!(unknown(1) > 0 && unknown(2) > 0, "cuts must leave both outcomes possible");
+}
+
+#[test]
+fn cut_requests_happen_once_or_not_at_all() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
+    let folder = tempfile::tempdir().unwrap();
+    soak(number(REQUESTS).unwrap_or(120), number(SEED).unwrap_or(1), folder.path());
+}
