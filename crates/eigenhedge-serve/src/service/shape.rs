@@ -49,7 +49,8 @@ impl Shape {
     /// Returns the places of the columns of `stream` in these columns: by name if both have names.
     pub fn places_of(&self, stream: &Self) -> Result<Vec<usize>, Problem> {
         let (Some(found), Some(wanted)) = (&self.names, &stream.names) else { return Ok((0..self.width).collect()) };
-        let missing = |name: &String| Problem::unsound(format!("the request: must have the column {name:?} of the stream"));
+        let missing =
+            |name: &String| Problem::unsound(format!("the request: must have the column {name:?} of the stream"));
         let place = |name: &String| found.iter().position(|one| one == name).ok_or_else(|| missing(name));
         wanted.iter().map(place).collect()
     }

@@ -137,9 +137,7 @@ impl Handle {
     pub fn check_loaded(&self) -> Result<(), Problem> {
         match &*lock(&self.failed) {
             None => Ok(()),
-            Some(reason) => {
-                Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", self.name)))
-            }
+            Some(reason) => Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", self.name))),
         }
     }
 

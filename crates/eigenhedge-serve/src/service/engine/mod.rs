@@ -226,9 +226,8 @@ mod tests {
         let options = Arc::new(StreamOptions::new(&json!({"k": 1, "learner": "leader"})).unwrap());
         let places = Places { folder: std::env::temp_dir(), fleet_bytes: Arc::new(AtomicU64::new(1 << 20)) };
         let engine = || Engine::new(Arc::clone(&options), places.clone());
-        let read = |shape: Option<&Shape>, body: &str| {
-            Rows::read(&options, shape, BodyForm::Csv, body.as_bytes()).unwrap()
-        };
+        let read =
+            |shape: Option<&Shape>, body: &str| Rows::read(&options, shape, BodyForm::Csv, body.as_bytes()).unwrap();
         let first = read(None, "a,b,c\n1,1000,3\n2,2000,1\n3,-3000,2\n");
         let (mut racing, mut calm) = (engine(), engine());
         racing.learn(&first);
