@@ -38,6 +38,7 @@ cargo xtask bench spark    compare the package on Spark with MLlib and the progr
 cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
 cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
+cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
 cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
@@ -123,6 +124,7 @@ fn main() -> ExitCode {
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
         ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),
+        ["soak", "service", rest @ ..] => outcome(soak_service(rest)),
         [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
@@ -175,6 +177,21 @@ fn test() -> ExitCode {
         println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
     }
     outcome(result)
+}
+
+/// Runs the test of cut requests to the service: `--requests N`, 1000 by default, and `--seed S`.
+fn soak_service(arguments: &[&str]) -> Result<(), String> {
+    let mut command =
+        step("soak service", "test --workspace --locked --features eigenhedge-cli/serve --test service").command();
+    command.args(["cut::", "--", "--nocapture"]).env("EIGENHEDGE_CUT_REQUESTS", "1000");
+    for pair in arguments.chunks(2) {
+        match pair {
+            ["--requests", count] => command.env("EIGENHEDGE_CUT_REQUESTS", count),
+            ["--seed", seed] => command.env("EIGENHEDGE_SEED", seed),
+            other => return Err(format!("soak service takes --requests N and --seed S, got {other:?}")),
+        };
+    }
+    run(&mut command)
 }
 
 /// Builds and runs an example that performs checks.

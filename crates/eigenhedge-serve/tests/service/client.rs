@@ -182,3 +182,15 @@ pub fn object(row: &[f64]) -> String {
 pub fn objects(rows: &[Vec<f64>]) -> Vec<String> {
     rows.iter().map(|row| object(row)).collect()
 }
+
+/// Everything that a client can see of a stream.
+pub type State = Vec<(u16, Vec<u8>)>;
+
+pub fn state(client: Client, name: &str) -> State {
+    // The stream is loaded once its summary is known.
+    let get = |end: &str| {
+        let answer = client.get(&format!("/v1/streams/{name}{end}"));
+        (answer.status, answer.body)
+    };
+    ["/summary", "/model", ""].map(get).to_vec()
+}

@@ -6,7 +6,7 @@
 //! before the streams are first compared.
 
 use super::child::Child;
-use super::client::{Answer, Client, rows, start};
+use super::client::{Answer, Client, rows, start, state};
 use eigenhedge::Random;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
@@ -86,18 +86,6 @@ impl Request {
     fn whole(&self) -> Self {
         Self { cut: Cut::Never, ..self.clone() }
     }
-}
-
-/// Everything that a client can see of a stream.
-type State = Vec<(u16, Vec<u8>)>;
-
-fn state(client: Client, name: &str) -> State {
-    // The stream is loaded once its summary is known.
-    let get = |end: &str| {
-        let answer = client.get(&format!("/v1/streams/{name}{end}"));
-        (answer.status, answer.body)
-    };
-    ["/summary", "/model", ""].map(get).to_vec()
 }
 
 struct Soak {

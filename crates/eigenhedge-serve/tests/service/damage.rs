@@ -1,10 +1,10 @@
 //! Damaged stores: the service refuses to start and says what is lost, or the damage has no effect.
 
 use super::child::Child;
-use super::client::{Client, objects, rows, settings};
+use super::client::{Client, State, objects, rows, settings, state};
 use eigenhedge::Random;
 use eigenhedge_serve::service::Service;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 
@@ -13,13 +13,8 @@ const COUNT: &str = "EIGENHEDGE_DAMAGED_STORES";
 const STORE: &str = "store.redb";
 const NAMES: [&str; 3] = ["model", "monitor", "keys"];
 
-/// Returns the summaries and the models of all streams.
-fn states(client: Client) -> Vec<(Value, Vec<u8>)> {
-    let state = |name: &&str| {
-        let summary = client.get(&format!("/v1/streams/{name}/summary")).json();
-        (summary, client.get(&format!("/v1/streams/{name}/model")).body)
-    };
-    NAMES.iter().map(state).collect()
+fn states(client: Client) -> Vec<State> {
+    NAMES.iter().map(|name| state(client, name)).collect()
 }
 
 /// Makes a store with snapshots and with orders after them. Also copies its file as it was before the last order.
@@ -109,7 +104,11 @@ fn a_damaged_store_is_refused_in_a_sentence_or_loses_nothing() {
                 Ok(child) => {
                     child.client.wait();
                     assert!(states(child.client) == wanted, "{what}: the states differ");
-                    let _ = if random.below(2) == 0 { child.stop() } else { child.kill() };
+                    if random.below(2) == 0 {
+                        child.stop()
+                    } else {
+                        child.kill()
+                    }
                     harmless += 1;
                 }
                 Err((status, text)) => {

@@ -107,9 +107,11 @@ impl Store {
             let mut database = store.database(file)?;
             // The result is false after a repair. A commit that is lost by a repair is noticed by its number.
             database.check_integrity()?;
-            let write = database.begin_write()?;
-            make_tables(&write)?;
-            write.commit()?;
+            if database.begin_read()?.list_tables()?.next().is_none() {
+                let write = database.begin_write()?;
+                make_tables(&write)?;
+                write.commit()?;
+            }
             Ok(database)
         });
         *store.write_lock() = Some(database.map_err(|error| match error {
