@@ -99,13 +99,8 @@ impl Rows {
 
     /// Returns the rows with the columns of the stream. Columns are matched by name if both have names.
     pub fn fit(&self, shape: &Shape) -> Result<Cow<'_, Self>, Problem> {
-        let columns = match &self.shape {
-            None if self.width == shape.width => return Ok(Cow::Borrowed(self)),
-            None => (0..self.width).collect(),
-            Some(own) if own == shape => return Ok(Cow::Borrowed(self)),
-            Some(own) => own.places_of(shape)?,
-        };
-        let own = self.shape.as_ref().unwrap_or(shape);
+        let Some(own) = self.shape.as_ref().filter(|own| *own != shape) else { return Ok(Cow::Borrowed(self)) };
+        let columns = own.places_of(shape)?;
         shape.check(&Shape { width: columns.len(), ..own.clone() })?;
         let cells = (0..self.count()).flat_map(|i| columns.iter().map(move |place| self.row(i)[*place])).collect();
         Ok(Cow::Owned(Self { shape: None, width: shape.width, cells, ..self.clone() }))

@@ -5,6 +5,7 @@
 
 use super::engine::{Engine, Outcome, Places, Saved};
 use super::feed::Feed;
+use super::log::event;
 use super::options::StreamOptions;
 use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
@@ -13,6 +14,7 @@ use super::repeats::{Repeats, Reply};
 use super::shape::Shape;
 use super::store::{Action, Store, StoreQueue};
 use super::webhook::{Target, Webhooks};
+use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -381,6 +383,14 @@ impl Slot {
     fn save(&mut self, handle: &Arc<Handle>, saved: Option<oneshot::Sender<()>>) {
         let Some(engine) = &mut self.engine else { return };
         let Ok((around, learner)) = engine.save() else { return };
+        let (options, places) = (Arc::clone(&handle.options), handle.shared.places.clone());
+        let copy = learner.as_ref().map(Saved::copy).transpose().map_err(|error| error.to_string());
+        if let Err(reason) = copy.and_then(|copy| Engine::load(options, places, &around, copy)) {
+            // The snapshot replaces orders, so it must be readable. The log alone restores the same state.
+            event("snapshot_refused", json!({ "stream": handle.name, "reason": reason }));
+            self.snapshot_bytes = 2 * self.log_bytes;
+            return;
+        }
         let Ok(around) = postcard::to_stdvec(&(around, &*lock(&handle.repeats))) else { return };
         let (bytes, size) = (std::mem::take(&mut self.log_bytes), learner.as_ref().map_or(0, Saved::length));
         self.is_saving = true;

@@ -37,6 +37,14 @@ impl Saved {
         }
     }
 
+    /// Returns a second handle to the same content.
+    pub fn copy(&self) -> io::Result<Self> {
+        match self {
+            Self::Memory(bytes) => Ok(Self::Memory(bytes.clone())),
+            Self::File(file, length) => Ok(Self::File(file.try_clone()?, *length)),
+        }
+    }
+
     /// Returns a reader that starts at the first byte.
     pub fn reader(&mut self) -> io::Result<Box<dyn Read + '_>> {
         match self {

@@ -5,6 +5,7 @@
 //! many commits unless some were lost. The file is not synced: after a power failure it may be older than the store or
 //! empty, and then it proves less. It is absent after a backup was restored into an empty folder.
 
+use super::private_file;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -25,11 +26,7 @@ impl CommitFile {
 
     /// Opens or creates the file for writing. If this fails, [`Self::write`] has no effect.
     pub fn open(folder: &Path) -> Self {
-        let mut options = File::options();
-        options.write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Self(options.open(Self::path(folder)).ok())
+        Self(private_file(&Self::path(folder)).ok())
     }
 
     /// Writes the number of commits. Ignores errors, because the commit is durable without it.

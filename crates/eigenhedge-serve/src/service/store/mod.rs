@@ -27,8 +27,6 @@ use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
-use std::thread;
-use std::time::Duration;
 
 /// Table of streams: name → id and options.
 const STREAMS: TableDefinition<'_, &str, (u64, &[u8])> = TableDefinition::new("streams");
@@ -43,9 +41,6 @@ const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 
 /// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
-/// Number of attempts to open the file again after an error of the disk, and the pause between two of them.
-const REOPEN_TRIES: u32 = 20;
-const REOPEN_PAUSE: Duration = Duration::from_millis(50);
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
 /// Name of the file in the store's folder.
@@ -90,6 +85,15 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
 
+/// Opens or creates a file that only the owner may access.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
 /// Returns the range of keys that belong to a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
@@ -102,9 +106,8 @@ impl Store {
         let name = printable_path(folder);
         fs::create_dir_all(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
         let store = Self { folder: folder.to_owned(), cache, database: RwLock::new(None) };
-        let file = store.open_file().map_err(|error| format!("{name}/{FILE} cannot be opened: {error}"))?;
         let database = guarded(|| {
-            let mut database = store.database(file)?;
+            let mut database = store.database(private_file(&folder.join(FILE))?)?;
             // The result is false after a repair. A commit that is lost by a repair is noticed by its number.
             database.check_integrity()?;
             if database.begin_read()?.list_tables()?.next().is_none() {
@@ -145,31 +148,17 @@ impl Store {
         self.database.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_file(&self) -> io::Result<File> {
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(self.folder.join(FILE))
-    }
-
     fn database(&self, file: File) -> Result<Database, redb::Error> {
         Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
     /// Closes the file after an error and opens it again. Without this, the database would accept no further
-    /// transactions. If the disk does not recover, the store stays closed.
+    /// transactions.
     fn reopen(&self) {
         let mut database = self.write_lock();
         let was_open = database.take();
         let _ = guarded(|| Ok(drop(was_open)));
-        for _ in 0..REOPEN_TRIES {
-            *database = guarded(|| self.database(self.open_file()?)).ok();
-            if database.is_some() {
-                return;
-            }
-            thread::sleep(REOPEN_PAUSE);
-        }
+        *database = guarded(|| self.database(private_file(&self.folder.join(FILE))?)).ok();
     }
 
     /// Closes the file.

@@ -85,6 +85,7 @@ impl StoreQueue {
         let mut writer = Writer {
             commits: store.commits()?,
             commit_file: CommitFile::open(store.folder()),
+            has_failed: false,
             next: streams.iter().map(|one| (one.id, one.next)).collect(),
             next_id: streams.iter().map(|one| one.id + 1).max().unwrap_or(1),
             counts: Arc::clone(&counts),
@@ -126,6 +127,8 @@ struct Writer {
     /// Number of commits in the store.
     commits: u64,
     commit_file: CommitFile,
+    /// True after an error of the disk that left the outcome of a transaction unknown.
+    has_failed: bool,
     /// Log position of the next order, by stream.
     next: HashMap<u64, u64>,
     /// Id of the next stream.
@@ -171,18 +174,22 @@ impl Writer {
         }
     }
 
-    /// Runs one transaction. After an error, opens the database again, and finds out if the transaction is durable.
+    /// Runs one transaction. After an error, opens the database again, and finds out if the transaction is durable. If
+    /// that is unknown, no further transaction is possible, because it might contradict this one.
     fn write(&mut self, group: &mut [Op]) -> Result<Vec<Applied>, Problem> {
+        if self.has_failed {
+            return Err(Problem::unavailable("the store failed; restart the service"));
+        }
         let mut change = Change { next: self.next.clone(), next_id: self.next_id, applied: Vec::new() };
         if let Err(error) = guarded(|| self.transact(group, &mut change)) {
             self.store.reopen();
-            match self.store.commits() {
-                Ok(commits) if commits == self.commits => {
-                    return Err(Problem::store_full(format!("the store cannot be written: {error}")));
-                }
+            match self.store.commits().map(|commits| commits.checked_sub(self.commits)) {
+                Ok(Some(0)) => return Err(Problem::store_full(format!("the store cannot be written: {error}"))),
                 // The disk reported an error after the transaction was complete.
-                Ok(_) => {}
-                Err(_) => {
+                Ok(Some(1)) => {}
+                _ => {
+                    self.has_failed = true;
+                    self.store.close();
                     return Err(Problem::unavailable(format!(
                         "the store failed: {error}; a restart of the service shows whether the request was carried out"
                     )));
