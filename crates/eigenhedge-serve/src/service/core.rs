@@ -137,10 +137,10 @@ impl Core {
         Err(Problem::unsound(sentence))
     }
 
-    /// Returns `Ok` once all streams are loaded from the store.
+    /// Returns `Ok` once all streams are loaded from the store. Otherwise tries again to load the first that failed.
     pub fn check_ready(&self) -> Result<(), Problem> {
         self.all().iter().try_for_each(|handle| match handle.is_loaded() {
-            true => handle.check_loaded(),
+            true => handle.check_loaded().inspect_err(|_| handle.load()),
             false => Err(Problem::unavailable("streams are being read from the store")),
         })
     }

@@ -126,8 +126,13 @@ impl Handle {
             failed: Mutex::default(),
             is_deleted: AtomicBool::new(false),
         });
-        handle.push(Box::new(|handle, slot| _ = slot.engine(handle)));
+        handle.load();
         handle
+    }
+
+    /// Loads the state in the background, unless it is loaded.
+    pub fn load(self: &Arc<Self>) {
+        self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
     }
 
     /// Returns true once the state has been loaded or loading has failed.

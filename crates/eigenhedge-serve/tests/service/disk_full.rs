@@ -5,6 +5,9 @@ use eigenhedge::Random;
 use eigenhedge_serve::service::Service;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A small file system in memory, unmounted on drop.
 struct SmallDisk<'a>(&'a Path);
@@ -55,7 +58,8 @@ fn a_full_disk_refuses_requests_and_recovers() {
 fn fill(folder: &Path, left: u64) {
     let output = Command::new("df").args(["--output=avail", "-B1"]).arg(folder).output().unwrap();
     let free: u64 = String::from_utf8_lossy(&output.stdout).split_whitespace().nth(1).unwrap().parse().unwrap();
-    std::fs::write(folder.join("ballast"), vec![0; free.saturating_sub(left) as usize]).unwrap();
+    // The service may take some of the room at the same time.
+    let _ = std::fs::write(folder.join("ballast"), vec![0; free.saturating_sub(left) as usize]);
 }
 
 /// Sends requests while the disk is full at times, and the answered ones also to a calm service. Returns the number of
@@ -65,9 +69,22 @@ fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
     let calm = tempfile::tempdir().unwrap();
     let (_calm, calm) = start(calm.path());
     let (mut service, mut client) = start(folder);
-    let (mut is_full, mut refused) = (false, [0; 2]);
+    // In every second run, another program fills the disk and frees it again all the time, also during commits.
+    let is_busy = run % 2 == 1;
+    let has_ended = Arc::new(AtomicBool::new(!is_busy));
+    let (other, ended) = (folder.to_owned(), Arc::clone(&has_ended));
+    let other = std::thread::spawn(move || {
+        let mut random = Random::seeded(run);
+        while !ended.load(Ordering::Relaxed) {
+            fill(&other, 0);
+            std::thread::sleep(Duration::from_micros(random.below(3000) as u64));
+            let _ = std::fs::remove_file(other.join("ballast"));
+            std::thread::sleep(Duration::from_micros(random.below(3000) as u64));
+        }
+    });
+    let (mut is_full, mut refused) = (is_busy, [0; 2]);
     for step in 0..60 {
-        if random.below(if is_full { 8 } else { 12 }) == 0 || (step == 30 && !is_full) {
+        if !is_busy && (random.below(if is_full { 8 } else { 12 }) == 0 || (step == 30 && !is_full)) {
             match is_full {
                 true => std::fs::remove_file(folder.join("ballast")).unwrap(),
                 // Near this limit, the disk is full in the middle of a commit.
@@ -86,7 +103,7 @@ fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
             4 => ("POST", "/accept", ""),
             5 => {
                 service.stop();
-                (service, client) = restart(folder, &mut is_full);
+                (service, client) = restart(folder, is_busy, &mut is_full);
                 continue;
             }
             6 => {
@@ -112,24 +129,29 @@ fn fill_and_recover(folder: &Path, run: u64) -> [u64; 2] {
         let (found, wanted) = (state(client, name), state(calm, name));
         assert!(found.iter().zip(&wanted).all(is_equal), "{method} {path}{end}: {}", answer.text());
     }
+    has_ended.store(true, Ordering::Relaxed);
+    other.join().unwrap();
     service.stop();
-    if is_full {
-        std::fs::remove_file(folder.join("ballast")).unwrap();
-    }
+    let _ = std::fs::remove_file(folder.join("ballast"));
     let (_service, client) = start(folder);
     NAMES.iter().for_each(|name| assert!(state(client, name) == state(calm, name), "{name} differs after a restart"));
     refused
 }
 
 /// Starts the service. If the disk is too full, it says so, and starts when there is room.
-fn restart(folder: &Path, is_full: &mut bool) -> (Service, Client) {
-    let service = Service::start(settings(folder)).unwrap_or_else(|reason| {
-        assert!(*is_full && reason.contains("cannot be opened"), "{reason}");
-        std::fs::remove_file(folder.join("ballast")).unwrap();
-        *is_full = false;
-        Service::start(settings(folder)).unwrap()
-    });
-    let client = Client(service.address());
-    client.wait();
-    (service, client)
+fn restart(folder: &Path, is_busy: bool, is_full: &mut bool) -> (Service, Client) {
+    loop {
+        match Service::start(settings(folder)) {
+            Ok(service) => {
+                let client = Client(service.address());
+                client.wait();
+                return (service, client);
+            }
+            Err(reason) => assert!(*is_full && reason.contains("cannot be opened"), "{reason}"),
+        }
+        if !is_busy {
+            std::fs::remove_file(folder.join("ballast")).unwrap();
+            *is_full = false;
+        }
+    }
 }
