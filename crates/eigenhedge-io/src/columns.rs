@@ -194,13 +194,15 @@ impl Columns {
     }
 
     /// Creates the error for columns that are not numeric. `bad` contains their positions and an example of each.
-    /// `time` is a column that may contain times. If `is_line`, other lines may hold numbers in these columns.
+    /// `time` is a column that may contain times. If `is_line`, other lines may hold numbers in these columns. `further` is
+    /// appended to the advice.
     pub fn not_numeric(
         &self,
         place: &str,
         bad: &[(usize, String)],
         (by_position, is_line): (bool, bool),
         time: Option<usize>,
+        further: &str,
     ) -> Error {
         const LONGEST_LIST: usize = 8;
         let few = &bad[..bad.len().min(LONGEST_LIST)];
@@ -231,7 +233,7 @@ impl Columns {
                 format!("; {them} can be left out with --exclude {}{line}", list.join(","))
             }
         };
-        let fault = Fault::NotNumeric { found: found.join(", "), advice };
+        let fault = Fault::NotNumeric { found: found.join(", "), advice: advice + further };
         Error::at(format!("{place}, {}", labels.join(", ")), fault)
     }
 }

@@ -181,6 +181,10 @@ pub(crate) enum Fault {
     HeaderOnly,
     #[error("must hold at least one good row, but all {rows} are bad; the first: {first}")]
     AllBad { rows: u64, first: String },
+    #[error(
+        "line 1 may be a header or a row: its numbers, {0}, …, are unlike those below; --header or --no-header settles it"
+    )]
+    DoubtfulHeader(String),
     #[error("must have at least one column, got none")]
     ZeroColumns,
     #[error("{cell} can be two dates: {readings}")]

@@ -13,8 +13,8 @@ use eigenhedge::kernel::TextItems;
 pub struct Layout {
     /// Format of the table.
     pub format: Format,
-    /// True if the first line of a text table may be a header.
-    pub may_have_header: bool,
+    /// True if the first line of a text table is a header, false if it is a row, or `None` to decide by its cells.
+    pub header: Option<bool>,
     /// Delimiter of a text table, or `None` to detect it.
     pub delimiter: Option<u8>,
     /// Decimal separator of a text table: `b'.'`, `b','`, or `None` to detect it.
@@ -75,7 +75,7 @@ impl Layout {
     pub fn new(format: Format) -> Self {
         Self {
             format,
-            may_have_header: true,
+            header: None,
             delimiter: None,
             decimal: None,
             na_values: None,

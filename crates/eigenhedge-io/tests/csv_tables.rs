@@ -27,6 +27,50 @@ fn selecting(columns: &[&str], exclude: &[&str]) -> Layout {
 }
 
 #[test]
+fn a_header_has_no_numbers_unless_an_option_or_a_model_names_them() {
+    let header = |header| Layout { header: Some(header), ..all() };
+    let model = Layout { model_columns: Some(["a", "1"].map(str::to_owned).to_vec()), ..all() };
+    let wordy = |line: usize, column: usize, word: &str, advice: &str| {
+        format!(
+            "table, line {line}, column {column}: must hold numbers, got {word:?}{advice}; --header reads the line as a header"
+        )
+    };
+    let out = "; it can be left out with --exclude";
+    let skip = "; --on-bad-row skip passes over the line";
+    let doubt = |few: &str| {
+        format!(
+            "table: line 1 may be a header or a row: its numbers, {few}, …, are unlike those below; --header or --no-header settles it"
+        )
+    };
+    let cases = [
+        // The first row is bad.
+        ("1,oops,3\n4,5,6\n", all(), Err(wordy(1, 1, "oops", &format!("{out} 1{skip}")))),
+        ("1,oops,3\n4,5,6\n", header(true), Ok(vec![vec![4.0, 5.0, 6.0]])),
+        ("1,oops\n", all(), Err(wordy(1, 1, "oops", &format!("{out} 1")))),
+        // A column of text without a name.
+        ("m1,1,2\nm2,5,4\n", all(), Err(wordy(1, 0, "m1", &format!("{out} 0")))),
+        ("a,1\n3,4\n", model, Ok(vec![vec![3.0, 4.0]])),
+        ("a,inf\n3,4\n", all(), Ok(vec![vec![3.0, 4.0]])),
+        // Labels of whole numbers over fractions, and labels that are far from the numbers below.
+        ("0,1,2\n0.5,0.1,0.2\n1.5,1.1,3.2\n2.5,0.7,0.1\n", all(), Err(doubt("0, 1, 2"))),
+        ("2019,2020\n5,7\n6,4\n4,5\n", all(), Err(doubt("2019, 2020"))),
+        ("400.5,401.5\n0.5,0.7\n0.6,0.4\n0.4,0.5\n", all(), Err(doubt("400.5, 401.5"))),
+        ("country,2019,2020\nA,5,7\nB,6,4\nC,4,5\n", all(), Err(doubt("2019, 2020"))),
+        ("2019,2020\n5,7\n6,4\n4,5\n", header(true), Ok(vec![vec![5.0, 7.0], vec![6.0, 4.0], vec![4.0, 5.0]])),
+        (
+            "9,8\n.5,.7\n.6,.4\n.4,.5\n",
+            header(false),
+            Ok(vec![vec![9.0, 8.0], vec![0.5, 0.7], vec![0.6, 0.4], vec![0.4, 0.5]]),
+        ),
+        // Numbers like those below.
+        ("1,2\n5,7\n6,4\n4,5\n", all(), Ok(vec![vec![1.0, 2.0], vec![5.0, 7.0], vec![6.0, 4.0], vec![4.0, 5.0]])),
+    ];
+    for (text, layout, wanted) in cases {
+        assert_eq!(read(text, &layout), wanted, "{text}");
+    }
+}
+
+#[test]
 fn a_first_line_with_a_word_is_a_header_and_one_with_numbers_is_not() {
     let rows = vec![vec![1.0, 2.0], vec![3.0, 4.0]];
     assert_eq!(read("a,b\n1,2\n3,4\n", &all()), Ok(rows.clone()));

@@ -13,6 +13,9 @@ pub struct TableArgs {
     /// Format of the table [default: by the file extension, otherwise csv]
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     pub format: Option<Format>,
+    /// Read the first line as a header. By default it is a header if it contains words and no numbers
+    #[arg(long, conflicts_with = "no_header")]
+    pub header: bool,
     /// Read the first line as a row, not as a header
     #[arg(long)]
     pub no_header: bool,

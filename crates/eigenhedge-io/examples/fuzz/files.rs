@@ -93,7 +93,7 @@ impl Target for Tables {
         let mut layout = Layout::new(self.format);
         layout.max_memory = MaxMemory::of_bytes(MAX_MEMORY);
         layout.on_bad_row = [OnBadRow::Fail, OnBadRow::Skip][random.below(2)];
-        layout.may_have_header = random.below(4) > 0;
+        layout.header = [None, None, Some(true), Some(false)][random.below(4)];
         layout.find_time = random.below(2) == 0;
         layout.leave_out_text = random.below(4) > 0;
         layout.has_key = random.below(2) == 0;

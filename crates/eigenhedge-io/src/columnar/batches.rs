@@ -64,7 +64,7 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
         .map(|(position, kind)| (position, format!("the type {kind}")))
         .collect();
     if !bad.is_empty() {
-        return Err(columns.not_numeric(&input.name(), &bad, (false, false), None));
+        return Err(columns.not_numeric(&input.name(), &bad, (false, false), None, ""));
     }
     for position in &columns.kept {
         let kind = schema.field(*position).data_type();

@@ -80,7 +80,7 @@ impl Csv {
             cells: 0,
             has_header: false,
             header: None,
-            judges_columns: layout.on_bad_row == OnBadRow::Fail,
+            judges_columns: layout.on_bad_row == OnBadRow::Fail && layout.header != Some(false),
             fills: layout.fills(),
             columns: Columns::default(),
             style,
@@ -175,7 +175,7 @@ impl Csv {
         {
             return Error::at(self.place().to_string(), Fault::Spaces);
         }
-        if self.rows == 1 && self.judges_columns && self.has_header && style.is_word(cell) {
+        if self.rows == 1 && self.judges_columns && style.is_word(cell) {
             let words = self.columns.selected.iter().filter(|column| style.is_word(&record[**column]));
             let bad: Vec<(usize, String)> = words.map(|column| (*column, shown(&self.record[*column]))).collect();
             // A header with numbers may be a row. The message then refers to columns by position.
@@ -184,7 +184,8 @@ impl Csv {
             let is_time = |column: &usize| TimeFormat::find(&[&text_of(&record[*column])]) != Found::Nothing;
             let time = bad.iter().map(|(column, _)| *column).find(is_time).filter(|_| !self.columns.has_time);
             let is_line = bad.iter().all(|(column, _)| !self.wordy.contains(column));
-            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, is_line), time);
+            let header = if self.has_header { "" } else { "; --header reads the line as a header" };
+            return self.columns.not_numeric(&self.place().to_string(), &bad, (doubtful, is_line), time, header);
         }
         let place = format!("{}, {}", self.place(), self.columns.label(column));
         if style.number(cell).is_none() && has_thousands(cell) {

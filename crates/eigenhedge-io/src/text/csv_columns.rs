@@ -1,14 +1,14 @@
 //! Columns, header and times of a CSV table, determined from the first lines.
 //!
-//! **Header.** The first line is a header if a selected cell in it is a word, if columns are selected by name, or if it
-//! contains the column names of a model. An empty cell, another marker for a missing number, or a date in the time column does
-//! not make a header.
+//! **Header.** The first line is a header if columns are selected by name, if it contains the column names of a model, or if its
+//! selected cells contain a word and neither a number nor a time. Numbers that look like labels, such as years over measurements,
+//! are refused: an option must say whether they are names.
 //!
-//! **Text.** A column is left out if none of its cells in the first rows is a number, or if at least [`EMPTY_ROWS`] cells are
-//! all missing, or if it is an index of the rows. If the name of a numeric column is a number, the header may be a row. Then nothing is left out, and text is an
+//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number, or if it is an
+//! index of the rows. A column is also left out if at least [`EMPTY_ROWS`] cells are all missing. Without a header, text is an
 //! error.
 
-use super::cells::CellStyle;
+use super::cells::{CellStyle, decimal_sign};
 use super::sniff::Look;
 use crate::columns::{Columns, select};
 use crate::error::{Error, Fault, quoted};
@@ -18,6 +18,7 @@ use crate::recode::text_of;
 use crate::selectors::first_free;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
+use std::cmp::Ordering;
 
 const LIST: &str = " in the header";
 /// Minimum number of rows from which a column without values counts as empty.
@@ -56,7 +57,9 @@ impl FirstLines<'_> {
         let count = names.len();
         let is_named = like.names.as_ref().is_some_and(|first| names.iter().all(|name| first.contains(name)));
         let is_wordy = |column: &usize| self.first.get(*column).is_some_and(|cell| self.style.is_word(cell));
-        let has_header = self.layout.may_have_header && (is_named || like.selected.iter().any(is_wordy));
+        let is_number = |column: &usize| self.first.get(*column).is_some_and(|cell| self.has_number(cell));
+        let is_header = || like.selected.iter().any(is_wordy) && !like.selected.iter().any(is_number);
+        let has_header = self.layout.header.unwrap_or_else(|| is_named || is_header());
         let columns = if has_header {
             if like.names.is_none() {
                 return Err(fault(Fault::LaterHeader));
@@ -75,11 +78,11 @@ impl FirstLines<'_> {
         let fault = |fault| input.fault(fault);
         let count = names.len();
         let free = first_free(Some(&names), count, layout, LIST).map_err(fault)?;
-        let has_header = layout.may_have_header
-            && match &layout.found {
-                Some(found) => found.has_header,
-                None => self.has_header(&names, free)?,
-            };
+        let has_header = match (layout.header, &layout.found) {
+            (Some(has_header), _) => has_header,
+            (None, Some(found)) => found.has_header,
+            (None, None) => self.has_header(&names, free)?,
+        };
         let rows = self.look.lines.get(usize::from(has_header)..).unwrap_or_default();
         let has_index = has_header && self.has_index(&names, rows);
         let free = if has_index && free == Some(0) { Some(1).filter(|next| *next < count) } else { free };
@@ -87,18 +90,15 @@ impl FirstLines<'_> {
         let (layout, time_format) = self.with_time(rows, known.as_deref(), free)?;
         let has_numbers =
             |column: usize| rows.iter().filter_map(|row| row.get(column)).any(|cell| style.looks_numeric(cell));
-        let is_doubtful = known.as_ref().is_some_and(|names| {
-            let is_number = |column: &usize| style.number(names[*column].as_bytes()).is_some();
-            (0..count).filter(is_number).any(&has_numbers)
-        });
         let holds_text = |column: usize| match &layout.found {
             Some(found) => found.left_out.contains(&column),
             None if has_index && column == 0 => true,
-            None if is_doubtful && !layout.only_numeric => false,
             None => {
                 let mut cells = rows.iter().filter_map(|row| row.get(column));
-                let is_empty = cells.all(|cell| style.is_missing(cell));
-                !has_numbers(column) && (!is_empty || rows.len() >= EMPTY_ROWS)
+                match cells.all(|cell| style.is_missing(cell)) {
+                    true => rows.len() >= EMPTY_ROWS,
+                    false => !has_numbers(column) && (has_header || layout.only_numeric),
+                }
             }
         };
         let columns = select(known, count, &layout, LIST, holds_text).map_err(fault)?;
@@ -131,9 +131,47 @@ impl FirstLines<'_> {
         // The columns of a model may be called 1 and 2.
         let model = layout.model_columns.as_ref();
         let of_model = model.is_some_and(|wanted| wanted.iter().all(|name| names.contains(name)));
-        let is_time = |column: usize| Some(column) == free && self.form(&[&names[column]]) != Found::Nothing;
-        let is_wordy = |column: &usize| self.style.is_word(&self.first[*column]) && !is_time(*column);
-        Ok(layout.names_columns() || of_model || selected.iter().any(is_wordy))
+        if layout.names_columns() || of_model {
+            return Ok(true);
+        }
+        let (words, others): (Vec<usize>, Vec<usize>) =
+            selected.into_iter().partition(|column| self.style.is_word(&self.first[*column]));
+        let is_time = |column: &usize| Some(*column) == free && self.form(&[&names[*column]]) != Found::Nothing;
+        let numbers: Vec<usize> = others.into_iter().filter(|column| self.has_number(&self.first[*column])).collect();
+        if model.is_none() && self.are_labels(&numbers) {
+            let few: Vec<&str> = numbers.iter().take(3).map(|column| names[*column].as_str()).collect();
+            return Err(self.input.fault(Fault::DoubtfulHeader(few.join(", "))));
+        }
+        Ok(!words.is_empty() && numbers.is_empty() && !words.iter().any(is_time))
+    }
+
+    /// Returns true if a cell contains a number in digits. Words such as `inf` are no numbers here.
+    fn has_number(&self, cell: &[u8]) -> bool {
+        self.style.looks_numeric(cell) && cell.iter().any(u8::is_ascii_digit)
+    }
+
+    /// Returns true if the numbers of the first line, in these columns, look like labels: they ascend or descend, and each differs
+    /// from the numbers below it. It is a whole number over fractions, or far outside their range.
+    fn are_labels(&self, columns: &[usize]) -> bool {
+        const FEWEST_ROWS: usize = 3;
+        const FAR: f64 = 20.0;
+        let rows = self.look.lines.get(1..).unwrap_or_default();
+        let labels: Vec<f64> = columns.iter().filter_map(|column| self.style.number(&self.first[*column])).collect();
+        let is_ordered = |order: Ordering| labels.windows(2).all(|pair| pair[0].partial_cmp(&pair[1]) == Some(order));
+        let differs = |(column, label): (&usize, &f64)| {
+            let cells: Vec<&[u8]> = rows.iter().filter_map(|row| row.get(*column)).collect();
+            let below: Vec<f64> = cells.iter().filter_map(|cell| self.style.number(cell)).collect();
+            let least = below.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let is_whole = decimal_sign(&self.first[*column]).is_none();
+            let is_other_type = is_whole && cells.iter().all(|cell| decimal_sign(cell).is_some());
+            let is_far = most > least && (label - least).abs().min((label - most).abs()) > FAR * (most - least);
+            below.len() >= FEWEST_ROWS && (is_other_type || is_far)
+        };
+        labels.len() > 1
+            && labels.len() == columns.len()
+            && (is_ordered(Ordering::Less) || is_ordered(Ordering::Greater))
+            && columns.iter().zip(&labels).all(differs)
     }
 
     /// Returns the time format of these cells: the given format if all cells match it, or else the detected one.

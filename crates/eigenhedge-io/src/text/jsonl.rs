@@ -137,7 +137,7 @@ impl Jsonl {
         if lines.rows() == 1 && self.judges_columns && cells[column].is_other_type() {
             let others = self.columns.selected.iter().filter(|column| cells[**column].is_other_type());
             let bad: Vec<(usize, String)> = others.map(|column| (*column, cells[*column].describe())).collect();
-            return self.columns.not_numeric(&lines.place().to_string(), &bad, (false, false), None);
+            return self.columns.not_numeric(&lines.place().to_string(), &bad, (false, false), None, "");
         }
         let place = format!("{}, {}", lines.place(), self.columns.label(column));
         Error::at(place, Fault::cell(cells[column].describe(), cells[column].is_missing()))
