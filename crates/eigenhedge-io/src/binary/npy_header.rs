@@ -114,6 +114,7 @@ pub enum Kind {
     U16,
     U32,
     U64,
+    F16,
     F32,
     F64,
 }
@@ -140,6 +141,7 @@ impl Element {
             "u2" => Kind::U16,
             "u4" => Kind::U32,
             "u8" => Kind::U64,
+            "f2" => Kind::F16,
             "f4" => Kind::F32,
             "f8" => Kind::F64,
             _ => return None,
@@ -157,7 +159,7 @@ impl Element {
     pub fn size(self) -> usize {
         match self.kind {
             Kind::I8 | Kind::U8 => 1,
-            Kind::I16 | Kind::U16 => 2,
+            Kind::I16 | Kind::U16 | Kind::F16 => 2,
             Kind::I32 | Kind::U32 | Kind::F32 => 4,
             Kind::I64 | Kind::U64 | Kind::F64 => 8,
         }
@@ -167,14 +169,14 @@ impl Element {
     pub fn decode(self, bytes: &[u8], starts: impl Iterator<Item = usize>, row: &mut Vec<f64>) {
         macro_rules! all {
             ($type:ty) => {
+                all!($type, |x| x as f64)
+            };
+            ($type:ty, $convert:expr) => {
                 row.extend(starts.map(|start| {
                     let mut element = [0; size_of::<$type>()];
                     element.copy_from_slice(&bytes[start..start + size_of::<$type>()]);
-                    if self.big {
-                        <$type>::from_be_bytes(element) as f64
-                    } else {
-                        <$type>::from_le_bytes(element) as f64
-                    }
+                    let convert: fn($type) -> f64 = $convert;
+                    convert(if self.big { <$type>::from_be_bytes(element) } else { <$type>::from_le_bytes(element) })
                 }))
             };
         }
@@ -187,15 +189,50 @@ impl Element {
             Kind::U16 => all!(u16),
             Kind::U32 => all!(u32),
             Kind::U64 => all!(u64),
+            Kind::F16 => all!(u16, half),
             Kind::F32 => all!(f32),
             Kind::F64 => all!(f64),
         }
     }
 }
 
+/// Returns the number with this half-precision encoding.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023) / 1024.0);
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-14),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1.0 + fraction) * 2f64.powi(exponent - 15),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn half_precision_is_decoded_exactly() {
+        let cases = [
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x3555, 0.333_251_953_125),
+            (0x7bff, 65504.0),
+            (0x0001, 5.960_464_477_539_063e-8),
+            (0x0400, 6.103_515_625e-5),
+            (0x7c00, f64::INFINITY),
+            (0x8000, -0.0),
+        ];
+        for (bits, wanted) in cases {
+            let mut row = Vec::new();
+            for (order, bytes) in [("<", bits.to_le_bytes()), (">", bits.to_be_bytes())] {
+                Element::from_name(&format!("{order}f2")).unwrap().decode(&bytes, [0].into_iter(), &mut row);
+            }
+            assert!(row.iter().all(|x: &f64| x.to_bits() == f64::to_bits(wanted)), "{bits:#x}: {row:?}");
+        }
+        assert!(half(0x7e00).is_nan());
+    }
 
     #[test]
     fn headers_as_they_occur_are_understood_and_others_are_not() {
