@@ -45,8 +45,8 @@ class Alarms:
     drift : ndarray of bool of shape (n_rows,)
         True while the level of the rows is away from the reference.
     state : ndarray of str of shape (n_rows,)
-        Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``. Rows without a score are also
-        ``"normal"``. ``numpy.isnan(alarms.score)`` selects them.
+        Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``, or ``"unscored"`` for a row without
+        a score.
     drift_since : ndarray of int of shape (n_rows,)
         First row of the ongoing drift, or -1 without a drift.
     change : ndarray of int of shape (n_rows,)
@@ -227,8 +227,9 @@ def _causes(event: Event) -> str:
 
 
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """Return the verdicts of the native module as words: alarm, drift or normal."""
-    words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", "normal"))
+    """Return the verdicts of the native module as words: alarm, drift, unscored or normal."""
+    plain = np.where(np.isnan(found["score"]), "unscored", "normal")
+    words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", plain))
     return words
 
 

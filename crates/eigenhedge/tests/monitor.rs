@@ -63,7 +63,7 @@ fn share(part: &[Verdict], is: impl Fn(&Verdict) -> bool) -> f64 {
 }
 
 fn is_reported(verdict: &Verdict) -> bool {
-    verdict.state() != State::Normal
+    matches!(verdict.state(), State::Alarm | State::Drift)
 }
 
 #[test]

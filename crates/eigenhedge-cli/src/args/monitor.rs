@@ -2,9 +2,9 @@
 
 use super::monitor_options::MonitorOptionArgs;
 use super::table::time_format;
-use super::{LiveArgs, SummaryForm, TableArgs, forms};
+use super::{LiveArgs, OutArgs, SummaryForm, TableArgs};
 use clap::Args;
-use eigenhedge_io::{Form, TimeFormat};
+use eigenhedge_io::TimeFormat;
 use std::path::PathBuf;
 
 // A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
@@ -18,7 +18,7 @@ accepted (--accept, --rebaseline). A fault never becomes the reference by itself
 
 The columns of the output are row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
 of --time, --copy-columns and --group-by follow row). Rows without a score, such as those of the warm-up, have empty cells. alarm is 0 or 1; limit \
-is the score that the row would need for an alarm. state is normal, alarm or drift; drift_since is the first row of a drift. change is \
+is the score that the row would need for an alarm. state is normal, alarm, drift, or unscored for a row without a score; drift_since is the first row of a drift. change is \
 the row at which the level of the scores changed; it is written in the row at which the change was detected. Causes are columns with their \
 shares of the squared deviations, largest first.
 
@@ -54,12 +54,9 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
     pub accept: Option<u64>,
 
-    /// File for the result of each row; `-` for standard output
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
-    /// Format of the results [default: by the file extension, otherwise csv]
-    #[arg(long, value_name = "FORM", value_parser = forms(), requires = "out")]
-    pub out_format: Option<Form>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// File for the list of events, drifts and changes; the format follows from the extension. `-` prints JSON lines to
     /// standard output
     #[arg(long, value_name = "FILE|-")]

@@ -11,12 +11,14 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum State {
-    /// Neither an alarm nor a drift. Rows of the warm-up are also normal.
+    /// Neither an alarm nor a drift.
     Normal,
     /// Alarm: the row is unusual compared with both the reference and the most recent rows, or a column is stuck.
     Alarm,
     /// Drift without an alarm: the level of the rows has left the reference.
     Drift,
+    /// No score, neither an alarm nor a drift: a row of the warm-up, a row without numbers, or one after a gap.
+    Unscored,
 }
 
 impl State {
@@ -26,6 +28,7 @@ impl State {
             Self::Normal => "normal",
             Self::Alarm => "alarm",
             Self::Drift => "drift",
+            Self::Unscored => "unscored",
         }
     }
 }
@@ -104,6 +107,7 @@ impl Verdict {
         match (self.alarm, self.drift_since) {
             (true, _) => State::Alarm,
             (false, Some(_)) => State::Drift,
+            (false, None) if self.score.is_nan() => State::Unscored,
             (false, None) => State::Normal,
         }
     }

@@ -297,6 +297,9 @@ impl Spec {
             span = span.within(dimension);
         }
         if let Some(atoms) = self.budget {
+            if atoms < self.kept {
+                return Err(Error::Parameter { name: "budget", rule: "at least k", value: atoms as f64 });
+            }
             span = span.with_budget(atoms, self.novelty)?;
         }
         Ok(span)
