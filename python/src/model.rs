@@ -13,7 +13,7 @@ use crate::state::{State, lock};
 use crate::trial::Trial;
 use eigenhedge::options::Value;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
-use eigenhedge_io::{write_linear_map, write_whole};
+use eigenhedge_io::{write_linear_map, write_private};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -513,7 +513,7 @@ impl PyModel {
     /// Write a model file. An existing file is replaced atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.bytes(py)?;
-        py.detach(|| write_whole(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
+        py.detach(|| write_private(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     /// Read a model file written by :meth:`save`, an estimator or the command line.

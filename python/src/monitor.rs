@@ -10,7 +10,7 @@ use crate::spelling::spelling;
 use crate::state::lock;
 use eigenhedge::options::{Value, exact};
 use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
-use eigenhedge_io::write_whole;
+use eigenhedge_io::write_private;
 use eigenhedge_pages::monitor::Journal;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
@@ -356,7 +356,7 @@ impl PyMonitor {
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.to_bytes(py)?;
-        write_whole(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
+        write_private(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {

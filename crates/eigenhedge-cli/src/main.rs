@@ -6,7 +6,7 @@
 mod advice;
 mod args;
 mod commands;
-mod csv_writer;
+mod destination;
 mod files;
 mod live;
 mod plan;
@@ -15,6 +15,7 @@ mod scaled;
 mod stdout;
 mod stop;
 mod table;
+mod working;
 
 use anyhow::Context;
 use args::{Cli, Command};

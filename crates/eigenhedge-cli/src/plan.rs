@@ -1,14 +1,14 @@
 //! The checked arguments of `run`. All values are validated as far as possible without the data.
 
 use crate::args::{KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
-use crate::files::is_same_file;
-use crate::table::{self, Usage, is_dash};
+use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
+use crate::table::{self, Usage};
 use anyhow::anyhow;
 use eigenhedge::options::{Options, Setup, spelled};
 use eigenhedge::{AnyLearner, Error, Kind, Missing, Standardize};
-use eigenhedge_io::{Form, Layout, Source, Target, printable_path};
+use eigenhedge_io::{Layout, Source, printable_path};
 use serde_json::{Map, Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Checked arguments of `run`.
 #[derive(Debug)]
@@ -22,11 +22,9 @@ pub struct Plan {
     /// New or saved model with which the run starts.
     pub beginning: Beginning,
     /// Destination of the results.
-    pub target: Target,
-    /// Format of the results.
-    pub form: Form,
-    /// Destination and format of the reconstructed rows.
-    pub reconstruct: (Target, Form),
+    pub out: Destination,
+    /// Destination of the reconstructed rows.
+    pub reconstruct: Destination,
     /// Format of the summary, or `None` for no summary.
     pub summary: Option<SummaryForm>,
     /// True if no progress is printed.
@@ -102,11 +100,6 @@ impl Plan {
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
         let beginning = Beginning::new(args)?;
         let source = table::source(&args.inputs)?;
-        let target = match &args.out {
-            None => Target::Nowhere,
-            Some(path) if is_dash(path) => Target::Standard,
-            Some(path) => Target::File(path.clone()),
-        };
         places(args)?;
         let standardize = args.table.standardize.unwrap_or_default();
         let layout = table::with_beside(table::layout(&args.table, &source)?, &args.beside, standardize)?;
@@ -118,12 +111,11 @@ impl Plan {
                 }
                 Beginning::Model(_) => layout,
             },
-            form: form(args, &target)?,
+            out: args.out.destination()?,
             reconstruct: reconstruct(args, &beginning)?,
             standardize,
             source,
             beginning,
-            target,
             summary: Some(args.summary).filter(|form| !args.quiet || *form == SummaryForm::Json),
             quiet: args.quiet,
             keep: args.keep.clone(),
@@ -140,101 +132,29 @@ impl Plan {
     }
 }
 
-fn form(args: &RunArgs, target: &Target) -> Result<Form, Usage> {
-    if args.out_format.is_some() && *target == Target::Nowhere {
-        return Err(Usage("--out-format has no effect without --out".into()));
-    }
-    let form = args.out_format.unwrap_or(match target {
-        Target::File(path) => Form::of_path(path),
-        _ => Form::Csv,
-    });
-    suits("--out", "answers", form, target)?;
-    if let Target::File(path) = target
-        && args.inputs.iter().any(|input| is_same_file(path, input))
-    {
-        return Err(Usage(format!("--out must not be the input, got {}", path.display())));
-    }
-    Ok(form)
-}
-
-/// Returns an error if the path of an HTML page has the extension of a table.
-pub fn is_page(path: &Path) -> Result<(), Usage> {
-    const TABLES: [&str; 8] = ["csv", "tsv", "json", "jsonl", "ndjson", "parquet", "npy", "npz"];
-    match path.extension().and_then(|end| end.to_str()) {
-        Some(end) if TABLES.contains(&end.to_ascii_lowercase().as_str()) => {
-            let shown = path.display();
-            Err(Usage(format!("--report draws an HTML page, got {shown}; --out writes answers as a table")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Extensions of workbooks.
-const WORKBOOKS: [&str; 4] = ["xlsx", "xls", "xlsm", "ods"];
-
-/// Returns an error if `target` cannot be written in this format. `option` and `what` appear in the message.
-pub fn suits(option: &str, what: &str, form: Form, target: &Target) -> Result<(), Usage> {
-    let is_file = match target {
-        Target::File(path) => !path.exists() || path.is_file(),
-        Target::Nowhere | Target::Standard => false,
-    };
-    if form == Form::Parquet && !is_file && *target != Target::Nowhere {
-        return Err(Usage(format!("{option} must be a file when {what} are written as parquet")));
-    }
-    match target {
-        Target::File(path)
-            if path
-                .extension()
-                .is_some_and(|end| end.eq_ignore_ascii_case("gz") || end.eq_ignore_ascii_case("zst")) =>
-        {
-            Err(Usage(format!("{option} writes no compressed files, got {}", path.display())))
-        }
-        Target::File(path)
-            if path.extension().is_some_and(|end| WORKBOOKS.iter().any(|known| end.eq_ignore_ascii_case(known))) =>
-        {
-            Err(Usage(format!(
-                "{option} writes no workbooks, got {}; a name that ends in .csv opens in them",
-                path.display()
-            )))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns the destination and format of the reconstructed rows.
-fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<(Target, Form), Usage> {
-    let Some(path) = &args.reconstruct else { return Ok((Target::Nowhere, Form::Csv)) };
-    if let Beginning::Setup(setup) = beginning {
+/// Returns the destination of the reconstructed rows.
+fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
+    if let (Some(_), Beginning::Setup(setup)) = (&args.reconstruct, beginning) {
         let refused = |error: Error| Usage(format!("--reconstruct: {}", spelled(&error, typed)));
         let length = setup.spec.kept.saturating_add(1);
         setup.for_rows(length).and_then(|setup| setup.spec.check_reconstructions()).map_err(refused)?;
     }
-    let (target, form) = (Target::File(path.clone()), Form::of_path(path));
-    suits("--reconstruct", "projections", form, &target)?;
-    Ok((target, form))
+    Destination::new("--reconstruct", args.reconstruct.as_deref(), None)
 }
 
-/// Returns an error if an output has the path of an input or of another output.
+/// Returns an error if an output has the path of an input or of another output, or a name of another kind of file.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
-    let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
-    taken.extend(args.out.as_deref().map(|path| ("--out", path)));
-    let files =
-        [("--reconstruct", &args.reconstruct), ("--report", report), ("--plot", plot), ("--snapshot", snapshot)];
-    for (option, path) in files {
-        let Some(path) = path.as_deref() else { continue };
-        if is_dash(path) {
-            return Err(Usage(format!("{option} must be a file, got -")));
-        }
-        if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
-            return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
-        }
-        if option == "--report" {
-            is_page(path)?;
-        }
-        taken.push((option, path));
-    }
-    table::judge_plot(plot.as_deref())
+    let outputs = [
+        ("--out", args.out.out.as_deref(), true),
+        ("--reconstruct", args.reconstruct.as_deref(), false),
+        ("--report", report.as_deref(), false),
+        ("--plot", plot.as_deref(), false),
+        ("--snapshot", snapshot.as_deref(), false),
+    ];
+    judge_outputs(args.inputs.iter().map(|path| ("the input", path.as_path())), &outputs)?;
+    judge_page(report.as_deref())?;
+    judge_plot(plot.as_deref())
 }
 
 /// Resolves options to the settings of a learner, validated as far as possible without the data.

@@ -1,8 +1,18 @@
 //! Messages on standard error.
 
+use eigenhedge::Standardize;
 use std::io::{self, Write};
 
 /// Prints a message to standard error. Ignores errors, because standard error may be closed.
 pub fn say(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {sentence}");
+}
+
+/// Reports a warm-up of the scale that is longer than the table. `rows` is the number of rows in the table.
+pub fn say_short_warm_up(how: Standardize, rows: u64) {
+    if let Standardize::Warmup(wanted) = how
+        && rows < wanted
+    {
+        say(&format!("--standardize {how} has used all {rows} rows: the table has fewer than {wanted}"));
+    }
 }

@@ -1,5 +1,6 @@
 //! Rows in standard units, for commands whose model has no scale of its own.
 
+use crate::say::say_short_warm_up;
 use anyhow::Result;
 use eigenhedge::{Error, Standardize, Standardizer};
 use eigenhedge_io::{Delivered, Stream, refusal};
@@ -134,6 +135,7 @@ impl ScaledStream {
             self.stream.allow("the rows of the warm-up", bytes as u128 * (self.waiting.len() as u128 + 1))?;
             self.waiting.push_back((raw, delivered));
         }
+        say_short_warm_up(self.standardizer.how(), self.waiting.len() as u64);
         self.standardizer.settle();
         Ok(())
     }

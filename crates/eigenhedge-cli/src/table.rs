@@ -87,16 +87,6 @@ pub fn say_times(stream: &Stream) {
     }
 }
 
-/// Returns an error if the path of a plot has an extension other than `.svg`.
-pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
-    match path {
-        Some(path) if path.extension().is_some_and(|end| !end.eq_ignore_ascii_case("svg")) => {
-            Err(Usage(format!("--plot writes SVG, so that its name must end in .svg, got {}", path.display())))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Opens a table with the columns of a model. Columns are matched by name if both have names. Otherwise both must have
 /// the same number of columns.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
@@ -149,6 +139,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     };
     let is_csv = matches!(format, Format::Csv | Format::Tsv);
     let unread = [
+        ("--header", args.header && !is_csv),
         ("--no-header", args.no_header && !is_csv),
         ("--delimiter", args.delimiter.is_some() && !is_csv),
         ("--decimal", args.decimal.is_some() && !is_csv),
@@ -177,7 +168,7 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     }
     let plain = Layout::new(format);
     let layout = Layout {
-        may_have_header: !args.no_header,
+        header: if args.header { Some(true) } else { args.no_header.then_some(false) },
         delimiter: args.delimiter,
         decimal: args.decimal,
         na_values: args.na_values.clone(),
@@ -268,9 +259,9 @@ fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<
     });
     let format = layout.format;
     let reason =
-        if layout.may_have_header { format!("in {}", format.name()) } else { "when there is --no-header".into() };
+        if layout.header != Some(false) { format!("in {}", format.name()) } else { "when there is --no-header".into() };
     match name {
-        Some(name) if !(layout.may_have_header && format.has_names()) => {
+        Some(name) if layout.header == Some(false) || !format.has_names() => {
             Err(Usage(format!("{option} must hold positions {reason}, got {name:?}")))
         }
         _ => Ok(()),

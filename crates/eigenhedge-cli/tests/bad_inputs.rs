@@ -283,10 +283,10 @@ fn option_cases() -> Vec<Case> {
         bad("t.libsvm", "", "--dim must be at least 1, got 0").with("-k 1 --dim 0").usage(),
         bad("t.csv", table(), "--out must not be the input, got t.csv").with("-k 1 --out t.csv").usage(),
         bad("t.csv", table(), "--out must not be the input, got ./t.csv").with("-k 1 --out ./t.csv").usage(),
-        bad("t.csv", table(), "--out must be a file when answers are written as parquet")
+        bad("t.csv", table(), "--out must be a file when it is written as parquet")
             .with("-k 1 --out - --out-format parquet")
             .usage(),
-        bad("t.csv", table(), "--out must be a file when answers are written as parquet")
+        bad("t.csv", table(), "--out must be a file when it is written as parquet")
             .with("-k 1 --out /dev/null --out-format parquet")
             .usage(),
         bad("t.csv", table(), "--out-format has no effect without --out").with("-k 1 --out-format csv").usage(),

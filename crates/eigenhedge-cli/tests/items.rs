@@ -165,3 +165,23 @@ fn experts_and_pairs_have_all_their_learners_and_theorems() {
     );
     assert!(ok(&place, "pair l.csv l.csv -k 1 --alpha 0").contains("none: the theorem needs --norm-bound"));
 }
+
+#[test]
+fn a_pair_of_independent_tables_is_not_the_pair_of_their_means() {
+    let place = Place::new();
+    let table = |step: usize| -> String {
+        let row =
+            |i: usize| format!("{},{}\n", 10.0 + (i * step % 101) as f64 / 50.0, (i * i * step % 89) as f64 / 44.0);
+        "a,b\n".to_owned() + &(0..600).map(row).collect::<String>()
+    };
+    place.write("l.csv", table(37));
+    place.write("r.csv", table(53));
+    let gain = |options: &str| -> f64 {
+        let out = ok(&place, &format!("pair l.csv r.csv -k 1 {options}"));
+        let line = out.lines().find(|line| line.starts_with("best")).unwrap();
+        line.split_whitespace().nth(1).unwrap().replace(',', "").parse().unwrap()
+    };
+    // The means are (11, 1), and independent columns have no common direction.
+    assert!(gain("--center none") > 600.0 * 100.0);
+    assert!(gain("") < 100.0, "{}", gain(""));
+}

@@ -4,6 +4,7 @@ mod bad_inputs;
 mod book;
 mod common;
 mod demo;
+mod every_command;
 mod formats;
 mod groups;
 mod hostile_files;

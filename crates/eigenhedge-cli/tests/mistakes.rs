@@ -106,6 +106,26 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]'",
     ),
+    // Options without effect.
+    ("make drift --turn nan", 2, "must be a finite number"),
+    ("make iid --noise inf", 2, "must be a finite number"),
+    ("make iid --dim 0", 2, "0 is not in 1.."),
+    ("make iid -k 0", 2, "0 is not in 1.."),
+    ("run pumps.csv -k 3 --kernel rbf --budget 2", 2, "--budget must be at least -k, got 2"),
+    (
+        "run pumps.csv -k 2 --report r.txt",
+        2,
+        "--report writes an HTML page, so that its name must end in .html, got r.txt",
+    ),
+    (
+        "monitor pumps.csv --report r.txt",
+        2,
+        "--report writes an HTML page, so that its name must end in .html, got r.txt",
+    ),
+    ("compare pumps.csv -k 2 --report r.txt", 2, "--report writes an HTML page"),
+    ("demo --report r.txt", 2, "--report writes an HTML page"),
+    ("pca pumps.csv -k 2 --out-format tsv", 2, "--out-format has no effect without --out"),
+    ("pca pumps.csv -k 2 --components -", 2, "--components must be a file, got -"),
     // Cells.
     (
         "run semicolons.csv -k 2 --delimiter ,",
@@ -169,7 +189,11 @@ const MISTAKES: &[(&str, i32, &str)] = &[
         1,
         "there is no column \"mashine\" in the header; did you mean \"machine\"?",
     ),
-    ("monitor pumps.csv --events e.xlsx", 2, "--events writes no workbooks, got e.xlsx; a name that ends in .csv"),
+    (
+        "monitor pumps.csv --events e.xlsx",
+        2,
+        "--events writes csv, tsv, jsonl or parquet, by the end of the name, got e.xlsx",
+    ),
     ("monitor other.csv --start-from monitor.eh", 1, "other.csv: must have the same columns, but \"power\" is missing"),
     // Numbers.
     ("run pumps.csv", 2, "Usage: eigenhedge run -k <K> <INPUT>..."),
@@ -193,7 +217,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     (
         "run pumps.csv -k 2 --report out.csv",
         2,
-        "--report draws an HTML page, got out.csv; --out writes answers as a table",
+        "--report writes an HTML page, so that its name must end in .html, got out.csv",
     ),
     (
         "monitor pumps.csv --events page.html",
@@ -257,4 +281,19 @@ fn a_table_of_constants_is_explained() {
     let outcome = folder().run("monitor constant.csv");
     assert_eq!(outcome.status, 0, "{}", outcome.err);
     assert!(outcome.out.contains("every column was constant in the first rows"), "{}", outcome.out);
+}
+
+#[test]
+fn options_whose_row_the_table_does_not_reach_are_named_at_the_end() {
+    let place = folder();
+    for (command, sentence) in [
+        ("run pumps.csv -k 2 --standardize warmup:5000", "--standardize warmup:5000 has used all 600 rows"),
+        ("pca pumps.csv -k 2 --standardize warmup:5000", "--standardize warmup:5000 has used all 600 rows"),
+        ("monitor pumps.csv --accept 5000", "--accept 5000 had no effect on the 600 rows that were read"),
+    ] {
+        let outcome = place.run(command);
+        assert!(outcome.status == 0 && outcome.err.contains(sentence), "{command}: {}", outcome.err);
+        let enough = place.run(&command.replace("5000", "500"));
+        assert!(enough.status == 0 && !enough.err.contains(sentence.split(' ').next().unwrap()), "{}", enough.err);
+    }
 }

@@ -28,6 +28,15 @@ fn cells(text: &str, line: usize) -> Vec<String> {
 }
 
 #[test]
+fn a_table_that_is_read_again_is_printed_once() {
+    let place = Place::new();
+    assert_eq!(place.run("make faults --rows 300 --dim 4 --out short.csv").status, 0);
+    let printed = place.run("monitor short.csv --out - --quiet");
+    assert_eq!(place.run("monitor short.csv --out scores.csv --quiet").status, 0);
+    assert_eq!((printed.status, printed.out), (0, place.read("scores.csv")));
+}
+
+#[test]
 fn alarms_causes_and_events_are_written_and_summed_up() {
     let place = Place::new();
     place.write("t.csv", sensors(600));

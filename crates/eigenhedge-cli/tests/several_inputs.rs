@@ -137,7 +137,11 @@ fn wrong_inputs_have_their_sentences() {
             2,
             "--copy-columns must hold positions when there is --no-header, got \"id\"",
         ),
-        ("a.csv -k 1 --out out.csv.gz", 2, "--out writes no compressed files, got out.csv.gz"),
+        (
+            "a.csv -k 1 --out out.csv.gz",
+            2,
+            "--out writes csv, tsv, jsonl or parquet, by the end of the name, got out.csv.gz",
+        ),
         ("log.csv -k 1 --copy-columns name", 1, "log.csv: there is no column \"name\" in the header"),
         (
             "log.csv -k 1 --time id --exclude when",

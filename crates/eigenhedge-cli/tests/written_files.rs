@@ -93,6 +93,33 @@ fn a_file_that_is_replaced_keeps_its_rights() {
 }
 
 #[test]
+fn new_models_are_for_their_owner_alone_whatever_the_umask() {
+    let place = place();
+    place.write(
+        "keys.csv",
+        "key,a,b\n".to_owned() + &(0..90).map(|i| format!("k,{},{}\n", i % 7, i % 5)).collect::<String>(),
+    );
+    for command in [
+        "run t.csv -k 1 --learner leader --quiet --snapshot FILE",
+        "run keys.csv -k 1 --group-by key --quiet --snapshot FILE",
+        "monitor keys.csv --warm-up 60 --quiet --snapshot FILE",
+        "monitor keys.csv --warm-up 60 --group-by key --quiet --snapshot FILE",
+        "merge model-0 model-0 --quiet --out FILE",
+    ] {
+        for umask in ["000", "022"] {
+            let file = if command.starts_with("run t.csv") { "model-0" } else { "model" };
+            let _ = fs::remove_file(place.path(file));
+            let line =
+                format!("umask {umask}; exec {} {}", env!("CARGO_BIN_EXE_eigenhedge"), command.replace("FILE", file));
+            let output =
+                std::process::Command::new("sh").args(["-c", &line]).current_dir(place.path("")).output().unwrap();
+            assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(fs::metadata(place.path(file)).unwrap().permissions().mode() & 0o777, 0o600, "{command}");
+        }
+    }
+}
+
+#[test]
 fn a_link_to_a_file_and_a_device_stay_what_they_are() {
     for (command, file, _) in WRITERS {
         let place = place();

@@ -3,14 +3,13 @@
 //! | format | contents |
 //! |---|---|
 //! | JSON | one object: `columns` (names, or null), `mean`, `scale`, `components` (one list per component) |
-//! | CSV | one line per column: `column,mean,scale,z0,z1,…`, where the last cells are its entries in the components |
+//! | CSV | one row per column: `column,mean,scale,z0,z1,…`, where the last cells are its entries in the components |
 //! | NPZ | the arrays `components` (k × n), `mean`, `scale`, and `columns` if there are names |
 
-use crate::answers::quoted_cell;
+use crate::answers::{Answers, Cell, CellKind, Form, Target};
 use crate::error::{Error, Fault};
 use crate::staging::write_whole;
 use eigenhedge::LinearMap;
-use std::borrow::Cow;
 use std::io::{self, Cursor, Write};
 use std::path::Path;
 use zip::write::SimpleFileOptions;
@@ -21,28 +20,26 @@ pub fn write_linear_map(path: &Path, map: &LinearMap) -> Result<(), Error> {
     let end = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     let bytes = match end.as_deref() {
         Some("json") => serde_json::to_vec_pretty(map).map_err(io::Error::other),
-        Some("csv") => Ok(csv(map).into_bytes()),
         Some("npz") => npz(map),
+        Some("csv") => return write_table(path, map),
         _ => return Err(Error::at(path.to_string_lossy(), Fault::NoExport)),
     };
     write_whole(path, &bytes.map_err(|error| Error::at(path.to_string_lossy(), Fault::Unwritable(error)))?)
 }
 
-/// Returns a CSV cell, in quotes if necessary.
-pub fn csv_cell(text: &str) -> Cow<'_, str> {
-    if text.is_empty() { "\"\"".into() } else { quoted_cell(text, ',') }
-}
-
-fn csv(map: &LinearMap) -> String {
-    let names = (0..map.components.len()).map(|j| format!(",z{j}"));
-    let mut text = names.fold("column,mean,scale".to_owned(), |text, name| text + &name) + "\n";
-    for (i, (mean, scale)) in map.mean.iter().zip(&map.scale).enumerate() {
-        let name = map.columns.as_ref().map_or_else(|| i.to_string().into(), |names| csv_cell(&names[i]));
-        text += &format!("{name},{mean:?},{scale:?}");
-        map.components.iter().for_each(|component| text += &format!(",{:?}", component[i]));
-        text.push('\n');
+fn write_table(path: &Path, map: &LinearMap) -> Result<(), Error> {
+    let numbers = ["mean", "scale"].map(str::to_owned).into_iter();
+    let numbers = numbers.chain((0..map.components.len()).map(|j| format!("z{j}")));
+    let mut columns = vec![("column".to_owned(), CellKind::Text)];
+    columns.extend(numbers.map(|name| (name, CellKind::Number)));
+    let mut table = Answers::open(&Target::File(path.to_owned()), Form::Csv, columns, false, None)?;
+    for i in 0..map.mean.len() {
+        let name = map.columns.as_ref().map_or_else(|| i.to_string(), |names| names[i].clone());
+        let numbers = [map.mean[i], map.scale[i]].into_iter().chain(map.components.iter().map(|z| z[i]));
+        let cells: Vec<Cell<'_>> = std::iter::once(Cell::Text(&name)).chain(numbers.map(Cell::Number)).collect();
+        table.write(&cells)?;
     }
-    text
+    table.finish()
 }
 
 fn npz(map: &LinearMap) -> io::Result<Vec<u8>> {

@@ -18,7 +18,7 @@
 //! | write one line per row | [`Target`], [`Form`] and [`Answers`] |
 //! | export a linear model | [`write_linear_map`] |
 //! | save a fleet, or store its members on disk | [`GroupStore`], [`save_fleet`], [`open_fleet`] |
-//! | write a file that is either complete or absent | [`write_whole`], [`WholeFile`], [`Reservation`] |
+//! | write a file that is either complete or absent | [`write_whole`], [`write_private`], [`Reservation`] |
 //!
 //! **Cost.** Memory does not depend on the number of rows, except for an array in Fortran order from a pipe or an archive.
 //! A CSV cell costs some tens of nanoseconds.
@@ -74,13 +74,13 @@ mod time_order;
 mod unpack;
 
 pub use answers::{
-    Answer, Answers, CAUSES, Cell, CellKind, Form, Output, Position, Target, cause_columns, json_answer, json_cells,
-    verdict_cells, verdict_columns,
+    Answers, CAUSES, Cell, CellKind, Column, Form, Output, Position, Target, answer_cells, answer_columns,
+    cause_columns, json_cells, number_cells, number_columns, verdict_cells, verdict_columns,
 };
 pub use binary::{Array, read_array};
 pub use dates::iso_time;
 pub use error::{Error, printable, printable_path};
-pub use export::{csv_cell, write_linear_map};
+pub use export::write_linear_map;
 pub use format::Format;
 pub use group_store::{GroupStore, open_fleet, save_fleet, scratch_file};
 pub use input_source::Source;
@@ -90,7 +90,7 @@ pub use reader::Progress;
 pub use reading::Reading;
 pub use refusal::refusal;
 pub use row::Row;
-pub use staging::{Reservation, WholeFile, write_whole};
+pub use staging::{Reservation, write_private, write_whole};
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};
 pub use time_format::TimeFormat;

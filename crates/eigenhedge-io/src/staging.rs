@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Place {
     typed: PathBuf,
     target: PathBuf,
+    /// True if only the owner may read a new file, whatever the umask of the process.
+    is_private: bool,
 }
 
 /// Kind of an output path.
@@ -37,7 +39,7 @@ impl Place {
     /// Inspects the path. Links are followed, so that the linked file is replaced and not the link.
     pub fn look(typed: &Path) -> Result<Kind, Error> {
         let target = fs::canonicalize(typed).unwrap_or_else(|_| typed.to_owned());
-        let place = Self { typed: typed.to_owned(), target };
+        let place = Self { typed: typed.to_owned(), target, is_private: false };
         match fs::metadata(&place.target) {
             Ok(there) if there.is_dir() => Err(place.refuse(io::ErrorKind::IsADirectory.into())),
             Ok(there) if !there.is_file() => {
@@ -79,7 +81,7 @@ impl Place {
     /// Creates and locks a staging file. If another run has locked it, waits or returns an error, depending on `wait`.
     fn create(&self, what: &str, wait: bool) -> Result<(PathBuf, File), Error> {
         let path = self.beside(what);
-        create_locked(&path, &self.target, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
+        create_locked(&path, self, wait).map(|file| (path, file)).map_err(|error| self.refuse_lock(error))
     }
 
     fn refuse_lock(&self, error: TryLockError) -> Error {
@@ -198,7 +200,7 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     let cut = || {
         let mut from = BufReader::new(File::open(&place.target)?.take(bytes));
         let mut to = BufWriter::new(file);
-        let (mut copied, mut ends, mut at_end) = (0, 0, false);
+        let (mut copied, mut ends, mut at_end) = (0, 0, true);
         loop {
             let piece = from.fill_buf()?;
             let Some(last_byte) = piece.last() else { break };
@@ -219,8 +221,8 @@ pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(
     cut().map_err(|error| place.refuse(error))
 }
 
-/// File that is written in pieces and replaces its target when it is complete. A device is written in place.
-pub struct WholeFile(Sink);
+/// Private file that is written in pieces and replaces its target when it is complete. A device is written in place.
+pub(crate) struct WholeFile(Sink);
 
 enum Sink {
     Staged(Staging),
@@ -231,17 +233,9 @@ impl WholeFile {
     /// Creates the staging file, or opens a device. The target is unchanged until [`Self::finish`].
     pub fn create(path: &Path) -> Result<Self, Error> {
         Ok(Self(match Place::look(path)? {
-            Kind::File(place) => Sink::Staged(Staging::create(place)?),
+            Kind::File(place) => Sink::Staged(Staging::create(Place { is_private: true, ..place })?),
             Kind::Device(device) => Sink::Device(BufWriter::new(device), path.to_owned()),
         }))
-    }
-
-    /// Appends bytes to the file.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        match &mut self.0 {
-            Sink::Staged(staging) => staging.hand_over(|out| out.write_all(bytes)),
-            Sink::Device(out, path) => out.write_all(bytes).map_err(|error| unwritable(path, error)),
-        }
     }
 
     /// Completes the file and renames it to its target.
@@ -255,7 +249,11 @@ impl WholeFile {
 
 impl Write for WholeFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Self::write(self, bytes).map(|()| bytes.len()).map_err(io::Error::other)
+        let written = match &mut self.0 {
+            Sink::Staged(staging) => staging.hand_over(|out| out.write_all(bytes)),
+            Sink::Device(out, path) => out.write_all(bytes).map_err(|error| unwritable(path, error)),
+        };
+        written.map(|()| bytes.len()).map_err(io::Error::other)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
@@ -265,8 +263,18 @@ impl Write for WholeFile {
 /// Writes a file atomically: even after a power failure, it is either complete or unchanged. A device or other special
 /// file is written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_at_once(path, bytes, false)
+}
+
+/// Writes a file like [`write_whole`]. A new file can be read by its owner only. Saved models are written so, because they
+/// contain rows of the data.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    write_at_once(path, bytes, true)
+}
+
+fn write_at_once(path: &Path, bytes: &[u8], is_private: bool) -> Result<(), Error> {
     let place = match Place::look(path)? {
-        Kind::File(place) => place,
+        Kind::File(place) => Place { is_private, ..place },
         Kind::Device(mut device) => return device.write_all(bytes).map_err(|error| unwritable(path, error)),
     };
     let (next, mut file) = place.create("next", true)?;
@@ -318,9 +326,9 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates a new file with the permissions of the target, and locks it. A file left by an earlier run is removed,
+/// Creates a new file with the permissions of its target, and locks it. A file left by an earlier run is removed,
 /// unless another run is still writing it.
-fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLockError> {
+fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLockError> {
     loop {
         // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
         let left = match fs::symlink_metadata(path) {
@@ -344,7 +352,7 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
         }
         let mut options = File::options();
         options.read(true).write(true).create_new(true);
-        restrict(&mut options, target);
+        restrict(&mut options, place);
         let file = match options.open(path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             outcome => outcome.map_err(TryLockError::Error)?,
@@ -352,7 +360,7 @@ fn create_locked(path: &Path, target: &Path, wait: bool) -> Result<File, TryLock
         lock(&file, wait)?;
         drop(left);
         if is_at(&file, path) {
-            keep_rights(&file, target).map_err(TryLockError::Error)?;
+            keep_rights(&file, &place.target).map_err(TryLockError::Error)?;
             return Ok(file);
         }
     }
@@ -410,17 +418,19 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Restricts a new file, from the start, to the permissions of the file that it will replace.
+/// Restricts a new file, from the start, to the permissions of the file that it will replace, or to its owner if it is
+/// private.
 #[cfg(unix)]
-fn restrict(options: &mut OpenOptions, target: &Path) {
+fn restrict(options: &mut OpenOptions, place: &Place) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    if let Ok(there) = fs::metadata(target) {
-        options.mode(there.permissions().mode() & 0o777);
-    }
+    match fs::metadata(&place.target) {
+        Ok(there) => options.mode(there.permissions().mode() & 0o777),
+        Err(_) => options.mode(if place.is_private { 0o600 } else { 0o666 }),
+    };
 }
 
 #[cfg(not(unix))]
-fn restrict(_: &mut OpenOptions, _: &Path) {}
+fn restrict(_: &mut OpenOptions, _: &Place) {}
 
 /// Gives the file the permissions of the file that it will replace, if there is one.
 #[cfg(unix)]

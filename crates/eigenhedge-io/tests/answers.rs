@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Matrix, matrix};
-use eigenhedge_io::{Answer, Answers, Form, Format, Layout, Output, Position, Source, Stream, Target};
+use eigenhedge::Loss;
+use eigenhedge_io::{
+    Answers, Cell, Form, Format, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns,
+    number_cells, number_columns,
+};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -26,11 +30,13 @@ impl Place {
     }
 
     fn open(&self, form: Form) -> Result<Answers, String> {
-        Answers::open(&self.target(form), form, KEPT, false).map_err(|error| error.to_string())
+        Answers::open(&self.target(form), form, answer_columns(&[], KEPT), false, None)
+            .map_err(|error| error.to_string())
     }
 
     fn resume(&self, form: Form, position: &Position) -> Result<Answers, String> {
-        Answers::resume(&self.target(form), form, KEPT, false, position).map_err(|error| error.to_string())
+        let columns = answer_columns(&[], KEPT);
+        Answers::open(&self.target(form), form, columns, false, Some(position)).map_err(|error| error.to_string())
     }
 
     fn files(&self) -> Vec<String> {
@@ -42,12 +48,15 @@ impl Place {
     }
 }
 
+/// Returns the cells of an answer, from a row of losses and coordinates.
+fn cells(number: u64, row: &[f64]) -> Vec<Cell<'static>> {
+    answer_cells(number, &[], Loss { expected: row[0], realised: row[1] }, &row[2..])
+}
+
 fn write(answers: &mut Answers, rows: &Matrix, from: usize, to: usize) {
     for (i, row) in rows.iter().enumerate().take(to).skip(from) {
         // Some rows were skipped.
-        let number = (i + i / 7) as u64;
-        let answer = Answer { row: number, expected_loss: row[0], loss: row[1], coordinates: &row[2..], texts: &[] };
-        answers.write(&answer).unwrap();
+        answers.write(&cells((i + i / 7) as u64, row)).unwrap();
     }
 }
 
@@ -94,8 +103,7 @@ fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
         let positions = outputs.map(|mut output| {
             let mut positions = Vec::new();
             for (i, row) in rows.iter().enumerate() {
-                let (expected_loss, loss, coordinates) = (row[0], row[1], &row[2..]);
-                output.write(&Answer { row: i as u64, expected_loss, loss, coordinates, texts: &[] }).unwrap();
+                output.write(&cells(i as u64, row)).unwrap();
                 if i % 700 == 3 {
                     positions.push(output.sync().unwrap());
                 }
@@ -109,8 +117,7 @@ fn another_thread_writes_the_same_bytes_and_says_the_same_positions() {
         // A run that fails before its first sync leaves nothing.
         let failed = Place::new();
         let mut output = Output::behind(failed.open(form).unwrap());
-        let coordinates = &rows[0][2..];
-        output.write(&Answer { row: 0, expected_loss: 0.0, loss: 0.0, coordinates, texts: &[] }).unwrap();
+        output.write(&cells(0, &rows[0])).unwrap();
         drop(output);
         assert_eq!(failed.files(), Vec::<String>::new(), "{form:?}");
     }
@@ -142,15 +149,15 @@ fn rows_under_their_names_read_back_bit_for_bit_in_every_form_stopped_or_not() {
         for stop in [None, Some(0), Some(11)] {
             let place = Place::new();
             let target = place.target(form);
-            let mut out = Answers::of_rows(&target, form, &names, false, None).unwrap();
+            let mut out = Answers::open(&target, form, number_columns(&names), false, None).unwrap();
             if let Some(stop) = stop {
-                rows[..stop].iter().for_each(|row| out.write_row(row).unwrap());
+                rows[..stop].iter().for_each(|row| out.write(&number_cells(row)).unwrap());
                 let position = out.sync().unwrap();
-                rows[stop..stop + 4].iter().for_each(|row| out.write_row(row).unwrap());
+                rows[stop..stop + 4].iter().for_each(|row| out.write(&number_cells(row)).unwrap());
                 drop(out);
-                out = Answers::of_rows(&target, form, &names, false, Some(&position)).unwrap();
+                out = Answers::open(&target, form, number_columns(&names), false, Some(&position)).unwrap();
             }
-            rows[stop.unwrap_or(0)..].iter().for_each(|row| out.write_row(row).unwrap());
+            rows[stop.unwrap_or(0)..].iter().for_each(|row| out.write(&number_cells(row)).unwrap());
             out.finish().unwrap();
             let layout = Layout::new(Format::of_path(&place.path(form)));
             let mut stream = Stream::open(&Source::File(place.path(form)), &layout).unwrap();
@@ -165,13 +172,49 @@ fn rows_under_their_names_read_back_bit_for_bit_in_every_form_stopped_or_not() {
 }
 
 #[test]
-fn columns_without_names_are_given_some() {
-    let place = Place::new();
-    let positions = ["0", "2"].map(str::to_owned);
-    let mut out = Answers::of_rows(&place.target(Form::Csv), Form::Csv, &positions, false, None).unwrap();
-    out.write_row(&[1.5, 2.0]).unwrap();
-    out.finish().unwrap();
-    assert_eq!(std::fs::read_to_string(place.path(Form::Csv)).unwrap(), "x0,x2\n1.5,2.0\n");
+fn columns_without_names_are_given_some_and_repeated_names_differ() {
+    let names = |names: &[&str]| -> Vec<String> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        number_columns(&names).into_iter().map(|(name, _)| name).collect()
+    };
+    assert_eq!(names(&["0", "2"]), ["x0", "x2"]);
+    assert_eq!(names(&["0", "a", "a"]), ["0", "a", "a_2"]);
+}
+
+#[test]
+fn a_table_without_rows_has_its_columns() {
+    for form in Form::ALL {
+        let place = Place::new();
+        place.open(form).unwrap().finish().unwrap();
+        let bytes = std::fs::read(place.path(form)).unwrap();
+        match form {
+            Form::Csv => assert_eq!(bytes, b"row,expected_loss,loss,z0,z1,z2\n"),
+            Form::Tsv => assert_eq!(bytes, b"row\texpected_loss\tloss\tz0\tz1\tz2\n"),
+            Form::Jsonl => assert!(bytes.is_empty()),
+            _ => assert!(bytes.starts_with(b"PAR1")),
+        }
+        // It is continued from a stop before the first row, and after its end.
+        let place = Place::new();
+        let mut answers = place.open(form).unwrap();
+        let position = answers.sync().unwrap();
+        answers.finish().unwrap();
+        if form != Form::Parquet {
+            place.resume(form, &position).unwrap().finish().unwrap();
+            assert_eq!(std::fs::read(place.path(form)).unwrap(), bytes, "{form:?}");
+        }
+    }
+}
+
+#[test]
+fn a_row_of_one_missing_cell_is_no_blank_line() {
+    for form in [Form::Csv, Form::Tsv] {
+        let place = Place::new();
+        let columns = number_columns(&["a".to_owned()]);
+        let mut out = Answers::open(&place.target(form), form, columns, false, None).unwrap();
+        out.write(&[Cell::Number(f64::NAN)]).unwrap();
+        out.finish().unwrap();
+        assert_eq!(std::fs::read_to_string(place.path(form)).unwrap(), "a\n\"\"\n");
+    }
 }
 
 #[test]
@@ -235,9 +278,13 @@ fn a_staging_file_that_is_gone_or_shorter_is_refused() {
 fn the_end_of_a_name_says_the_form() {
     for form in Form::ALL {
         assert_eq!(Form::from_name(form.name()), Some(form));
-        assert_eq!(Form::of_path(Path::new(&format!("x/OUT.{}", form.name().to_uppercase()))), form);
+        assert_eq!(Form::of_path(Path::new(&format!("x/OUT.{}", form.name().to_uppercase()))), Some(form));
     }
-    assert_eq!(Form::of_path(Path::new("out.txt")), Form::Csv);
+    assert_eq!(Form::of_path(Path::new("out.txt")), Some(Form::Csv));
+    let others = Format::ALL.into_iter().filter(|format| Form::from_name(format.name()).is_none());
+    for end in others.map(Format::name).chain(["csv.gz", "xlsx", "html", "CSV.ZST"]) {
+        assert_eq!(Form::of_path(Path::new(&format!("out.{end}"))), None, "{end}");
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::LinearMap;
-use eigenhedge_io::{Format, Layout, Source, Stream, csv_cell, write_linear_map};
+use eigenhedge_io::{Format, Layout, Source, Stream, write_linear_map};
 
 fn map() -> LinearMap {
     LinearMap {
@@ -54,11 +54,4 @@ fn another_end_of_the_name_is_refused() {
         assert!(error.ends_with(&format!("{name}: {sentence}")), "{error}");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn cells_are_quoted_when_they_must_be() {
-    let cases =
-        [("x", "x"), ("a b", "a b"), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), (" a", "\" a\""), ("", "\"\"")];
-    cases.iter().for_each(|(text, cell)| assert_eq!(csv_cell(text), *cell));
 }

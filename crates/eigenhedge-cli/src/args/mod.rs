@@ -1,8 +1,6 @@
 //! The command line as typed. [`crate::plan`] interprets the combination of values.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use eigenhedge_io::Form;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -18,7 +16,7 @@ mod table;
 
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
-pub use outputs::{KeepArgs, LiveArgs};
+pub use outputs::{KeepArgs, LiveArgs, OutArgs};
 
 pub use other_commands::{
     CenterArg, CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs,
@@ -136,7 +134,7 @@ pub struct DemoArgs {
 const RUN_NOTES: &str = "\
 Tables: csv, tsv, jsonl (arrays, or objects keyed by column), npy, npz, parquet, arrow, feather, libsvm; names of compressed \
 files end in .gz or .zst, such as data.csv.gz. The first \
-line of csv and tsv files is a header if one of its selected cells is not a number; lines that repeat the header are skipped. In messages, lines are counted from 1; \
+line of csv and tsv files is a header if its selected cells contain words and no numbers; lines that repeat the header are skipped. In messages, lines are counted from 1; \
 rows and columns are counted from 0, as in --columns.
 
 The columns of the output are row,expected_loss,loss,z0,... (columns of --time and --copy-columns follow row): the number of the row in the table, counted from 0; the mean loss over the learner's \
@@ -180,19 +178,15 @@ pub struct RunArgs {
     #[command(flatten)]
     pub options: OptionArgs<OfRun>,
 
-    /// File for the result of each row; `-` for standard output
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
     /// Print no text summary and no progress
     #[arg(short, long)]
     pub quiet: bool,
-
-    /// Format of the results [default: by the file extension, otherwise csv]
-    #[arg(long, value_name = "FORM", value_parser = forms())]
-    pub out_format: Option<Form>,
 
     /// File for the projection of each row on the subspace drawn for it, in the units and with the names of the input; the
     /// format follows from the extension
@@ -243,8 +237,4 @@ fn named<T: FromStr<Err = eigenhedge::Error>>(text: &str) -> Result<T, String> {
         eigenhedge::Error::Name { rule, .. } => format!("must be {rule}"),
         error => error.to_string(),
     })
-}
-
-fn forms() -> impl TypedValueParser<Value = Form> {
-    PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
 }

@@ -1,8 +1,8 @@
 //! Arguments of the commands other than `demo`, `run` and `monitor`.
 
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
-use super::{SummaryForm, TableArgs};
-use clap::builder::PossibleValuesParser;
+use super::{OutArgs, SummaryForm, TableArgs};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
 use eigenhedge::registry::{ExpertKind, defaults};
@@ -81,7 +81,7 @@ pub struct ScreeArgs {
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
     /// Maximum number of directions to try [default: 20, or one less than the number of columns]
-    #[arg(long, value_name = "K", value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..))]
+    #[arg(long, value_name = "K", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub max_k: Option<usize>,
     /// Share of the energy that the suggested k must keep
     #[arg(long, value_name = "F", default_value_t = 0.95, value_parser = share)]
@@ -101,17 +101,22 @@ fn share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "must be a number from 0 to 1".to_owned())
 }
 
+fn finite(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|number: &f64| number.is_finite()).ok_or_else(|| "must be a finite number".to_owned())
+}
+
 /// Options of `transform`.
 #[derive(Debug, Args)]
 #[command(after_help = MODEL_NOTES)]
+#[command(mut_arg("out", |out| out.help("File for the columns row, loss, z0, … [default: standard output]")))]
 pub struct TransformArgs {
     /// Model file
     pub model: PathBuf,
     /// Table to read
     pub input: PathBuf,
-    /// File for the columns row, loss, z0, … [default: standard output]
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
@@ -122,14 +127,15 @@ pub struct TransformArgs {
 #[command(after_help = "\
 The coordinates must come from `transform` with the same model. Those of `run --out` cannot be used, because each row has its own subspace \
 there. Rows are in units of the input, with the column names of the model.")]
+#[command(mut_arg("out", |out| out.help("File for the rows [default: standard output]")))]
 pub struct ReconstructArgs {
     /// Model file
     pub model: PathBuf,
     /// Table of coordinates written by `transform`
     pub coordinates: PathBuf,
-    /// File for the rows [default: standard output]
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
@@ -213,35 +219,37 @@ pub enum Made {
 Examples:
   eigenhedge make three-subspaces --out stream.csv
   eigenhedge make drift --rows 10000 --dim 50 -k 3 | eigenhedge run - -k 3")]
+#[command(mut_arg("out", |out| out.help("Output file [default: standard output]")))]
 pub struct MakeArgs {
     /// Kind of stream
     #[arg(value_enum)]
     pub stream: Made,
     /// Number of rows
-    #[arg(long, value_name = "N", default_value_t = 1500)]
+    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub rows: usize,
     /// Number of columns
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub dim: usize,
     /// Dimension of the subspaces
-    #[arg(short, value_name = "K", default_value_t = 2)]
+    #[arg(short, value_name = "K", default_value_t = 2, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub k: usize,
     /// Level of the noise (iid, faults)
-    #[arg(long, value_name = "F", default_value_t = 0.3)]
+    #[arg(long, value_name = "F", default_value_t = 0.3, value_parser = finite)]
     pub noise: f64,
     /// Rotation angle per row in radians (drift)
-    #[arg(long, value_name = "F", default_value_t = 0.01)]
+    #[arg(long, value_name = "F", default_value_t = 0.01, value_parser = finite, allow_hyphen_values = true)]
     pub turn: f64,
     /// Seed of the stream
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Output file [default: standard output]
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
 }
 
 /// Options of `pair`.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("File for the columns row, expected_gain, gain; `-` for standard output")))]
 pub struct PairArgs {
     /// First table
     pub left: PathBuf,
@@ -256,15 +264,19 @@ pub struct PairArgs {
     /// Share of the uniform distribution that is mixed in; the theorem covers only 0
     #[arg(long, value_name = "F", default_value_t = defaults::PAIR_ALPHA)]
     pub alpha: f64,
-    /// Bound Q such that |x| |y| ≤ Q² for every pair; required by the theorem [default: the smallest that holds so far]
+    /// Center to subtract from the rows of both tables: the mean of the previous rows, or none. With none, the directions of
+    /// independent tables are their means
+    #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
+    pub center: CenterArg,
+    /// Bound Q such that |x| |y| ≤ Q² for every centered pair; required by the theorem [default: the smallest that holds so far]
     #[arg(long, value_name = "F")]
     pub norm_bound: Option<f64>,
     /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// File for the columns row, expected_gain, gain
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// File for the learned directions: probability of being kept, left part and right part
     #[arg(long, value_name = "FILE")]
     pub directions: Option<PathBuf>,
@@ -275,6 +287,7 @@ pub struct PairArgs {
 
 /// Options of `experts`.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("File for the columns row, expected_loss, loss and, if available, the probabilities of being kept; `-` for standard output")))]
 pub struct ExpertsArgs {
     /// Table of losses in [0, 1], one column per expert
     pub losses: PathBuf,
@@ -301,9 +314,9 @@ pub struct ExpertsArgs {
     /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// File for the columns row, expected_loss, loss and, if available, the probabilities of being kept
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
@@ -311,6 +324,7 @@ pub struct ExpertsArgs {
 
 /// Options of `pca`.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("File for the coordinates of the rows; `-` for standard output")))]
 pub struct PcaArgs {
     /// Table to read
     pub input: PathBuf,
@@ -320,9 +334,9 @@ pub struct PcaArgs {
     /// Center to subtract from each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// File for the coordinates of the rows
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// File for the components, one per row
     #[arg(long, value_name = "FILE")]
     pub components: Option<PathBuf>,
@@ -333,6 +347,7 @@ pub struct PcaArgs {
 
 /// Options of `kernel-pca` and `preimage`.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("File for the coordinates (kernel-pca) or the rows (preimage); `-` for standard output")))]
 pub struct KernelPcaArgs {
     /// Table to read
     pub input: PathBuf,
@@ -345,9 +360,9 @@ pub struct KernelPcaArgs {
     /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// File for the coordinates (kernel-pca) or the rows (preimage)
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
@@ -387,6 +402,7 @@ pub struct MmdArgs {
 
 /// Options of `kernel-ridge`.
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("File for predictions and standard deviations [default: standard output]")))]
 pub struct KernelRidgeArgs {
     /// Table to learn from
     pub input: PathBuf,
@@ -402,9 +418,9 @@ pub struct KernelRidgeArgs {
     /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// File for predictions and standard deviations [default: standard output]
-    #[arg(long, value_name = "FILE|-")]
-    pub out: Option<PathBuf>,
+    /// Options of the results.
+    #[command(flatten)]
+    pub out: OutArgs,
     /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,

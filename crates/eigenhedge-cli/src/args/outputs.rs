@@ -1,9 +1,44 @@
-//! Options of a run that are not about its results: snapshots, reports, threads and the live page.
+//! Options of outputs: tables, snapshots, reports, threads and the live page.
 
+use crate::destination::Destination;
 use crate::live::{LiveAddress, parse_address};
+use crate::table::Usage;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use eigenhedge_io::Form;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+
+/// Options of the output table, shared by all commands that write one.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OutArgs {
+    /// File for the result of each row; `-` for standard output
+    #[arg(long, value_name = "FILE|-")]
+    pub out: Option<PathBuf>,
+    /// Format of the results [default: by the file extension, otherwise csv]
+    #[arg(long, value_name = "FORM", value_parser = forms())]
+    pub out_format: Option<Form>,
+}
+
+impl OutArgs {
+    /// Returns the checked destination.
+    pub fn destination(&self) -> Result<Destination, Usage> {
+        match (&self.out, self.out_format) {
+            (None, Some(_)) => Err(Usage("--out-format has no effect without --out".into())),
+            (path, form) => Destination::new("--out", path.as_deref(), form),
+        }
+    }
+
+    /// Returns the checked destination, which is standard output by default.
+    pub fn destination_or_standard(&self) -> Result<Destination, Usage> {
+        let path = self.out.as_deref().unwrap_or("-".as_ref());
+        Destination::new("--out", Some(path), self.out_format)
+    }
+}
+
+fn forms() -> impl TypedValueParser<Value = Form> {
+    PossibleValuesParser::new(Form::ALL.map(Form::name)).try_map(|name| Form::from_name(&name).ok_or("not a form"))
+}
 
 /// Options for snapshots, plots and threads.
 #[derive(Debug, Clone, Default, Args)]

@@ -3,17 +3,18 @@
 use crate::args::{
     CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
 };
-use crate::csv_writer::{CsvWriter, coordinate_names};
+use crate::destination::{Destination, coordinate_names, judge_outputs};
 use crate::plan;
 use crate::scaled::ScaledStream;
 use crate::stdout;
 use crate::table::{self, Usage};
+use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_test};
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
-use eigenhedge_io::{Layout, Stream};
+use eigenhedge_io::{Cell, Layout, Stream, number_cells, number_columns};
 use eigenhedge_pages::number::readable;
 use serde_json::json;
 use std::fmt::Write;
@@ -64,6 +65,16 @@ fn all_rows(mut stream: ScaledStream, others: Option<usize>) -> Result<Rows> {
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
 
+/// Starts the display of a computation over all pairs of `rows` rows of `length` numbers, with this number of passes over the
+/// matrix of pairs.
+fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
+    /// Seconds per number of a pair, and per pair and pass, measured on one processor.
+    const COST: f64 = 1e-9;
+    let pairs = (rows as f64).powi(2);
+    let seconds = COST * pairs * (length + passes) as f64;
+    Working::announce(format!("{what} of {rows} rows"), 0, seconds, 8.0 * pairs)
+}
+
 fn center(center: CenterArg) -> Center {
     match center {
         CenterArg::Mean => Center::Mean,
@@ -73,30 +84,37 @@ fn center(center: CenterArg) -> Center {
 
 /// Prints the eigenvalues of PCA. Writes components and coordinates to files if these are given.
 pub fn pca(args: &PcaArgs) -> Result<()> {
+    let components = args.components.as_deref();
+    let outputs = [("--out", args.out.out.as_deref(), true), ("--components", components, false)];
+    judge_outputs([("the input", args.input.as_path())], &outputs)?;
+    let (out, components) = (args.out.destination()?, Destination::new("--components", components, None)?);
     let table = read(&args.input, &args.table, false)?;
+    let mut coordinates = out.open(number_columns(&coordinate_names(args.k)))?;
+    let mut directions = components.open(number_columns(&table.names))?;
+    let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);
     let pca = Pca::fit(&table.rows, args.k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
-    spectrum(pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())?;
-    if let Some(path) = &args.components {
-        let mut sheet = CsvWriter::create(Some(path), &table.names)?;
-        (0..args.k).try_for_each(|j| sheet.row(pca.components().column(j).iter().copied()))?;
-        sheet.finish()?;
+    (0..args.k).try_for_each(|j| directions.write(&number_cells(pca.components().column(j))))?;
+    directions.finish()?;
+    if out.is_wanted() {
+        table
+            .rows
+            .iter()
+            .try_for_each(|row| -> Result<()> { Ok(coordinates.write(&number_cells(&pca.transform(row)?))?) })?;
     }
-    let Some(path) = &args.out else { return Ok(()) };
-    let mut sheet = CsvWriter::create(Some(path), &coordinate_names(args.k))?;
-    for row in &table.rows {
-        sheet.row(pca.transform(row)?)?;
-    }
-    sheet.finish()
+    coordinates.finish()?;
+    drop(working);
+    spectrum(&out, pca.eigenvalues(), &pca.explained_ratio(), pca.total_loss())
 }
 
-fn spectrum(values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
+/// Prints the eigenvalues, to standard error if the table `of` goes to standard output.
+fn spectrum(of: &Destination, values: &[f64], ratios: &[f64], lost: f64) -> Result<()> {
     let mut out = String::new();
     writeln!(out, "{:<10}{:>16}{:>10}", "component", "eigenvalue", "share")?;
     for (i, (value, ratio)) in values.iter().zip(ratios).enumerate() {
         writeln!(out, "{i:<10}{value:>16.6e}{:>9.2}%", 100.0 * ratio)?;
     }
     writeln!(out, "lost      {lost:>16.6e}")?;
-    stdout::print(&out)
+    of.print(&out)
 }
 
 fn kernel(args: &OptionArgs<OfKernels>, length: usize) -> Result<VectorKernel> {
@@ -107,28 +125,34 @@ fn kernel(args: &OptionArgs<OfKernels>, length: usize) -> Result<VectorKernel> {
 fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vectors>> {
     let kernel = kernel(&args.kernel, table.names.len())?;
     let dictionary = Vectors::new(kernel, table.names.len())?;
+    let _working = working("kernel PCA", table.rows.len(), table.names.len(), 20 * args.k);
     KernelPca::fit(dictionary, &table.rows, args.k, center(args.center), Solver::auto(table.rows.len()))
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
 /// Prints the eigenvalues of kernel PCA. Writes coordinates to a file if one is given.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
+    let out = args.out.destination()?;
+    judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
+    let mut coordinates = out.open(number_columns(&coordinate_names(args.k)))?;
     let model = fit_kernel_pca(args, &table)?;
-    spectrum(model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())?;
-    let Some(path) = &args.out else { return Ok(()) };
-    let mut sheet = CsvWriter::create(Some(path), &coordinate_names(args.k))?;
     let scores = model.scores();
-    (0..table.rows.len()).try_for_each(|i| sheet.row((0..args.k).map(|j| scores.column(j)[i])))?;
-    sheet.finish()
+    let row = |i: usize| -> Vec<Cell<'_>> { (0..args.k).map(|j| Cell::Number(scores.column(j)[i])).collect() };
+    (0..table.rows.len()).try_for_each(|i| coordinates.write(&row(i)))?;
+    coordinates.finish()?;
+    spectrum(&out, model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())
 }
 
 /// Writes denoised rows: pre-images of their projections by kernel PCA.
 pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
+    let out = args.out.destination_or_standard()?;
+    judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
+    let mut rows = out.open(number_columns(&table.names))?;
     let mut model = fit_kernel_pca(args, &table)?;
-    let mut sheet = CsvWriter::create(args.out.as_deref(), &table.names)?;
     let stop = Stop { steps: 300, tolerance: 1e-9 };
+    let working = Working::start("pre-images".to_owned(), table.rows.len() as u64);
     for row in &table.rows {
         let expansion = model.project(row)?;
         let kernel = model.dictionary().kernel().clone();
@@ -136,41 +160,72 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
             VectorKernel::Rbf { .. } => fixed_point(model.dictionary_mut(), &expansion, row, 0, stop)?,
             kernel => descend(&kernel, model.dictionary(), &expansion, row, stop)?,
         };
-        sheet.row(found.point)?;
+        rows.write(&number_cells(&found.point))?;
+        working.advance(1);
     }
-    sheet.finish()
+    Ok(rows.finish()?)
 }
 
 /// Writes predictions of kernel ridge regression with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
-    if let Some(items) = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items() {
-        return ridge_of_texts(args, items);
+    let out = args.out.destination_or_standard()?;
+    let inputs = std::iter::once(("the input", args.input.as_path()));
+    let inputs = inputs.chain(args.predict.as_deref().map(|path| ("--predict", path)));
+    judge_outputs(inputs, &[("--out", args.out.out.as_deref(), true)])?;
+    if args.predict.is_some() && args.table.standardize.is_some_and(|how| how != Standardize::None) {
+        let reason = "each table would get a scale of its own";
+        return Err(Usage(format!("--standardize has no effect with --predict: {reason}")).into());
     }
-    let table = read(&args.input, &args.table, true)?;
+    if let Some(items) = plan::setup(&args.kernel.options(Kind::Auto, 1))?.text_items() {
+        return ridge_of_texts(args, items, &out);
+    }
+    let stream = table::open(&args.input, &args.table)?;
+    let mut names = stream.stream().own_names();
+    let table = all_rows(stream, Some(0))?;
     let target = position(&table, &args.target)?;
-    let split = |rows: &[Vec<f64>]| -> Vec<Vec<f64>> {
-        let without = |row: &Vec<f64>| row.iter().enumerate().filter(|(i, _)| *i != target).map(|(_, x)| *x).collect();
-        rows.iter().map(without).collect()
-    };
-    let points = split(&table.rows);
+    names.iter_mut().for_each(|names| drop(names.remove(target)));
     let targets: Vec<f64> = table.rows.iter().map(|row| row[target]).collect();
+    let points = without(table.rows, target);
     let length = table.names.len() - 1;
-    let asked = match &args.predict {
-        None => points.clone(),
-        Some(path) => {
-            let table = read(path, &args.table, false)?;
-            match table.names.len() {
-                found if found == length + 1 => split(&table.rows),
-                found if found == length => table.rows,
-                found => return Err(anyhow!("{}: must have {length} columns, got {found}", table.source)),
-            }
-        }
-    };
-    predict(args, &table.source, length, (&points, &targets), &asked)
+    let asked = args.predict.as_deref().map(|path| asked(args, path, names, (length, target))).transpose()?;
+    predict(args, &out, &table.source, length, (&points, &targets), asked.as_deref().unwrap_or(&points))
+}
+
+/// Removes a column from all rows.
+fn without(mut rows: Vec<Vec<f64>>, column: usize) -> Vec<Vec<f64>> {
+    for row in &mut rows {
+        row.remove(column);
+    }
+    rows
+}
+
+/// Reads the rows to predict for. Their columns are found by name, as in `transform`. If a table has no names, columns are matched
+/// by position, and the target may be among them.
+fn asked(
+    args: &KernelRidgeArgs,
+    path: &Path,
+    names: Option<Vec<String>>,
+    (length, target): (usize, usize),
+) -> Result<Vec<Vec<f64>>> {
+    let source = table::source(&[path.to_owned()])?;
+    let mut layout = table::layout(&args.table, &source)?;
+    if names.is_some() {
+        layout =
+            Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns: names, ..layout };
+    }
+    let stream = Stream::open(&source, &layout)?;
+    table::say_reading(&stream);
+    let is_by_name = layout.model_columns.is_some() && stream.names().is_some();
+    let table = all_rows(ScaledStream::new(stream, Standardize::None), None)?;
+    match table.names.len() {
+        found if found == length => Ok(table.rows),
+        found if found == length + 1 && !is_by_name => Ok(without(table.rows, target)),
+        found => Err(anyhow!("{}: must have {length} columns, got {found}", table.source)),
+    }
 }
 
 /// Writes predictions for texts or sets. The target is a copied column of the table.
-fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
+fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems, out: &Destination) -> Result<()> {
     let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, Some(0));
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
     let target = |(i, kept): (usize, &Vec<String>)| -> Result<f64> {
@@ -181,27 +236,31 @@ fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems) -> Result<()> {
     let targets = table.kept.iter().enumerate().map(target).collect::<Result<Vec<f64>>>()?;
     let asked = args.predict.as_ref().map(|path| read(path, &[])).transpose()?;
     let asked = asked.as_ref().map_or(&table.rows, |asked| &asked.rows);
-    predict(args, &table.source, 1, (&table.rows, &targets), asked)
+    predict(args, out, &table.source, 1, (&table.rows, &targets), asked)
 }
 
 /// Fits the regression to `points`, rows of `length` values, and writes predictions for the rows `asked`.
 fn predict(
     args: &KernelRidgeArgs,
+    out: &Destination,
     source: &str,
     length: usize,
     (points, targets): (&[Vec<f64>], &[f64]),
     asked: &[Vec<f64>],
 ) -> Result<()> {
     let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
+    let mut predictions = out.open(number_columns(&["prediction", "deviation"].map(str::to_owned)))?;
+    let working_on_fit = working("kernel ridge regression", points.len(), length, points.len() / 10);
     let model = KernelRidge::fit(dictionary, points, targets, args.alpha);
     let mut model = model.map_err(|error| anyhow!("{source}: {error}"))?;
-    let header = ["prediction", "deviation"].map(str::to_owned);
-    let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
+    drop(working_on_fit);
+    let working = Working::start("predictions".to_owned(), asked.len() as u64);
     for point in asked {
         let posterior = model.posterior(point)?;
-        sheet.row([posterior.mean[0], posterior.variance.max(0.0).sqrt()])?;
+        predictions.write(&number_cells(&[posterior.mean[0], posterior.variance.max(0.0).sqrt()]))?;
+        working.advance(1);
     }
-    sheet.finish()
+    Ok(predictions.finish()?)
 }
 
 /// Tests whether the rows of two tables come from the same distribution, and prints the p-value.
@@ -219,7 +278,7 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
         Ok(ScaledStream::new(stream, Standardize::None))
     };
     let stream = open(&args.first, None)?;
-    let names = stream.stream().names().map(<[String]>::to_vec);
+    let names = stream.stream().own_names();
     let first = all_rows(stream, Some(0))?;
     let second = all_rows(open(&args.second, names)?, Some(first.rows.len()))?;
     let (length, found) = (first.names.len(), second.names.len());
@@ -231,7 +290,10 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
     }
     let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
     let (splits, mut random) = (args.splits, Random::seeded(args.seed));
+    let rows = first.rows.len() + second.rows.len();
+    let working = working("the discrepancy", rows, length, splits as usize);
     let test = two_sample_test(dictionary, &first.rows, &second.rows, splits as usize, &mut random)?;
+    drop(working);
     let (m, n) = (first.rows.len(), second.rows.len());
     let (biased, unbiased, p_value) = (test.discrepancy.biased, test.discrepancy.unbiased, test.p_value);
     if args.summary == SummaryForm::Json {

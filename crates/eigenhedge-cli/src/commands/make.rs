@@ -1,10 +1,9 @@
 //! `make`: a synthetic stream with known subspaces.
 
 use crate::args::{Made, MakeArgs};
-use crate::csv_writer::CsvWriter;
 use anyhow::{Result, anyhow};
 use eigenhedge::streams;
-use eigenhedge_io::MaxMemory;
+use eigenhedge_io::{MaxMemory, number_cells, number_columns};
 
 /// Writes the rows of a synthetic stream.
 pub fn make(args: &MakeArgs) -> Result<()> {
@@ -28,7 +27,7 @@ pub fn make(args: &MakeArgs) -> Result<()> {
         Made::LeaderTrap => streams::leader_trap(n, rows),
     };
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
-    let mut sheet = CsvWriter::create(args.out.as_deref(), &names)?;
-    stream.into_iter().take(rows).try_for_each(|row| sheet.row(row))?;
-    sheet.finish()
+    let mut table = args.out.destination_or_standard()?.open(number_columns(&names))?;
+    stream.into_iter().take(rows).try_for_each(|row| table.write(&number_cells(&row)))?;
+    Ok(table.finish()?)
 }

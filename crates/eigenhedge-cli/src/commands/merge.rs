@@ -5,7 +5,7 @@ use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, FleetMember, Model, Monitor, SavedKind, Standardize};
-use eigenhedge_io::{open_fleet, printable_path, save_fleet, write_whole};
+use eigenhedge_io::{open_fleet, printable_path, save_fleet, write_private};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::run::text;
 use serde_json::{Map, Value, json};
@@ -39,7 +39,7 @@ fn models(first: &Path, others: &[impl AsRef<Path>], args: &MergeArgs) -> Result
         merged.merge(other).map_err(|error| refused(path.as_ref(), &error))
     })?;
     merged.resume_state = resume_state;
-    write_whole(&args.out, &merged.to_bytes()?)?;
+    write_private(&args.out, &merged.to_bytes()?)?;
     let summary = merged.summary();
     Ok(match args.summary {
         SummaryForm::Text => text(&summary, merged.spec(), merged.columns().standardizer.how() != Standardize::None),

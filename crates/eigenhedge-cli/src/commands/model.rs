@@ -2,57 +2,65 @@
 
 use super::{monitor, run};
 use crate::args::{ExportArgs, InspectArgs, ReconstructArgs, SummaryForm, TransformArgs};
-use crate::csv_writer::{CsvWriter, coordinate_names};
+use crate::destination::{coordinate_names, judge_outputs, row_cells, row_columns};
 use crate::files::{judge_place, kind_of, read_model};
 use crate::stdout;
 use crate::table::{open_for_model, open_like};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Model, SavedKind, Standardize};
-use eigenhedge_io::{Stream, printable, printable_path, write_linear_map};
+use eigenhedge_io::{Stream, number_cells, number_columns, printable, printable_path, write_linear_map};
 use eigenhedge_pages::run::text;
 use serde_json::{Value, json};
 
 /// Writes coordinates of rows in the directions of a model, and their losses.
 pub fn transform(args: &TransformArgs) -> Result<()> {
+    let out = args.out.destination_or_standard()?;
+    judge_outputs(
+        [("the model", args.model.as_path()), ("the input", &args.input)],
+        &[("--out", args.out.out.as_deref(), true)],
+    )?;
     let (source, layout) = open_for_model("transform", &args.input, &args.table)?;
     let mut model = read_model(&args.model)?;
     let mut stream = open_like(&model, &source, &layout)?;
-    let mut header = vec!["row".to_owned(), "loss".to_owned()];
-    header.extend(coordinate_names(model.spec().kept));
-    let mut sheet = CsvWriter::create(args.out.as_deref(), &header)?;
+    let names = std::iter::once("loss".to_owned()).chain(coordinate_names(model.spec().kept));
+    let mut table = out.open(row_columns(names))?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
         match model.transform(row, &mut coordinates) {
             Ok(loss) => {
-                let mut line = format!("{},{loss:?}", stream.row_number());
-                coordinates.iter().for_each(|z| line += &format!(",{z:?}"));
-                sheet.line(&line)?;
+                let numbers = std::iter::once(loss).chain(coordinates.iter().copied());
+                table.write(&row_cells(stream.row_number(), numbers))?;
             }
             Err(error) => stream.refuse(error.to_string())?,
         }
     }
-    sheet.finish()
+    Ok(table.finish()?)
 }
 
 /// Writes the rows that the model reconstructs from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
+    let out = args.out.destination_or_standard()?;
+    judge_outputs(
+        [("the model", args.model.as_path()), ("the input", &args.coordinates)],
+        &[("--out", args.out.out.as_deref(), true)],
+    )?;
     let (source, layout) = open_for_model("reconstruct", &args.coordinates, &args.table)?;
     let mut model = read_model(&args.model)?;
     let mut stream = Stream::open(&source, &layout)?;
     let wanted = coordinate_columns(&stream, model.spec().kept)?;
     let names = model.columns().names.clone();
     let names = names.unwrap_or_else(|| (0..model.length()).map(|i| format!("x{i}")).collect());
-    let mut sheet = CsvWriter::create(args.out.as_deref(), &names)?;
+    let mut table = out.open(number_columns(&names))?;
     let mut coordinates = Vec::new();
     while let Some(row) = stream.next_row()? {
         coordinates.clear();
         coordinates.extend(wanted.iter().map(|i| row[*i]));
         match model.reconstruct(&coordinates) {
-            Ok(row) => sheet.row(row)?,
+            Ok(row) => table.write(&number_cells(&row))?,
             Err(error) => stream.refuse(error.to_string())?,
         }
     }
-    sheet.finish()
+    Ok(table.finish()?)
 }
 
 /// Returns the positions of the `kept` coordinates in a row. They are the columns z0, z1, … in this order, or all

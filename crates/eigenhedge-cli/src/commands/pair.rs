@@ -1,8 +1,7 @@
 //! `pair`, which learns from pairs of rows, and `experts`, which learns from losses of experts.
 
-use crate::args::{ExpertsArgs, PairArgs};
-use crate::csv_writer::CsvWriter;
-use crate::stdout;
+use crate::args::{CenterArg, ExpertsArgs, PairArgs};
+use crate::destination::{Destination, judge_outputs, row_cells, row_columns};
 use crate::table;
 use anyhow::{Result, anyhow};
 use eigenhedge::bounds::{self, Setting};
@@ -10,12 +9,16 @@ use eigenhedge::comparators::BestPair;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Kind, Mixing, NormBound, Pair, Random, trial};
+use eigenhedge_io::{Cell, number_columns};
 use eigenhedge_pages::number::readable;
 use std::fmt::Write;
-use std::path::Path;
 
 /// Runs the learner over pairs of rows of two tables, and compares its gain with the best fixed pair of subspaces.
 pub fn pair(args: &PairArgs) -> Result<()> {
+    let outputs = [("--out", args.out.out.as_deref(), true), ("--directions", args.directions.as_deref(), false)];
+    judge_outputs([("the first table", args.left.as_path()), ("the second table", &args.right)], &outputs)?;
+    let out = args.out.destination()?;
+    let directions = Destination::new("--directions", args.directions.as_deref(), None)?;
     let (mut left, mut right) = (table::open(&args.left, &args.table)?, table::open(&args.right, &args.table)?);
     let (n, m) = (left.columns().len(), right.columns().len());
     [&left, &right].into_iter().try_for_each(|stream| table::allow_learners(stream.stream(), &[Kind::Tracking]))?;
@@ -24,8 +27,12 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?.with_norm_bound(norm_bound)?;
     let mut best = BestPair::new(n, m);
     let mut random = Random::seeded(args.seed);
-    let header = ["row", "expected_gain", "gain"].map(str::to_owned);
-    let mut sheet = args.out.as_deref().map(|path| CsvWriter::create(Some(path), &header)).transpose()?;
+    let mut gains = out.open(row_columns(["expected_gain", "gain"].map(str::to_owned)))?;
+    let sides = ["left_", "right_"].into_iter().zip([left.columns(), right.columns()]);
+    let names = sides.flat_map(|(side, names)| names.iter().map(move |name| format!("{side}{name}")));
+    let names: Vec<String> = std::iter::once("kept".to_owned()).chain(names).collect();
+    let mut table = directions.open(number_columns(&names))?;
+    let mut centers = [Center::new(args.center, n), Center::new(args.center, m)];
     let (mut rows, mut expected, mut realised) = (0u64, 0.0, 0.0);
     loop {
         let (x, y) = match (left.next_row()?, right.next_row()?) {
@@ -36,28 +43,32 @@ pub fn pair(args: &PairArgs) -> Result<()> {
                 return Err(anyhow!("{shorter}: must have as many rows as the other, got {rows}"));
             }
         };
+        let [left_center, right_center] = &mut centers;
+        let (x, y) = (left_center.subtract_from(x), right_center.subtract_from(y));
         let gain = learner.step(x, y, &mut random).map_err(|error| anyhow!("row {rows}: {error}"))?;
         if let Some(best) = &mut best {
             best.add(x, y);
         }
-        if let Some(sheet) = &mut sheet {
-            sheet.line(&format!("{rows},{:?},{:?}", gain.expected, gain.realised))?;
-        }
+        gains.write(&row_cells(rows, [gain.expected, gain.realised]))?;
         (rows, expected, realised) = (rows + 1, expected + gain.expected, realised + gain.realised);
     }
-    if let Some(sheet) = sheet {
-        sheet.finish()?;
+    gains.finish()?;
+    let (first, second, probabilities) = learner.directions();
+    for (j, kept) in probabilities.iter().enumerate() {
+        let numbers = std::iter::once(kept).chain(first.column(j)).chain(second.column(j));
+        table.write(&numbers.copied().map(Cell::Number).collect::<Vec<_>>())?;
     }
-    let mut out = String::new();
-    writeln!(out, "read       {rows} pairs of {n} and {m} numbers")?;
-    writeln!(out, "gained     {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
+    table.finish()?;
+    let mut text = String::new();
+    writeln!(text, "read       {rows} pairs of {n} and {m} numbers")?;
+    writeln!(text, "gained     {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
     let best = best.map(|best| best.gain(args.k));
     if let Some(best) = best {
-        writeln!(out, "best       {} by the best fixed pair of subspaces in hindsight", readable(best))?;
+        writeln!(text, "best       {} by the best fixed pair of subspaces in hindsight", readable(best))?;
     }
     match (best, args.norm_bound) {
         _ if mixing != Mixing::None => {
-            writeln!(out, "bound      none: no theorem covers mixing; --alpha 0 mixes nothing")?
+            writeln!(text, "bound      none: no theorem covers mixing; --alpha 0 mixes nothing")?
         }
         (Some(best), Some(bound)) => {
             let setting = Setting::new(args.eta, args.k, Multiplicity::Finite((n + m) as u64));
@@ -65,36 +76,50 @@ pub fn pair(args: &PairArgs) -> Result<()> {
             let least = least.unwrap_or(f64::NEG_INFINITY);
             let verdict = verdict(expected >= least - 1e-10 * (1.0 + least.abs()));
             let least = readable(least);
-            writeln!(out, "bound      at least {least} for the expected gain (JMLR Theorem 6, section 9): {verdict}")?;
+            writeln!(text, "bound      at least {least} for the expected gain (JMLR Theorem 6, section 9): {verdict}")?;
         }
-        _ => writeln!(out, "bound      none: the theorem needs --norm-bound")?,
+        _ => writeln!(text, "bound      none: the theorem needs --norm-bound")?,
     }
-    if let Some(path) = &args.directions {
-        write_directions(&mut learner, path, [left.columns(), right.columns()])?;
+    out.print(&text)
+}
+
+/// Mean of the previous rows of a table, which is subtracted from the next row.
+struct Center {
+    is_wanted: bool,
+    mean: Vec<f64>,
+    rows: f64,
+    centered: Vec<f64>,
+}
+
+impl Center {
+    fn new(center: CenterArg, length: usize) -> Self {
+        Self { is_wanted: center == CenterArg::Mean, mean: vec![0.0; length], rows: 0.0, centered: Vec::new() }
     }
-    stdout::print(&out)
+
+    /// Returns the centered row, then adds the row to the mean. The first row is its own center.
+    fn subtract_from(&mut self, row: &[f64]) -> &[f64] {
+        self.rows += 1.0;
+        if self.is_wanted && self.rows == 1.0 {
+            self.mean.copy_from_slice(row);
+        }
+        self.centered.clear();
+        self.centered.extend(row.iter().zip(&self.mean).map(|(x, mean)| x - mean));
+        if self.is_wanted {
+            let rows = self.rows;
+            self.mean.iter_mut().zip(&self.centered).for_each(|(mean, x)| *mean += x / rows);
+        }
+        &self.centered
+    }
 }
 
 fn verdict(holds: bool) -> &'static str {
     if holds { "it holds" } else { "IT DOES NOT HOLD" }
 }
 
-/// Writes a line for each direction: probability of being kept, left part and right part.
-fn write_directions(learner: &mut Pair, path: &Path, columns: [&[String]; 2]) -> Result<()> {
-    let sides = ["left_", "right_"].into_iter().zip(columns);
-    let names = sides.flat_map(|(side, names)| names.iter().map(move |name| format!("{side}{name}")));
-    let header: Vec<String> = std::iter::once("kept".to_owned()).chain(names).collect();
-    let mut sheet = CsvWriter::create(Some(path), &header)?;
-    let (left, right, probabilities) = learner.directions();
-    for (j, kept) in probabilities.iter().enumerate() {
-        let parts = left.column(j).iter().chain(right.column(j));
-        sheet.row(std::iter::once(kept).chain(parts).copied())?;
-    }
-    sheet.finish()
-}
-
 /// Runs an expert learner over a table of losses with one column per expert, and prints its loss.
 pub fn experts(args: &ExpertsArgs) -> Result<()> {
+    judge_outputs([("the input", args.losses.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
+    let out = args.out.destination()?;
     let mut stream = table::open(&args.losses, &args.table)?;
     let count = stream.columns().len();
     table::allow_learners(stream.stream(), &[Kind::Tracking])?;
@@ -111,11 +136,11 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
     let spec = ExpertSpec { kind, experts: count, kept: args.k, eta: args.eta, mixing, select };
     let mut learner = AnyExperts::new(spec).map_err(|error| anyhow!("{}: {error}", stream.source()))?;
     let mut random = Random::seeded(args.seed);
-    let mut header = vec!["row".to_owned(), "expected_loss".to_owned(), "loss".to_owned()];
+    let mut numbers = ["expected_loss", "loss"].map(str::to_owned).to_vec();
     if learner.kept_probabilities().is_some() {
-        header.extend(names.iter().map(|name| format!("kept_{name}")));
+        numbers.extend(names.iter().map(|name| format!("kept_{name}")));
     }
-    let mut sheet = args.out.as_deref().map(|path| CsvWriter::create(Some(path), &header)).transpose()?;
+    let mut table = out.open(row_columns(numbers))?;
     let (mut expected, mut realised, mut rows) = (0.0, 0.0, 0u64);
     let mut totals = vec![0.0; count];
     while let Some(row) = stream.next_row()? {
@@ -129,28 +154,23 @@ pub fn experts(args: &ExpertsArgs) -> Result<()> {
         };
         totals.iter_mut().zip(row).for_each(|(total, loss)| *total += loss);
         (expected, realised, rows) = (expected + loss.expected, realised + loss.realised, rows + 1);
-        if let Some(sheet) = &mut sheet {
-            let mut line = format!("{},{:?},{:?}", stream.row_number(), loss.expected, loss.realised);
-            kept.iter().for_each(|p| line += &format!(",{p:?}"));
-            sheet.line(&line)?;
-        }
+        let numbers = [loss.expected, loss.realised].into_iter().chain(kept);
+        table.write(&row_cells(stream.row_number(), numbers))?;
     }
-    if let Some(sheet) = sheet {
-        sheet.finish()?;
-    }
+    table.finish()?;
     // The experts that are not kept are charged, so the best set keeps those with the largest losses.
     totals.sort_by(f64::total_cmp);
     let best: f64 = totals[..count - args.k].iter().sum();
-    let mut out = String::new();
-    writeln!(out, "read       {rows} rows of {count} losses, {} kept", args.k)?;
-    writeln!(out, "lost       {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
-    writeln!(out, "best       {} by the best fixed set in hindsight", readable(best))?;
+    let mut text = String::new();
+    writeln!(text, "read       {rows} rows of {count} losses, {} kept", args.k)?;
+    writeln!(text, "lost       {} expected, {} by the choices drawn", readable(expected), readable(realised))?;
+    writeln!(text, "best       {} by the best fixed set in hindsight", readable(best))?;
     match learner.bound(best) {
         Some((bound, theorem)) => {
             let verdict = verdict(expected <= bound * (1.0 + 1e-10));
-            writeln!(out, "bound      {} on the expected loss ({theorem}): {verdict}", readable(bound))?;
+            writeln!(text, "bound      {} on the expected loss ({theorem}): {verdict}", readable(bound))?;
         }
-        None => writeln!(out, "bound      none: no theorem covers the learner {}", kind.name())?,
+        None => writeln!(text, "bound      none: no theorem covers the learner {}", kind.name())?,
     }
-    stdout::print(&out)
+    out.print(&text)
 }

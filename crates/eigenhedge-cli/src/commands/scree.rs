@@ -4,10 +4,12 @@
 //! for every k at once. The loss in hindsight is that of the best k directions of all rows.
 
 use crate::args::ScreeArgs;
+use crate::destination::judge_plot;
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
 use crate::table;
+use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::comparators::Hindsight;
 use eigenhedge::options::Options;
@@ -35,7 +37,7 @@ struct Losses {
 
 /// Reads the table, prints the losses and a suggestion, and draws a plot if one is requested.
 pub fn scree(args: &ScreeArgs) -> Result<()> {
-    table::judge_plot(args.plot.as_deref())?;
+    judge_plot(args.plot.as_deref())?;
     args.plot.iter().try_for_each(|path| judge_place(path))?;
     let losses = measure(args)?;
     let mut out = String::new();
@@ -71,6 +73,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let mut losses =
         Losses { online_energy: 0.0, energy: 0.0, online: vec![0.0; most], hindsight: Vec::new(), rows: 0 };
     let mut coordinates = Vec::new();
+    let working = Working::start(format!("{most} directions of {length} columns"), 0);
     while let Some(row) = stream.next_row()? {
         let row = row.to_vec();
         if losses.rows == 0 {
@@ -87,6 +90,7 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
         }
         run.step(&row).map_err(|error| anyhow!("{}: {error}", stream.place()))?;
         losses.rows += 1;
+        working.advance(1);
     }
     let best = |k: usize| hindsight.best(k).map(|best| best.high()).context("no best loss");
     losses.energy = best(0)?;

@@ -1,18 +1,18 @@
 //! Output of answers on a separate thread.
 //!
-//! Answers are sent to the thread in batches, in order. The output has the bytes and positions that [`Answers`] alone
+//! Answers are sent to the thread as records, in order. The output has the bytes and positions that [`Answers`] alone
 //! would produce. A write error is returned by a later call, at the latest by `sync` or `finish`. Dropping an
 //! [`Output`] waits for its thread, so that an unfinished file is removed before the program ends.
 
-use super::{Answer, Answers, Position};
+use super::{Answers, Cell, Position};
 use crate::error::{Error, Fault};
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Number of values at which a batch is sent to the thread.
-const NUMBERS: usize = 1 << 12;
-/// Maximum number of batches that wait to be written.
+/// Number of bytes at which records are sent to the thread.
+const LOT: usize = 1 << 15;
+/// Maximum number of lots that wait to be written.
 const LOTS: usize = 4;
 
 /// Output that writes answers directly or on a separate thread.
@@ -27,25 +27,14 @@ struct Behind {
     /// Sender of messages, or `None` once the thread was told to stop.
     messages: Option<SyncSender<Message>>,
     writer: Option<JoinHandle<Result<(), Error>>>,
-    lot: Lot,
-}
-
-/// Batch of answers, or of rows of a table.
-#[derive(Default)]
-struct Lot {
-    /// For each answer: row number, expected loss, loss, and the positions in `numbers` and `texts` at which its values
-    /// end.
-    answers: Vec<(u64, f64, f64, usize, usize)>,
-    /// Position in `numbers` at which each row of a table ends.
-    rows: Vec<usize>,
-    numbers: Vec<f64>,
-    texts: Vec<String>,
+    /// Records that have not been sent yet.
+    lot: Vec<u8>,
 }
 
 enum Message {
     /// First message: the destination of the answers.
     Begin(Box<Answers>),
-    Lot(Lot),
+    Lot(Vec<u8>),
     Sync(SyncSender<Position>),
     Finish,
 }
@@ -70,31 +59,17 @@ impl Output {
         // The thread waits for this message, so it cannot have ended.
         let sent = messages.send(Message::Begin(Box::new(answers))).is_ok();
         debug_assert!(sent);
-        Self(Kind::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Lot::default() }))
+        Self(Kind::Behind(Behind { messages: Some(messages), writer: Some(writer), lot: Vec::new() }))
     }
 
-    /// Writes the answer to a row ([`Answers::write`]).
-    pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
+    /// Writes a row ([`Answers::write`]).
+    pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         match &mut self.0 {
-            Kind::Direct(answers) => answers.write(answer),
+            Kind::Direct(answers) => answers.write(row),
             Kind::Behind(behind) => {
-                let Lot { answers, numbers, texts, .. } = &mut behind.lot;
-                numbers.extend_from_slice(answer.coordinates);
-                texts.extend_from_slice(answer.texts);
-                answers.push((answer.row, answer.expected_loss, answer.loss, numbers.len(), texts.len()));
-                behind.send_full()
-            }
-        }
-    }
-
-    /// Writes a row of a table ([`Answers::write_row`]).
-    pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
-        match &mut self.0 {
-            Kind::Direct(answers) => answers.write_row(row),
-            Kind::Behind(behind) => {
-                behind.lot.numbers.extend_from_slice(row);
-                behind.lot.rows.push(behind.lot.numbers.len());
-                behind.send_full()
+                let written = row.iter().try_for_each(|cell| cell.to_record(&mut behind.lot));
+                written.map_err(unwritable)?;
+                if behind.lot.len() < LOT { Ok(()) } else { behind.send_lot() }
             }
         }
     }
@@ -126,14 +101,9 @@ impl Output {
 }
 
 impl Behind {
-    fn send_full(&mut self) -> Result<(), Error> {
-        let Lot { answers, rows, numbers, .. } = &self.lot;
-        if numbers.len() + 4 * (answers.len() + rows.len()) < NUMBERS { Ok(()) } else { self.send_lot() }
-    }
-
     fn send_lot(&mut self) -> Result<(), Error> {
         let lot = std::mem::take(&mut self.lot);
-        if lot.answers.is_empty() && lot.rows.is_empty() { Ok(()) } else { self.send(Message::Lot(lot)) }
+        if lot.is_empty() { Ok(()) } else { self.send(Message::Lot(lot)) }
     }
 
     fn send(&mut self, message: Message) -> Result<(), Error> {
@@ -143,26 +113,30 @@ impl Behind {
 
     /// Returns the error that stopped the thread.
     fn failure(&mut self) -> Error {
-        let ended =
-            || Error::at("the answers", Fault::Unwritable(io::Error::other("the thread that writes has ended")));
         self.end().err().unwrap_or_else(ended)
     }
 
     /// Stops the thread, waits until it has ended, and returns its result.
     fn end(&mut self) -> Result<(), Error> {
         self.messages = None;
-        let ended =
-            || Error::at("the answers", Fault::Unwritable(io::Error::other("the thread that writes has ended")));
         self.writer.take().map_or(Ok(()), |writer| writer.join().unwrap_or_else(|_| Err(ended())))
     }
 }
 
 impl Drop for Behind {
     fn drop(&mut self) {
-        // Answers in the last batch are still written. Write errors are ignored here.
+        // Answers in the last lot are still written. Write errors are ignored here.
         let _ = self.send_lot();
         let _ = self.end();
     }
+}
+
+fn unwritable(error: io::Error) -> Error {
+    Error::at("the answers", Fault::Unwritable(error))
+}
+
+fn ended() -> Error {
+    unwritable(io::Error::other("the thread that writes has ended"))
 }
 
 /// Handles messages until `Finish` arrives, a write fails, or the sender is dropped.
@@ -171,7 +145,7 @@ fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
     for message in messages {
         match message {
             Message::Begin(_) => {}
-            Message::Lot(lot) => lot.write(&mut answers)?,
+            Message::Lot(lot) => answers.write_records(&lot)?,
             Message::Sync(reply) => {
                 let position = answers.sync()?;
                 // The caller may be gone.
@@ -181,20 +155,4 @@ fn write_all(messages: &Receiver<Message>) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-impl Lot {
-    fn write(&self, answers: &mut Answers) -> Result<(), Error> {
-        let (mut number, mut text) = (0, 0);
-        for &(row, expected_loss, loss, numbers, texts) in &self.answers {
-            let (coordinates, texts_of_row) = (&self.numbers[number..numbers], &self.texts[text..texts]);
-            answers.write(&Answer { row, expected_loss, loss, coordinates, texts: texts_of_row })?;
-            (number, text) = (numbers, texts);
-        }
-        for &end in &self.rows {
-            answers.write_row(&self.numbers[number..end])?;
-            number = end;
-        }
-        Ok(())
-    }
 }

@@ -1,19 +1,9 @@
-//! Content of an output table: answers, and rows of cells.
+//! Content of an output table: columns of three types, rows of cells, and records.
+//!
+//! A record is a row in bytes: 8 bytes for an integer or a number, and the length in 4 bytes before the bytes of a text. Rows wait
+//! for another thread, or for the conversion to Parquet, as records.
 
-/// Answer to an input row.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Answer<'a> {
-    /// Number of the row in its table, counted from 0.
-    pub row: u64,
-    /// Expected loss of the row over the learner's random choice.
-    pub expected_loss: f64,
-    /// Loss of the row for the choice that the learner drew.
-    pub loss: f64,
-    /// Coordinates of the row in the kept directions.
-    pub coordinates: &'a [f64],
-    /// Cells copied from the row, one for each name given to [`crate::Answers::with_texts`].
-    pub texts: &'a [String],
-}
+use std::io::{self, Read, Write};
 
 /// Type of an output column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +16,7 @@ pub enum CellKind {
     Text,
 }
 
-/// Cell of a table whose columns have different types.
+/// Cell of an output table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
     /// Integer, or `None` if missing.
@@ -37,5 +27,63 @@ pub enum Cell<'a> {
     Text(&'a str),
 }
 
-/// Names and types of the columns of a table.
-pub(super) type Columns = Vec<(String, CellKind)>;
+/// Name and type of an output column.
+pub type Column = (String, CellKind);
+
+/// Returns a column of numbers for each name. Repeated names get the position of their column. If all names are numbers,
+/// they get a prefix, because a header of numbers would be read as a row.
+pub fn number_columns(names: &[String]) -> Vec<Column> {
+    let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
+    let is_first = |(i, name): &(usize, &String)| !names[..*i].contains(name);
+    let name = |(i, name): (usize, &String)| match is_first(&(i, name)) {
+        true if are_positions => format!("x{name}"),
+        true => name.clone(),
+        false => format!("{name}_{i}"),
+    };
+    names.iter().enumerate().map(name).map(|name| (name, CellKind::Number)).collect()
+}
+
+/// Returns the cells of a row of numbers.
+pub fn number_cells(row: &[f64]) -> Vec<Cell<'_>> {
+    row.iter().copied().map(Cell::Number).collect()
+}
+
+/// Value that encodes a missing integer in a record.
+const NO_NUMBER: u64 = u64::MAX;
+
+impl Cell<'_> {
+    /// Appends the cell to a record.
+    pub(super) fn to_record(self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Whole(number) => out.write_all(&number.unwrap_or(NO_NUMBER).to_le_bytes()),
+            Self::Number(number) => out.write_all(&number.to_le_bytes()),
+            Self::Text(text) => {
+                let length = u32::try_from(text.len()).map_err(|_| io::ErrorKind::FileTooLarge)?;
+                out.write_all(&length.to_le_bytes())?;
+                out.write_all(text.as_bytes())
+            }
+        }
+    }
+}
+
+/// Reads the next cell of a record. `text` holds the bytes of a text.
+pub(super) fn read_cell<'a>(kind: CellKind, records: &mut impl Read, text: &'a mut Vec<u8>) -> io::Result<Cell<'a>> {
+    Ok(match kind {
+        CellKind::Whole => {
+            Cell::Whole(Some(u64::from_le_bytes(read_bytes(records)?)).filter(|number| *number != NO_NUMBER))
+        }
+        CellKind::Number => Cell::Number(f64::from_le_bytes(read_bytes(records)?)),
+        CellKind::Text => {
+            let length = u32::from_le_bytes(read_bytes(records)?);
+            text.clear();
+            records.take(length.into()).read_to_end(text)?;
+            Cell::Text(std::str::from_utf8(text).map_err(io::Error::other)?)
+        }
+    })
+}
+
+fn read_bytes<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    source.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,7 +1,7 @@
 //! Output tables with one answer per input row, such as its loss and coordinates. A file is either complete or absent.
 //!
 //! A file is written under a temporary name in the target's folder and renamed when it is complete (see
-//! [`crate::WholeFile`]). The temporary name is derived from the target's name, so that a new run finds the partial
+//! `staging`). The temporary name is derived from the target's name, so that a new run finds the partial
 //! output of a killed run: [`Answers::sync`] flushes the output to disk and returns its size, and [`Answers::resume`]
 //! truncates to that size and continues. The resulting file has the same bytes as that of an uninterrupted run. After a
 //! sync, the staging file is kept when a run fails. Before that, and after a complete run, it is removed. If a complete
@@ -17,19 +17,19 @@ mod cells;
 mod form;
 mod number;
 mod parquet;
-mod verdict;
+mod tables;
 
 pub use behind::Output;
-pub use cells::{Answer, Cell, CellKind};
+pub use cells::{Cell, CellKind, Column, number_cells, number_columns};
 pub use form::Form;
-pub(crate) use form::quoted_cell;
-pub use verdict::{CAUSES, cause_columns, verdict_cells, verdict_columns};
+pub use tables::{CAUSES, answer_cells, answer_columns, cause_columns, verdict_cells, verdict_columns};
 
 use crate::error::{Error, Fault};
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
-use cells::Columns;
+use cells::read_cell;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -45,16 +45,11 @@ pub enum Target {
     File(PathBuf),
 }
 
-/// Appends an answer as a line of JSON. `names` contains the names of the copied columns.
-pub fn json_answer(answer: &Answer<'_>, names: &[String], out: &mut Vec<u8>) {
-    // Writing to memory cannot fail.
-    let _ = Form::Jsonl.write(answer, names, out);
-}
-
 /// Appends a row of these columns as a line of JSON.
-pub fn json_cells(columns: &[(String, CellKind)], row: &[Cell<'_>], out: &mut Vec<u8>) {
+pub fn json_cells(columns: &[Column], row: &[Cell<'_>], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
-    let _ = Form::Jsonl.cells(columns, row, out);
+    let _ = row.iter().enumerate().try_for_each(|(i, cell)| Form::Jsonl.cell(columns, i, *cell, out));
+    let _ = Form::Jsonl.end(out);
 }
 
 /// Extent of the output that is safely on disk.
@@ -70,12 +65,9 @@ pub struct Position {
 pub struct Answers {
     sink: Sink,
     form: Form,
-    kept: usize,
-    /// Names of the copied columns, or of all columns in a table of rows.
-    names: Vec<String>,
-    is_of_rows: bool,
-    /// Names and types of the columns, for a table of cells.
-    cells: Columns,
+    columns: Vec<Column>,
+    /// True until the header is written, before the first row or at the first sync.
+    needs_header: bool,
     /// True to flush each answer before the next row is read.
     at_once: bool,
     /// True to protect cells that a spreadsheet would interpret as a formula.
@@ -92,25 +84,22 @@ enum Sink {
 }
 
 impl Answers {
-    /// Opens a table and checks that the target is writable. A file appears at the target only when the table is
-    /// complete. `kept` is the number of coordinates. If `at_once` is true, each answer is flushed immediately.
-    pub fn open(target: &Target, form: Form, kept: usize, at_once: bool) -> Result<Self, Error> {
-        Self::start(target, form, kept, at_once, None)
-    }
-
-    /// Opens a table that continues after a position returned by [`Answers::sync`] for the same target.
-    pub fn resume(target: &Target, form: Form, kept: usize, at_once: bool, position: &Position) -> Result<Self, Error> {
-        Self::start(target, form, kept, at_once, Some(position))
-    }
-
-    fn start(
+    /// Opens a table with these columns and checks that the target is writable. A file appears at the target only when the
+    /// table is complete. If `at_once` is true, each row is flushed immediately. If a position returned by
+    /// [`Answers::sync`] for the same target is given, the output continues after it. Returns an error if two columns have
+    /// the same name.
+    pub fn open(
         target: &Target,
         form: Form,
-        kept: usize,
+        columns: Vec<Column>,
         at_once: bool,
         position: Option<&Position>,
     ) -> Result<Self, Error> {
         form.judge().map_err(|fault| Error::at(form.name(), fault))?;
+        let mut names = HashSet::new();
+        if let Some((name, _)) = columns.iter().find(|(name, _)| !names.insert(name)) {
+            return Err(Error::at("the answers", Fault::TakenName(name.clone())));
+        }
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
             Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
@@ -120,75 +109,7 @@ impl Answers {
             }
         };
         let rows = position.map_or(0, |position| position.rows);
-        Ok(Self {
-            sink,
-            form,
-            kept,
-            names: Vec::new(),
-            is_of_rows: false,
-            cells: Vec::new(),
-            at_once,
-            is_safe: false,
-            rows,
-        })
-    }
-
-    /// Opens a table of numeric rows with these column names, for [`Self::write_row`]. If a position is given, the
-    /// output continues after it.
-    pub fn of_rows(
-        target: &Target,
-        form: Form,
-        names: &[String],
-        at_once: bool,
-        position: Option<&Position>,
-    ) -> Result<Self, Error> {
-        // If all names are numbers, they get a prefix. A header of numbers would be read as a row.
-        let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
-        let name = |name: &String| if are_positions { format!("x{name}") } else { name.clone() };
-        let names = names.iter().map(name).collect();
-        Ok(Self { names, is_of_rows: true, ..Self::start(target, form, 0, at_once, position)? })
-    }
-
-    /// Opens a table with columns of these names and types, for [`Self::write_cells`]. If a position is given, the
-    /// output continues after it. Returns an error if two columns have the same name.
-    pub fn of_cells(
-        target: &Target,
-        form: Form,
-        cells: Vec<(String, CellKind)>,
-        at_once: bool,
-        position: Option<&Position>,
-    ) -> Result<Self, Error> {
-        let is_repeated =
-            |(i, (name, _)): &(usize, &(String, CellKind))| cells[..*i].iter().any(|(other, _)| other == name);
-        if let Some((_, (name, _))) = cells.iter().enumerate().find(is_repeated) {
-            return Err(Error::at("the answers", Fault::TakenName(name.clone())));
-        }
-        Ok(Self { cells, ..Self::start(target, form, 0, at_once, position)? })
-    }
-
-    fn columns(&self) -> Columns {
-        let numbers = |names: &[String]| names.iter().map(|name| (name.clone(), CellKind::Number)).collect::<Columns>();
-        if !self.cells.is_empty() {
-            return self.cells.clone();
-        }
-        if self.is_of_rows {
-            return numbers(&self.names);
-        }
-        let texts = self.names.iter().map(|name| (name.clone(), CellKind::Text));
-        let losses = ["expected_loss", "loss"].map(str::to_owned).into_iter();
-        let losses: Vec<String> = losses.chain((0..self.kept).map(|i| format!("z{i}"))).collect();
-        [("row".to_owned(), CellKind::Whole)].into_iter().chain(texts).chain(numbers(&losses)).collect()
-    }
-
-    /// Adds text columns with these names, after the row number. Returns an error if a numeric column has such a name.
-    pub fn with_texts(self, names: Vec<String>) -> Result<Self, Error> {
-        let is_coordinate = |name: &str| (0..self.kept).any(|i| name == format!("z{i}"));
-        let is_taken =
-            |name: &&String| matches!(name.as_str(), "row" | "expected_loss" | "loss") || is_coordinate(name);
-        match names.iter().find(is_taken) {
-            Some(name) => Err(Error::at("the answers", Fault::TakenName(name.clone()))),
-            None => Ok(Self { names, ..self }),
-        }
+        Ok(Self { sink, form, columns, needs_header: position.is_none(), at_once, is_safe: false, rows })
     }
 
     /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading apostrophe. These
@@ -198,78 +119,38 @@ impl Answers {
         Self { is_safe, ..self }
     }
 
-    /// Writes the answer to a row. Reading the numbers back gives the same values.
-    pub fn write(&mut self, answer: &Answer<'_>) -> Result<(), Error> {
-        let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
+    /// Writes a row. Reading the numbers back gives the same values.
+    pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
+        debug_assert_eq!(row.len(), self.columns.len());
+        let (form, is_safe, at_once) = (self.form, self.is_safe, self.at_once);
         self.rows += 1;
-        debug_assert_eq!((answer.coordinates.len(), answer.texts.len()), (self.kept, self.names.len()));
-        let safe: Vec<String>;
-        let mut answer = *answer;
-        if self.is_safe {
-            safe = answer.texts.iter().map(|text| safe_cell(text).into_owned()).collect();
-            answer.texts = &safe;
-        }
-        let names = std::mem::take(&mut self.names);
-        let written = self.hand_over(|out| {
-            if first {
-                form.header(&names, answer.coordinates.len(), out)?;
+        self.hand_over(|out, columns| {
+            for (i, cell) in row.iter().enumerate() {
+                match cell {
+                    Cell::Text(text) if is_safe => form.cell(columns, i, Cell::Text(&safe_cell(text)), out)?,
+                    cell => form.cell(columns, i, *cell, out)?,
+                }
             }
-            form.write(&answer, &names, out)?;
+            form.end(out)?;
             if at_once { out.flush() } else { Ok(()) }
-        });
-        self.names = names;
-        written
+        })
     }
 
-    /// Writes a row of a table of numeric rows.
-    pub fn write_row(&mut self, row: &[f64]) -> Result<(), Error> {
-        let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
-        self.rows += 1;
-        let names = std::mem::take(&mut self.names);
-        let written = self.hand_over(|out| {
-            if first {
-                form.names(names.iter(), out)?;
-            }
-            form.row(&names, row, out)?;
-            if at_once { out.flush() } else { Ok(()) }
-        });
-        self.names = names;
-        written
-    }
-
-    /// Writes a row of a table of cells.
-    pub fn write_cells(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
-        let (form, first, at_once) = (self.form, self.rows == 0, self.at_once);
-        self.rows += 1;
-        debug_assert_eq!(row.len(), self.cells.len());
-        let texts: Vec<Cow<'_, str>>;
-        let safe: Vec<Cell<'_>>;
-        let mut row = row;
-        if self.is_safe {
-            let text = |cell: &Cell<'_>| match *cell {
-                Cell::Text(text) => safe_cell(text).into_owned().into(),
-                _ => Cow::default(),
-            };
-            texts = row.iter().map(text).collect();
-            let cell = |(cell, text)| if matches!(cell, Cell::Text(_)) { Cell::Text(text) } else { cell };
-            safe = row.iter().copied().zip(texts.iter().map(AsRef::as_ref)).map(cell).collect();
-            row = &safe;
+    /// Writes rows that are encoded as records.
+    fn write_records(&mut self, mut records: &[u8]) -> Result<(), Error> {
+        let kinds: Vec<CellKind> = self.columns.iter().map(|(_, kind)| *kind).collect();
+        let mut texts = vec![Vec::new(); kinds.len()];
+        while !records.is_empty() {
+            let read = |(kind, text)| read_cell(kind, &mut records, text);
+            let row = kinds.iter().copied().zip(&mut texts).map(read).collect::<io::Result<Vec<Cell<'_>>>>();
+            self.write(&row.map_err(|error| Error::at("the answers", Fault::Unwritable(error)))?)?;
         }
-        let columns = std::mem::take(&mut self.cells);
-        let written = self.hand_over(|out| {
-            if first {
-                form.names(columns.iter().map(|(name, _)| name), out)?;
-            }
-            form.cells(&columns, row, out)?;
-            if at_once { out.flush() } else { Ok(()) }
-        });
-        self.cells = columns;
-        written
+        Ok(())
     }
 
     /// Flushes the output to disk. Returns the number of rows and bytes written.
     pub fn sync(&mut self) -> Result<Position, Error> {
-        self.hand_over(|out| out.flush())?;
+        self.hand_over(|out, _| out.flush())?;
         let bytes = match &mut self.sink {
             Sink::File(staging) => staging.sync()?,
             _ => 0,
@@ -279,8 +160,8 @@ impl Answers {
 
     /// Completes the output. A staging file is renamed to its target.
     pub fn finish(mut self) -> Result<(), Error> {
-        self.hand_over(|out| out.flush())?;
-        let columns = self.columns();
+        self.hand_over(|out, _| out.flush())?;
+        let columns = self.columns;
         match self.sink {
             Sink::File(staging) if self.form == Form::Parquet => {
                 staging.finish_through(|records, out| parquet::convert(records, &columns, out))
@@ -295,7 +176,14 @@ impl Answers {
         matches!(self.sink, Sink::Nowhere)
     }
 
-    fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Error> {
+    fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write, &[Column]) -> io::Result<()>) -> Result<(), Error> {
+        let (form, columns, needs_header) = (self.form, &self.columns[..], std::mem::take(&mut self.needs_header));
+        let write = |out: &mut dyn Write| {
+            if needs_header {
+                form.header(columns, out)?;
+            }
+            write(out, columns)
+        };
         match &mut self.sink {
             Sink::Nowhere => Ok(()),
             Sink::Standard(out) => write(out).map_err(|error| Error::at("standard output", Fault::Unwritable(error))),

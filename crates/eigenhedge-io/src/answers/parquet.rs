@@ -3,22 +3,20 @@
 //! A Parquet file cannot be truncated at a row and continued, so answers are stored as plain records and converted at the end.
 //! Row groups are small enough to fit in memory during writing.
 
-#[cfg(feature = "parquet")]
-use super::cells::CellKind;
-use super::cells::Columns;
+use super::cells::Column;
 use std::fs::File;
 use std::io::{self, Read};
 
 #[cfg(not(feature = "parquet"))]
-pub fn convert(_: impl Read, _: &Columns, _: File) -> io::Result<File> {
+pub fn convert(_: impl Read, _: &[Column], _: File) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Converts records to a Parquet table. For each column, a record contains an integer, a floating-point number, or a
 /// string preceded by its length.
 #[cfg(feature = "parquet")]
-pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<File> {
-    use super::form::NO_NUMBER;
+pub fn convert(records: impl Read, columns: &[Column], out: File) -> io::Result<File> {
+    use super::cells::{Cell, CellKind, read_cell};
     use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
     use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
     use parquet::errors::ParquetError;
@@ -35,7 +33,7 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
     }
 
     const GROUP_CELLS: usize = 1 << 20;
-    let field = |(name, kind): &(String, CellKind)| {
+    let field = |(name, kind): &Column| {
         let (physical, logical) = match kind {
             CellKind::Whole => (Physical::INT64, Some(LogicalType::integer(64, false))),
             CellKind::Number => (Physical::DOUBLE, None),
@@ -52,10 +50,10 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties));
     let mut writer = writer.map_err(io::Error::other)?;
-    let mut records = io::BufReader::with_capacity(1 << 16, records);
+    let (mut records, mut text) = (io::BufReader::with_capacity(1 << 16, records), Vec::new());
     loop {
         let mut count = 0;
-        let empty = |(_, kind): &(String, CellKind)| match kind {
+        let empty = |(_, kind): &Column| match kind {
             CellKind::Whole => Values::Whole(Vec::new(), Vec::new()),
             CellKind::Number => Values::Number(Vec::new()),
             CellKind::Text => Values::Text(Vec::new()),
@@ -63,20 +61,15 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
         let mut values: Vec<Values> = columns.iter().map(empty).collect();
         while count < group && !is_at_end(&mut records)? {
             count += 1;
-            for column in &mut values {
-                match column {
-                    Values::Whole(column, levels) => {
-                        let number = u64::from_le_bytes(read_bytes(&mut records)?);
-                        levels.push(i16::from(number != NO_NUMBER));
-                        column.extend((number != NO_NUMBER).then_some(number as i64));
+            for ((_, kind), column) in columns.iter().zip(&mut values) {
+                match (column, read_cell(*kind, &mut records, &mut text)?) {
+                    (Values::Whole(column, levels), Cell::Whole(number)) => {
+                        levels.push(i16::from(number.is_some()));
+                        column.extend(number.map(|number| number as i64));
                     }
-                    Values::Number(column) => column.push(f64::from_le_bytes(read_bytes(&mut records)?)),
-                    Values::Text(column) => {
-                        let length = u32::from_le_bytes(read_bytes(&mut records)?);
-                        let mut text = Vec::new();
-                        records.by_ref().take(length.into()).read_to_end(&mut text)?;
-                        column.push(ByteArray::from(String::from_utf8_lossy(&text).as_ref()));
-                    }
+                    (Values::Number(column), Cell::Number(number)) => column.push(number),
+                    (Values::Text(column), Cell::Text(text)) => column.push(ByteArray::from(text)),
+                    _ => return Err(io::ErrorKind::InvalidData.into()),
                 }
             }
         }
@@ -110,11 +103,4 @@ pub fn convert(records: impl Read, columns: &Columns, out: File) -> io::Result<F
 #[cfg(feature = "parquet")]
 fn is_at_end(source: &mut impl io::BufRead) -> io::Result<bool> {
     Ok(source.fill_buf()?.is_empty())
-}
-
-#[cfg(feature = "parquet")]
-fn read_bytes<const N: usize>(source: &mut impl Read) -> io::Result<[u8; N]> {
-    let mut bytes = [0; N];
-    source.read_exact(&mut bytes)?;
-    Ok(bytes)
 }

@@ -73,6 +73,37 @@ fn a_bad_cell_is_named_as_on_the_command_line() {
 }
 
 #[test]
+fn a_bad_first_row_is_no_header() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    client.make("s", &json!({"k": 1}));
+    let send = |body: &str| client.send("POST", "/v1/streams/s/rows", "Content-Type: text/csv\r\n", body.as_bytes());
+    let learned = |wanted: u64| assert_eq!(client.get("/v1/streams/s/summary").json()["rows"], wanted);
+    // Before the columns are known, and after.
+    for rows in [0, 2] {
+        let answer = send("1,oops,3\n4,5,6\n");
+        assert_eq!(answer.status, 422);
+        assert!(answer.detail().starts_with("the request, line 1, column 1: must hold numbers, got \"oops\""));
+        learned(rows);
+        if rows == 0 {
+            assert_eq!(send("1,2,3\n4,5,6\n").status, 200);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_folder_of_a_new_store_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("new/store");
+    let (_service, _client) = start(&store);
+    for made in [&store, &folder.path().join("new")] {
+        assert_eq!(std::fs::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+}
+
+#[test]
 fn too_many_requests_connections_and_slow_clients_are_turned_away() {
     let folder = tempfile::tempdir().unwrap();
     let mut small = settings(folder.path());

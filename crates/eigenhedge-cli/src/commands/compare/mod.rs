@@ -3,18 +3,20 @@
 mod contestants;
 
 use crate::args::{CenterArg, CompareArgs, SummaryForm};
+use crate::destination::{judge_page, judge_plot};
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
 use crate::table::{self, Usage};
+use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
 use contestants::{Contestant, Lot, Read, learn_lot};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::write_whole;
-use eigenhedge_pages::file_name;
 use eigenhedge_pages::number::readable;
+use eigenhedge_pages::{counted, file_name};
 use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -45,7 +47,8 @@ fn curve() -> Downsampler {
 
 /// Runs the comparison, prints a table, and writes the plot and the page if they are requested.
 pub fn compare(args: &CompareArgs) -> Result<()> {
-    table::judge_plot(args.plot.as_deref())?;
+    judge_page(args.report.as_deref())?;
+    judge_plot(args.plot.as_deref())?;
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
     let setup = plan::setup(&args.options.options(Kind::Auto, args.k))?;
     if setup.spec.missing == Missing::Fill {
@@ -71,12 +74,14 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let wanted = args.warm_up.max(args.k + 1);
     let mut frozen = Frozen { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() };
     let (mut lot, mut number) = (Lot::default(), 0);
+    let working = Working::start(format!("{} of {length} columns", counted(args.learners.len() as u64, "learner")), 0);
     loop {
         // The losses of all learners start again after the last row of the fit, so a lot ends there.
         let to_fit = (wanted as u64).checked_sub(number).filter(|rows| *rows > 0);
         let read = lot.read(&mut stream, to_fit.map_or(usize::MAX, |rows| rows as usize));
         learn_lot(&mut contestants, &lot.rows, number, centered)
             .map_err(|(i, error)| anyhow!("{}: {error}", lot.places[i]))?;
+        working.advance(lot.rows.len() as u64);
         for row in &lot.rows {
             // The first row sets the center of centered learners, so its loss is not counted.
             if centered && number == 0 {
@@ -102,6 +107,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
         }
     }
     let best = charged.hindsight.best(args.k).context("no best loss")?;
+    drop(working);
     let lines = lines(&contestants, &frozen, best);
     match args.summary {
         SummaryForm::Text => report(&lines, &frozen, best, &charged)?,

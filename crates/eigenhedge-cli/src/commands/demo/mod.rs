@@ -4,6 +4,7 @@ mod learners;
 mod page;
 
 use crate::args::DemoArgs;
+use crate::destination::judge_page;
 use crate::files::judge_place;
 use crate::stdout;
 use anyhow::Result;
@@ -11,6 +12,7 @@ use eigenhedge::streams;
 use eigenhedge_io::{printable_path, write_whole};
 use learners::{AUTO, FOLLOWING, KEPT, Outcome, STEADY, alpha, learners, measure};
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 const NEXT: &str = "\
 Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your own rows; eigenhedge run --help says how.
@@ -19,6 +21,7 @@ Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your o
 /// Runs the learners, prints their losses and writes the page.
 pub fn demo(args: &DemoArgs) -> Result<()> {
     let path = (!args.no_report).then_some(&args.report);
+    judge_page(path.map(PathBuf::as_path))?;
     path.map_or(Ok(()), |path| judge_place(path))?;
     let stream = streams::three_subspaces(args.seed);
     let curve = page::best_so_far(&stream)?;

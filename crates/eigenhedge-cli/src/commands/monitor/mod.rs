@@ -9,25 +9,23 @@ mod options;
 mod pages;
 
 use super::session::Outcome;
-use super::session::words::{list_skipped, unless_stopped};
+use super::session::words::{list_skipped, say, unless_stopped};
 use crate::args::{MonitorArgs, SummaryForm};
-use crate::files::{is_same_file, judge_place};
+use crate::destination::{Destination, judge_outputs, judge_page};
+use crate::files::judge_place;
 use crate::live::Live;
-use crate::plan::{is_page, suits};
-use crate::stdout;
 use crate::stop::StopSignal;
 use crate::table::{Usage, is_dash, say_times, source, title};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use eigenhedge_io::{Form, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
 use monitors::{Finished, Monitors};
+use opening::can_read_again;
 use options::options;
 use pages::MonitorPages;
 
 pub use inspect::inspect;
-use std::io::{self, Write};
-use std::path::Path;
 
 /// Error that makes the program exit with the alarm status.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +34,8 @@ pub struct Alarmed(String);
 
 /// Targets of the results and of the events.
 pub struct Outputs {
-    pub answers: (Target, Form),
-    pub events: (Target, Form),
+    pub answers: Destination,
+    pub events: Destination,
 }
 
 /// Runs the monitor over a table and prints a summary. If the table ends during the warm-up, it is read again with a
@@ -47,13 +45,9 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let outputs = outputs(args)?;
     let files = [&args.snapshot, &args.events, &args.report, &args.metrics].into_iter().flatten();
     files.filter(|path| !is_dash(path)).try_for_each(|path| judge_place(path))?;
-    let prints_rows = [&outputs.answers.0, &outputs.events.0].contains(&&Target::Standard);
-    if prints_rows {
-        drop(stdout::output()?);
-    }
+    let printed = if outputs.events.target == Target::Standard { &outputs.events } else { &outputs.answers };
+    printed.judge_standard()?;
     let signal = StopSignal::listen()?;
-    let can_read_again =
-        args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path));
     let mut live = Live::start(args.live.live, &title(&source(&args.inputs)?))?;
     let mut keys = None;
     let session = loop {
@@ -62,7 +56,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if let Some(live) = &mut live {
             live.follow(MonitorPages::of(&session));
         }
-        let outcome = session.learn(args.quiet, &outputs.answers.0, &signal)?;
+        let outcome = session.learn(args.quiet, &outputs.answers.target, &signal)?;
         let engine = &mut session.engine;
         engine.write_metrics()?;
         if outcome == Outcome::Left {
@@ -71,13 +65,17 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if !engine.is_too_short() {
             break session;
         }
-        match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && outcome == Outcome::Ended) {
+        match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again(args) && outcome == Outcome::Ended) {
             Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
             None => return Err(engine.too_short(&session.stream)),
         }
     };
     live.iter_mut().for_each(Live::rest);
+    let unaccepted = args.accept.filter(|_| !session.engine.is_accepted);
     let Finished { stream, facts, journal } = session.finish()?;
+    if let Some(row) = unaccepted {
+        say(&format!("--accept {row} had no effect on the {} that were read", counted(journal.rows, "row")));
+    }
     list_skipped(&stream);
     if !args.quiet {
         say_times(&stream);
@@ -91,11 +89,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         SummaryForm::Text => text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
         SummaryForm::Json => serde_json::to_string(&json(&journal, facts.skipped))? + "\n",
     };
-    if prints_rows {
-        io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
-    } else {
-        stdout::print(&shown)?;
-    }
+    printed.print(&shown)?;
     if let (Some(live), Some(page)) = (live, &page) {
         live.end(page, journal.rows, args.live.live_exit, &signal);
     }
@@ -123,45 +117,17 @@ fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
 }
 
 fn outputs(args: &MonitorArgs) -> Result<Outputs, Usage> {
-    let target = |path: &Path| if is_dash(path) { Target::Standard } else { Target::File(path.to_owned()) };
-    let answers = args.out.as_deref().map_or(Target::Nowhere, target);
-    let form = args.out_format.unwrap_or_else(|| args.out.as_deref().map_or(Form::Csv, Form::of_path));
-    suits("--out", "answers", form, &answers)?;
-    let events = args.events.as_deref().map_or(Target::Nowhere, target);
-    let events_form = match (&events, args.events.as_deref()) {
-        (Target::Standard, _) => Form::Jsonl,
-        (_, path) => path.map_or(Form::Csv, Form::of_path),
-    };
-    if (&answers, &events) == (&Target::Standard, &Target::Standard) {
-        return Err(Usage("--out and --events must not both be -".into()));
-    }
-    args.report.as_deref().map_or(Ok(()), is_page)?;
-    if let Some(path) = args.events.as_deref().filter(|path| has_page_name(path)) {
-        return Err(Usage(format!("--events lists events as a table, got {}; --report draws a page", path.display())));
-    }
-    suits("--events", "events", events_form, &events)?;
-    let mut taken: Vec<(&str, &Path)> = args.inputs.iter().map(|path| ("the input", path.as_path())).collect();
-    taken.extend(args.train.as_deref().map(|path| ("--train", path)));
-    for (option, path) in [
-        ("--out", &args.out),
-        ("--events", &args.events),
-        ("--report", &args.report),
-        ("--snapshot", &args.snapshot),
-        ("--metrics", &args.metrics),
-    ] {
-        let may_be_dash = option == "--out" || option == "--events";
-        let Some(path) = path.as_deref().filter(|path| !may_be_dash || !is_dash(path)) else { continue };
-        if is_dash(path) {
-            return Err(Usage(format!("{option} must be a file, got -")));
-        }
-        if let Some((other, _)) = taken.iter().find(|(_, other)| is_same_file(path, other)) {
-            return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
-        }
-        taken.push((option, path));
-    }
-    Ok(Outputs { answers: (answers, form), events: (events, events_form) })
-}
-
-fn has_page_name(path: &Path) -> bool {
-    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"))
+    let events = args.events.as_deref();
+    let train = args.train.as_deref().map(|path| ("--train", path));
+    let files = [
+        ("--out", args.out.out.as_deref(), true),
+        ("--events", events, true),
+        ("--report", args.report.as_deref(), false),
+        ("--snapshot", args.snapshot.as_deref(), false),
+        ("--metrics", args.metrics.as_deref(), false),
+    ];
+    judge_outputs(args.inputs.iter().map(|path| ("the input", path.as_path())).chain(train), &files)?;
+    judge_page(args.report.as_deref())?;
+    let form = events.filter(|path| is_dash(path)).map(|_| Form::Jsonl);
+    Ok(Outputs { answers: args.out.destination()?, events: Destination::new("--events", events, form)? })
 }

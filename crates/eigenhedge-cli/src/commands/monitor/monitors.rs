@@ -7,9 +7,9 @@ use crate::commands::session::words::{by_name, say};
 use crate::commands::session::{Engine, Session};
 use crate::live::Shared;
 use anyhow::{Result, anyhow};
-use eigenhedge::{Cause, Error, Fleet, Mode, Monitor};
+use eigenhedge::{Cause, Error, Fleet, Mode, Monitor, Verdict};
 use eigenhedge_io::{
-    Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_whole,
+    Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
 };
 use eigenhedge_pages::monitor::{Facts, Journal, Occurrence, RowAt, Seen};
 use eigenhedge_pages::{counted, to_text};
@@ -27,6 +27,10 @@ pub struct Monitors<'a> {
     pub(super) key: Option<usize>,
     pub(super) has_times: bool,
     pub(super) answers: Answers,
+    /// True if results on standard output wait for the first score, because the table may be read again.
+    pub(super) holds: bool,
+    /// Verdicts that wait, with the copied cells of their rows.
+    pub(super) held: Vec<(Verdict, Vec<String>)>,
     pub(super) events: Answers,
     pub(super) watched: Arc<Shared<Watched>>,
     /// True once `--accept` has taken effect.
@@ -103,7 +107,7 @@ impl Engine for Monitors<'_> {
         }
         let mut monitor = self.fleet.get("")?.unwrap_or_else(|| self.fleet.fresh().clone());
         monitor.resume_state = resume_state;
-        Ok(write_whole(path, &monitor.to_bytes())?)
+        Ok(write_private(path, &monitor.to_bytes())?)
     }
 }
 
@@ -124,7 +128,13 @@ impl Monitors<'_> {
             Ok(seen) => {
                 self.is_accepted |= accepts && seen.verdict.accepted;
                 self.tell(&seen, row, stream);
-                self.answers.write_cells(&verdict_cells(&seen.verdict, &row.kept, stream.columns()))?;
+                self.holds &= seen.verdict.score.is_nan();
+                if self.holds {
+                    self.held.push((seen.verdict, row.kept.clone()));
+                } else {
+                    self.release(stream)?;
+                    self.answers.write(&verdict_cells(&seen.verdict, &row.kept, stream.columns()))?;
+                }
                 seen.found.iter().try_for_each(|occurrence| self.list(occurrence))
             }
             Err(error @ Error::TooFewRows { .. }) => Err(anyhow!("{}: {error}", stream.source())),
@@ -136,13 +146,21 @@ impl Monitors<'_> {
         }
     }
 
+    /// Writes the verdicts that wait.
+    fn release(&mut self, stream: &Stream) -> Result<()> {
+        for (verdict, texts) in std::mem::take(&mut self.held) {
+            self.answers.write(&verdict_cells(&verdict, &texts, stream.columns()))?;
+        }
+        Ok(())
+    }
+
     /// Returns the key and the time of a row as text. Each is empty if its column is missing.
     fn key_and_time<'r>(&self, row: &'r Delivered) -> (&'r str, &'r str) {
         (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
     }
 
     fn list(&mut self, occurrence: &Occurrence) -> Result<()> {
-        Ok(self.events.write_cells(&occurrence.cells(self.key.is_some(), self.has_times))?)
+        Ok(self.events.write(&occurrence.cells(self.key.is_some(), self.has_times))?)
     }
 
     /// Runs the hook for the first alarm of an event and for the start or end of a drift.
@@ -264,6 +282,7 @@ impl Session<'_, Monitors<'_>> {
             closed.iter().try_for_each(|occurrence| engine.list(occurrence))?;
         }
         let facts = engine.facts(&stream, None);
+        engine.release(&stream)?;
         engine.answers.finish()?;
         engine.events.finish()?;
         engine.hook.and_then(Hook::finish).iter().for_each(|sentence| say(sentence));

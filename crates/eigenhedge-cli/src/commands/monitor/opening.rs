@@ -8,10 +8,11 @@ use super::options::{misfit, plan};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::session::words::sentence;
 use crate::commands::session::{Options, ResumeState, Session, Snapshots};
+use crate::destination::Destination;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::live::Shared;
 use crate::stop::StopSignal;
-use crate::table::{self, Usage, say_reading, source, with_beside};
+use crate::table::{self, Usage, is_dash, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind, Standardize};
 use eigenhedge_io::{
@@ -153,6 +154,8 @@ impl<'a> Monitors<'a> {
         };
         let engine = Self {
             answers: answers.with_safe_cells(args.safe_cells),
+            holds: keys.is_none() && can_read_again(args) && outputs.answers.target == Target::Standard,
+            held: Vec::new(),
             events: events.with_safe_cells(args.safe_cells),
             watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
             is_accepted,
@@ -167,6 +170,11 @@ impl<'a> Monitors<'a> {
         };
         Ok(Session::new(engine, stream, snapshots, plan, elapsed))
     }
+}
+
+/// Returns true if a table that ends during the warm-up can be read again.
+pub(super) fn can_read_again(args: &MonitorArgs) -> bool {
+    args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }
 
 /// Returns the option that requires recorded data for a page, or `None` if no page is requested.
@@ -241,7 +249,7 @@ fn answers(
     position: Option<&Position>,
 ) -> Result<Answers, eigenhedge_io::Error> {
     let columns = verdict_columns(&stream.kept_columns());
-    Answers::of_cells(&outputs.answers.0, outputs.answers.1, columns, at_once, position)
+    Answers::open(&outputs.answers.target, outputs.answers.form, columns, at_once, position)
 }
 
 fn events(
@@ -253,6 +261,6 @@ fn events(
 ) -> Result<Answers, eigenhedge_io::Error> {
     let names = stream.kept_columns();
     let columns = Occurrence::columns(key.map(|key| &names[key]), has_times);
-    let (target, form) = &outputs.events;
-    Answers::of_cells(target, *form, columns, *target == Target::Standard, position)
+    let Destination { target, form } = &outputs.events;
+    Answers::open(target, *form, columns, *target == Target::Standard, position)
 }

@@ -61,7 +61,7 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
         "--decimal": args.table.decimal.map(char::from),
         "--na-values": args.table.na_values,
         "--group-by": args.group_by,
-        "--out": file(&args.out),
+        "--out": file(&args.out.out),
         "--events": file(&args.events),
     });
     own.chain(others.as_object().cloned().unwrap_or_default()).collect()

@@ -8,15 +8,13 @@ use crate::args::SummaryForm;
 use crate::commands::session::words::{by_name, list_skipped};
 use crate::commands::session::{Engine, Options, Session, Snapshots};
 use crate::plan::Plan;
-use crate::stdout;
 use crate::stop::StopSignal;
 use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::{Error, Fleet, Loss, Model};
-use eigenhedge_io::{Answer, Answers, Delivered, Position, Row, Stream, Target, save_fleet};
+use eigenhedge_io::{Answers, Delivered, Position, Row, Stream, answer_cells, answer_columns, save_fleet};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::number::readable;
-use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -49,14 +47,13 @@ impl<'a> ModelsByKey<'a> {
         let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
         let Start { models: mut fleet, stream, options, learner_options, saved, .. } =
             Start::<Fleet<Model>>::of(plan, signal)?;
-        fleet.ask_for_coordinates(plan.target != Target::Nowhere);
+        fleet.ask_for_coordinates(plan.out.is_wanted());
         let kept = fleet.fresh().spec().kept;
-        let answers = match &saved {
-            None => Answers::open(&plan.target, plan.form, kept, at_once(plan))?,
-            Some(saved) => Answers::resume(&plan.target, plan.form, kept, at_once(plan), &saved.answers)?,
-        };
+        let (columns, position) =
+            (answer_columns(&stream.kept_columns(), kept), saved.as_ref().map(|saved| &saved.answers));
+        let answers = Answers::open(&plan.out.target, plan.out.form, columns, at_once(plan), position)?;
         let engine = Self {
-            answers: answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells),
+            answers: answers.with_safe_cells(plan.safe_cells),
             key: stream.first_kept().context("--group-by names a column that is kept")?,
             rows: stream.rows(),
             lost: 0.0,
@@ -88,10 +85,7 @@ impl<'a> ModelsByKey<'a> {
             }
             SummaryForm::Json => json(&groups, &total)?,
         };
-        if plan.target == Target::Standard {
-            return io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written");
-        }
-        stdout::print(&shown)
+        plan.out.print(&shown)
     }
 }
 
@@ -127,9 +121,8 @@ impl Engine for ModelsByKey<'_> {
         for ((row, outcome), coordinates) in delivered.iter().zip(outcomes).zip(coordinates.chunks(kept)) {
             match outcome {
                 Ok(loss) => {
-                    let (row, texts, expected_loss) = (row.number, &row.kept[..], loss.expected);
-                    self.answers.write(&Answer { row, expected_loss, loss: loss.realised, coordinates, texts })?;
-                    self.lost += expected_loss;
+                    self.answers.write(&answer_cells(row.number, &row.kept, loss, coordinates))?;
+                    self.lost += loss.expected;
                     self.rows += 1;
                 }
                 Err(error) => {

@@ -14,12 +14,13 @@ use crate::args::SummaryForm;
 use crate::files::judge_place;
 use crate::live::Live;
 use crate::plan::Plan;
-use crate::stdout;
+use crate::say::say_short_warm_up;
 use crate::stop::StopSignal;
 use crate::table::{say_times, title};
-use anyhow::{Context, Result};
+use crate::working::Working;
+use anyhow::Result;
 use eigenhedge::{Standardize, set_threads};
-use eigenhedge_io::{Target, printable_path, write_whole};
+use eigenhedge_io::{printable_path, write_whole};
 use eigenhedge_pages::file_name;
 use eigenhedge_pages::run::{Heading, page};
 use eigenhedge_pages::run::{sentences, text};
@@ -30,20 +31,16 @@ use pages::RunPages;
 
 pub use group_summary::inspect;
 
-use std::io::{self, Write};
-
 /// Learns from a table, writes the results and prints a summary. With `--group-by`, there is one model per key.
 pub fn run(plan: &Plan) -> Result<()> {
     let keep = &plan.keep;
     keep.threads.into_iter().for_each(set_threads);
     [&keep.report, &keep.plot, &keep.snapshot].into_iter().flatten().try_for_each(|path| judge_place(path))?;
-    if plan.target == Target::Standard {
-        drop(stdout::output()?);
-    }
+    plan.out.judge_standard()?;
     let signal = StopSignal::listen()?;
     if plan.by_group {
         let Some(mut session) = unless_stopped(&signal, ModelsByKey::session(plan, &signal))? else { return Ok(()) };
-        return match session.learn(plan.quiet, &plan.target, &signal)? {
+        return match session.learn(plan.quiet, &plan.out.target, &signal)? {
             Outcome::Left => Ok(()),
             Outcome::Ended | Outcome::Stopped => {
                 let elapsed = session.elapsed();
@@ -54,7 +51,7 @@ pub fn run(plan: &Plan) -> Result<()> {
     let mut live = Live::start(plan.live.live, &title(&plan.source))?;
     let Some(mut session) = unless_stopped(&signal, OneModel::session(plan, &signal))? else { return Ok(()) };
     live.iter_mut().for_each(|live| live.follow(RunPages::of(&session)));
-    if session.learn(plan.quiet, &plan.target, &signal)? == Outcome::Left {
+    if session.learn(plan.quiet, &plan.out.target, &signal)? == Outcome::Left {
         return Ok(());
     }
     live.iter_mut().for_each(Live::rest);
@@ -76,8 +73,11 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunRe
     list_skipped(&stream);
     if !plan.quiet {
         say_times(&stream);
+        say_short_warm_up(model.columns().standardizer.how(), model.totals().rows);
     }
+    let working = (!plan.quiet).then(|| Working::start("the best subspaces in hindsight".to_owned(), 0));
     let mut summary = model.summary().timed(elapsed.as_secs_f64());
+    drop(working);
     summary.skipped_rows += stream.skipped();
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     let report = recorder.map(|mut recorder| {
@@ -96,11 +96,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunRe
         SummaryForm::Text => text(&summary, model.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
-    if plan.target == Target::Standard {
-        io::stderr().write_all(shown.as_bytes()).context("standard error cannot be written")?;
-    } else {
-        stdout::print(&shown)?;
-    }
+    plan.out.print(&shown)?;
     Ok(report)
 }
 

@@ -9,7 +9,10 @@ use crate::plan::Plan;
 use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
-use eigenhedge_io::{Answer, Answers, Delivered, Layout, Output, Position, Row, Source, Stream, Target, write_whole};
+use eigenhedge_io::{
+    Answers, Delivered, Layout, Output, Position, Row, Source, Stream, Target, answer_cells, answer_columns,
+    number_cells, number_columns, write_private,
+};
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
 use std::path::Path;
@@ -51,19 +54,18 @@ impl<'a> OneModel<'a> {
         ask(plan, &mut model)?;
         let kept = model.spec().kept;
         let open = |target: &Target| {
-            let answers = match &saved {
-                None => Answers::open(target, plan.form, kept, at_once(plan))?,
-                Some(saved) => Answers::resume(target, plan.form, kept, at_once(plan), &saved.answers)?,
-            };
-            Ok(answers.with_texts(stream.kept_columns())?.with_safe_cells(plan.safe_cells))
+            let columns = answer_columns(&stream.kept_columns(), kept);
+            let position = saved.as_ref().map(|saved| &saved.answers);
+            let answers = Answers::open(target, plan.out.form, columns, at_once(plan), position)?;
+            Ok(answers.with_safe_cells(plan.safe_cells))
         };
         let open_reconstructions = |target: &Target| {
             let position = saved.as_ref().map(|saved| &saved.engine.reconstructions);
-            Answers::of_rows(target, plan.reconstruct.1, stream.columns(), at_once(plan), position)
+            Answers::open(target, plan.reconstruct.form, number_columns(stream.columns()), at_once(plan), position)
         };
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
-        let (answers, is_closed) = opened(&plan.target, ended, open)?;
-        let (reconstructions, is_also_closed) = opened(&plan.reconstruct.0, ended, open_reconstructions)?;
+        let (answers, is_closed) = opened(&plan.out.target, ended, open)?;
+        let (reconstructions, is_also_closed) = opened(&plan.reconstruct.target, ended, open_reconstructions)?;
         let (recorder, rows_before, before) = match (&saved, &plan.keep.resume) {
             (Some(saved), Some(path)) => {
                 (saved.engine.recorder(&model, path)?, saved.engine.rows_before, saved.elapsed())
@@ -133,8 +135,8 @@ impl Engine for OneModel<'_> {
         let start = Instant::now();
         let mut held = self.learned.lock();
         let Learned { model, recorder, row: last } = &mut *held;
-        let mut is_written = [&self.plan.target, &self.plan.reconstruct.0].into_iter().map(|to| *to != Target::Nowhere);
-        let is_watched = recorder.is_some() || is_written.any(|is_written| is_written);
+        let (is_written, is_reconstructed) = (self.plan.out.is_wanted(), self.plan.reconstruct.is_wanted());
+        let is_watched = recorder.is_some() || is_written || is_reconstructed;
         let (mut next, mut written) = (0, Ok(()));
         while next < rows.len() {
             let first = next;
@@ -154,12 +156,11 @@ impl Engine for OneModel<'_> {
                 if written.is_err() {
                     return;
                 }
-                let coordinates = model.coordinates();
-                let (expected_loss, loss_drawn) = (loss.expected, loss.realised);
-                let answer = Answer { row, expected_loss, loss: loss_drawn, coordinates, texts };
-                written = self.answers.write(&answer);
-                if written.is_ok() && self.plan.reconstruct.0 != Target::Nowhere {
-                    written = self.reconstructions.write_row(model.reconstruction());
+                if is_written {
+                    written = self.answers.write(&answer_cells(row, texts, loss, model.coordinates()));
+                }
+                if written.is_ok() && is_reconstructed {
+                    written = self.reconstructions.write(&number_cells(model.reconstruction()));
                 }
                 if let Some(recorder) = recorder {
                     recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
@@ -202,7 +203,7 @@ impl Engine for OneModel<'_> {
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {
         let mut learned = self.learned.hold();
         learned.model.resume_state = resume_state;
-        Ok(write_whole(path, &learned.model.to_bytes()?)?)
+        Ok(write_private(path, &learned.model.to_bytes()?)?)
     }
 }
 
@@ -240,14 +241,14 @@ impl RegretSoFar {
 
 /// Makes the model compute the values that are written for every row.
 fn ask(plan: &Plan, model: &mut Model) -> Result<()> {
-    model.ask_for_coordinates(plan.target != Target::Nowhere || plan.records());
-    let asked = plan.reconstruct.0 != Target::Nowhere;
+    model.ask_for_coordinates(plan.out.is_wanted() || plan.records());
+    let asked = plan.reconstruct.is_wanted();
     model.ask_for_reconstructions(asked).map_err(|error| anyhow!("--reconstruct: {error}"))
 }
 
 /// Returns true if only a plot needs coordinates, and rows are not processed in blocks.
 fn samples_coordinates(plan: &Plan, model: &Model) -> bool {
-    plan.target == Target::Nowhere && model.block_rows() == 1
+    !plan.out.is_wanted() && model.block_rows() == 1
 }
 
 /// Opens or resumes a file of results. Returns true if the file is already complete, so that no results may be added.

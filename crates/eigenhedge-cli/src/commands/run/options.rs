@@ -133,7 +133,7 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {
-    let Layout { format, may_have_header, delimiter, decimal, na_values, array, dim, .. } = layout;
+    let Layout { format, header, delimiter, decimal, na_values, array, dim, .. } = layout;
     let Layout { keep, time, time_format, .. } = layout;
     let standardize = match &plan.beginning {
         Beginning::Setup(_) => plan.standardize,
@@ -149,7 +149,7 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
     };
     let value = json!({
         "--format": format.name(),
-        "--no-header": !may_have_header,
+        "--no-header": *header == Some(false),
         "--delimiter": sign(delimiter),
         "--decimal": sign(decimal),
         "--na-values": na_values,
@@ -160,9 +160,9 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         "--time": time.as_ref().map(Selector::to_string),
         "--time-format": time_format.as_ref().map(TimeFormat::to_string),
         "--safe-cells": plan.safe_cells,
-        "--out": place(&plan.target),
-        "--reconstruct": place(&plan.reconstruct.0),
-        "--out-format": if plan.target == Target::Nowhere { Value::Null } else { json!(plan.form.name()) },
+        "--out": place(&plan.out.target),
+        "--reconstruct": place(&plan.reconstruct.target),
+        "--out-format": plan.out.is_wanted().then(|| plan.out.form.name()),
         FIRST_ROW: first_row(&plan.source, layout, reading),
     });
     match value {

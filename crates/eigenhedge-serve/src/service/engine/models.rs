@@ -6,7 +6,7 @@ use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::options::{Setup, spelled};
 use eigenhedge::{Columns, Error, Loss, Model, Standardize, Standardizer};
-use eigenhedge_io::{Answer, json_answer};
+use eigenhedge_io::{answer_cells, answer_columns, json_cells};
 use eigenhedge_pages::run::Recorder;
 use serde_json::Value;
 
@@ -96,9 +96,8 @@ pub(super) fn answer(
     outcome: &mut Outcome,
 ) {
     let row = first + rows.number(i);
-    let (expected_loss, realised, texts) = (loss.expected, loss.realised, rows.texts(i));
-    let answer = Answer { row, expected_loss, loss: realised, coordinates, texts };
-    json_answer(&answer, &shape.kept, &mut outcome.answers);
+    let columns = answer_columns(&shape.kept, coordinates.len());
+    json_cells(&columns, &answer_cells(row, rows.texts(i), loss, coordinates), &mut outcome.answers);
     outcome.learned += 1;
     outcome.loss += loss.expected;
     outcome.enter(loss.expected);

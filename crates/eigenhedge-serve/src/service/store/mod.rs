@@ -99,12 +99,20 @@ fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
 }
 
+/// Creates a folder that only its owner may access. An existing folder is left unchanged.
+fn private_folder(folder: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
 impl Store {
     /// Opens the store in a folder, or creates it. Reads every page, and returns an error if the file is damaged or if
     /// commits are missing. Only the owner may access its file.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
-        fs::create_dir_all(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
+        private_folder(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
         let store = Self { folder: folder.to_owned(), cache, database: RwLock::new(None) };
         let database = guarded(|| {
             let mut database = store.database(private_file(&folder.join(FILE))?)?;

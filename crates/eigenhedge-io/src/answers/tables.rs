@@ -1,18 +1,33 @@
-//! Output columns and cells for the verdict of a monitor on a row.
+//! Output columns and cells for the result of a learner and for the verdict of a monitor on a row.
 
-use super::{Cell, CellKind};
-use eigenhedge::Verdict;
+use super::{Cell, CellKind, Column};
+use eigenhedge::{Loss, Verdict};
+
+/// Returns the output columns of a learner that keeps k directions. `copied` contains the names of the copied columns.
+pub fn answer_columns(copied: &[String], k: usize) -> Vec<Column> {
+    let numbers = ["expected_loss", "loss"].map(str::to_owned).into_iter().chain((0..k).map(|i| format!("z{i}")));
+    let texts = copied.iter().map(|name| (name.clone(), CellKind::Text));
+    let row = ("row".to_owned(), CellKind::Whole);
+    std::iter::once(row).chain(texts).chain(numbers.map(|name| (name, CellKind::Number))).collect()
+}
+
+/// Returns the cells for the loss and the coordinates of a row. `texts` contains the copied cells of the row.
+pub fn answer_cells<'a>(row: u64, texts: &'a [String], loss: Loss, coordinates: &[f64]) -> Vec<Cell<'a>> {
+    let numbers = [loss.expected, loss.realised].into_iter().chain(coordinates.iter().copied());
+    let texts = texts.iter().map(|text| Cell::Text(text));
+    std::iter::once(Cell::Whole(Some(row))).chain(texts).chain(numbers.map(Cell::Number)).collect()
+}
 
 /// Number of causes per verdict. A cause is an input column with its share of the squared deviations.
 pub const CAUSES: usize = 3;
 
 /// Returns the columns for the causes: the name of each cause and its share.
-pub fn cause_columns() -> impl Iterator<Item = (String, CellKind)> {
+pub fn cause_columns() -> impl Iterator<Item = Column> {
     (1..=CAUSES).flat_map(|i| [(format!("cause_{i}"), CellKind::Text), (format!("share_{i}"), CellKind::Number)])
 }
 
 /// Returns the output columns of a monitor. `kept` contains the names of the copied columns.
-pub fn verdict_columns(kept: &[String]) -> Vec<(String, CellKind)> {
+pub fn verdict_columns(kept: &[String]) -> Vec<Column> {
     let mut columns = vec![("row".to_owned(), CellKind::Whole)];
     columns.extend(kept.iter().map(|name| (name.clone(), CellKind::Text)));
     columns.extend(["score", "q", "t2", "limit"].map(|name| (name.to_owned(), CellKind::Number)));

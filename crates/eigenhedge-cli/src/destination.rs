@@ -1,0 +1,129 @@
+//! Destinations of output tables and pages, checked before any work starts.
+
+use crate::files::is_same_file;
+use crate::stdout;
+use crate::table::{Usage, is_dash};
+use anyhow::{Context, Result};
+use eigenhedge_io::{Answers, Cell, CellKind, Column, Form, Target};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Destination and format of an output table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    pub target: Target,
+    pub form: Form,
+}
+
+impl Destination {
+    /// Checks the path of the option `option`, where `-` means standard output and `None` no output. The format follows from the
+    /// extension, unless `form` is given.
+    pub fn new(option: &str, path: Option<&Path>, form: Option<Form>) -> Result<Self, Usage> {
+        let target = match path {
+            None => Target::Nowhere,
+            Some(path) if is_dash(path) => Target::Standard,
+            Some(path) => Target::File(path.to_owned()),
+        };
+        let form = match &target {
+            Target::File(path) => match Form::of_path(path) {
+                None => return Err(Usage(format!("{option} writes {}, got {}", forms(), path.display()))),
+                by_name => form.or(by_name).unwrap_or(Form::Csv),
+            },
+            _ => form.unwrap_or(Form::Csv),
+        };
+        let is_file = matches!(&target, Target::File(path) if !path.exists() || path.is_file());
+        if form == Form::Parquet && !is_file && target != Target::Nowhere {
+            return Err(Usage(format!("{option} must be a file when it is written as parquet")));
+        }
+        Ok(Self { target, form })
+    }
+
+    /// Returns true if there is an output.
+    pub fn is_wanted(&self) -> bool {
+        self.target != Target::Nowhere
+    }
+
+    /// Opens the table. A file appears only when the table is complete.
+    pub fn open(&self, columns: Vec<Column>) -> Result<Answers> {
+        self.judge_standard()?;
+        Ok(Answers::open(&self.target, self.form, columns, false, None)?)
+    }
+
+    /// Returns an error if the table goes to standard output, which is closed.
+    pub fn judge_standard(&self) -> Result<()> {
+        if self.target == Target::Standard { stdout::output().map(drop) } else { Ok(()) }
+    }
+
+    /// Prints a text about the table, to standard error if the table goes to standard output.
+    pub fn print(&self, text: &str) -> Result<()> {
+        match self.target {
+            Target::Standard => io::stderr().write_all(text.as_bytes()).context("standard error cannot be written"),
+            _ => stdout::print(text),
+        }
+    }
+}
+
+/// Returns the formats of output tables as a list.
+fn forms() -> String {
+    let [others @ .., last] = Form::ALL.map(Form::name);
+    format!("{} or {last}, by the end of the name", others.join(", "))
+}
+
+/// Returns the column `row` and columns of numbers.
+pub fn row_columns(numbers: impl IntoIterator<Item = String>) -> Vec<Column> {
+    let numbers = numbers.into_iter().map(|name| (name, CellKind::Number));
+    std::iter::once(("row".to_owned(), CellKind::Whole)).chain(numbers).collect()
+}
+
+/// Returns the cells of a row number and numbers.
+pub fn row_cells(row: u64, numbers: impl IntoIterator<Item = f64>) -> Vec<Cell<'static>> {
+    std::iter::once(Cell::Whole(Some(row))).chain(numbers.into_iter().map(Cell::Number)).collect()
+}
+
+/// Returns the names `z0, z1, …` of k coordinates.
+pub fn coordinate_names(k: usize) -> Vec<String> {
+    (0..k).map(|i| format!("z{i}")).collect()
+}
+
+/// Returns an error if an output is an input or another output, or if two outputs are `-`. The outputs for which the third
+/// value is false must be files.
+pub fn judge_outputs<'a>(
+    inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
+    outputs: &[(&'a str, Option<&'a Path>, bool)],
+) -> Result<(), Usage> {
+    let mut taken: Vec<(&str, &Path)> = inputs.into_iter().filter(|(_, path)| !is_dash(path)).collect();
+    for (option, path, may_be_dash) in outputs {
+        let Some(path) = path else { continue };
+        match taken.iter().find(|(_, other)| is_dash(path) && is_dash(other) || is_same_file(path, other)) {
+            _ if is_dash(path) && !may_be_dash => return Err(Usage(format!("{option} must be a file, got -"))),
+            Some((other, _)) if is_dash(path) => return Err(Usage(format!("{other} and {option} must not both be -"))),
+            Some((other, _)) => {
+                return Err(Usage(format!("{option} must not be {other}, got {}", path.display())));
+            }
+            None => taken.push((option, path)),
+        }
+    }
+    Ok(())
+}
+
+/// Returns an error if the path of a page has an extension other than `.html` or `.htm`.
+pub fn judge_page(path: Option<&Path>) -> Result<(), Usage> {
+    judge_end("--report", path, "an HTML page", &["html", "htm"])
+}
+
+/// Returns an error if the path of a plot has an extension other than `.svg`.
+pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
+    judge_end("--plot", path, "SVG", &["svg"])
+}
+
+fn judge_end(option: &str, path: Option<&Path>, what: &str, ends: &[&str]) -> Result<(), Usage> {
+    let is_other =
+        |path: &&Path| path.extension().is_some_and(|found| !ends.iter().any(|end| found.eq_ignore_ascii_case(end)));
+    match path.filter(is_other) {
+        None => Ok(()),
+        Some(path) => {
+            let (end, shown) = (ends[0], path.display());
+            Err(Usage(format!("{option} writes {what}, so that its name must end in .{end}, got {shown}")))
+        }
+    }
+}

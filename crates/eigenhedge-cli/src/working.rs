@@ -1,0 +1,121 @@
+//! Display of computations that take long between two rows: a bar on a terminal, otherwise a line every few seconds.
+
+use crate::say::say;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Interval between progress lines.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Interval between updates of the bar.
+const BLINK: Duration = Duration::from_millis(200);
+/// Estimated time in seconds from which a computation is announced.
+const LONG: f64 = 60.0;
+/// Estimated memory in bytes from which a computation is announced.
+const LARGE: f64 = 1e9;
+
+/// Display of a computation, until it is dropped. Another thread shows it, so that it is shown during a long step too.
+pub struct Working {
+    done: Arc<AtomicU64>,
+    /// Dropped to end the thread.
+    stop: Option<Sender<()>>,
+    shown: Option<JoinHandle<()>>,
+}
+
+impl Working {
+    /// Starts the display of the computation `what`. `total` is the number of its steps, or 0 if it is unknown.
+    pub fn start(what: String, total: u64) -> Self {
+        let done = Arc::new(AtomicU64::new(0));
+        let (stop, stopped) = channel();
+        let steps = Arc::clone(&done);
+        let show = move || match io::stderr().is_terminal() {
+            true => show_bar(&what, (&steps, total), &stopped),
+            // Standard error may be closed, which is not a failure.
+            false => drop(show_lines(&what, (&steps, total), &stopped, PAUSE, io::stderr())),
+        };
+        Self { done, stop: Some(stop), shown: thread::Builder::new().spawn(show).ok() }
+    }
+
+    /// Announces a computation that is estimated to take a minute or a gigabyte, then starts its display.
+    pub fn announce(what: String, total: u64, seconds: f64, bytes: f64) -> Self {
+        if seconds >= LONG || bytes >= LARGE {
+            let minutes = (seconds / 60.0).ceil().max(1.0);
+            say(&format!("{what}: estimated {minutes:.0} min and {:.1} GB", bytes / 1e9));
+        }
+        Self::start(what, total)
+    }
+
+    /// Counts finished steps.
+    pub fn advance(&self, steps: u64) {
+        self.done.fetch_add(steps, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.stop = None;
+        // A display that panicked is no failure of the computation.
+        let _ = self.shown.take().map(JoinHandle::join);
+    }
+}
+
+/// Writes a line in every interval until the computation ends.
+fn show_lines(
+    what: &str,
+    (done, total): (&AtomicU64, u64),
+    stopped: &Receiver<()>,
+    pause: Duration,
+    mut out: impl Write,
+) -> io::Result<()> {
+    let start = Instant::now();
+    while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let done = done.load(Ordering::Relaxed);
+        let way = match (done, total) {
+            (0, _) => String::new(),
+            (done, 0) => format!(" {done} rows,"),
+            (done, total) => format!(" {:.0} %,", 100.0 * done as f64 / total as f64),
+        };
+        writeln!(out, "eigenhedge: {what}:{way} {:.0} s", start.elapsed().as_secs_f64())?;
+    }
+    Ok(())
+}
+
+fn show_bar(what: &str, (done, total): (&AtomicU64, u64), stopped: &Receiver<()>) {
+    let length = Some(total).filter(|total| *total > 0);
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr()).with_message(what.to_owned());
+    while stopped.recv_timeout(BLINK) == Err(RecvTimeoutError::Timeout) {
+        bar.set_position(done.load(Ordering::Relaxed));
+        bar.tick();
+    }
+    bar.finish_and_clear();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_step_is_shown_and_a_short_one_is_not() {
+        let lines = |total, sleep| {
+            let (stop, stopped) = channel();
+            let done = AtomicU64::new(30);
+            let mut out = Vec::new();
+            thread::scope(|scope| {
+                scope.spawn(move || {
+                    thread::sleep(Duration::from_millis(sleep));
+                    drop(stop);
+                });
+                let pause = Duration::from_millis(200);
+                show_lines("all pairs", (&done, total), &stopped, pause, &mut out).expect("memory");
+            });
+            String::from_utf8(out).expect("text")
+        };
+        assert!(lines(120, 700).starts_with("eigenhedge: all pairs: 25 %, 0 s\n"));
+        assert!(lines(0, 700).starts_with("eigenhedge: all pairs: 30 rows, 0 s\n"));
+        assert_eq!(lines(0, 0), "");
+    }
+}

@@ -1,0 +1,216 @@
+//! Laws of all commands that read or write a table: formats, names of columns and refusals. The commands come from the help of
+//! the program, so that a new one cannot be forgotten.
+#![cfg(feature = "parquet")]
+#![allow(clippy::unwrap_used)]
+
+use crate::common::Place;
+use crate::tables;
+use eigenhedge::Missing;
+use eigenhedge_io::{Form, Format, Layout, Selector, Source, Stream};
+use std::collections::BTreeSet;
+
+/// Command that reads or writes a table.
+struct Case {
+    /// Command line. `T` is a table, and `OUT` becomes the options of the output.
+    line: &'static str,
+    /// Command line in which the columns of the table `P` are those of a model or of the table `T`, or an empty string.
+    by_name: &'static str,
+}
+
+const CASES: [Case; 14] = [
+    Case { line: "run T -k 2 --quiet OUT", by_name: "run P --start-from model.eh --quiet OUT" },
+    Case { line: "monitor T --warm-up 60 --quiet OUT", by_name: "monitor P --train T --quiet OUT" },
+    Case { line: "compare T -k 2 --learners leader --plot result.svg", by_name: "" },
+    Case { line: "scree T", by_name: "" },
+    Case { line: "transform model.eh T OUT", by_name: "transform model.eh P OUT" },
+    Case { line: "reconstruct three.eh T OUT --exclude 3", by_name: "" },
+    Case { line: "make iid --rows 30 --dim 4 OUT", by_name: "" },
+    Case { line: "pair T T -k 1 OUT", by_name: "" },
+    Case { line: "experts T -k 1 OUT", by_name: "" },
+    Case { line: "pca T -k 2 OUT", by_name: "" },
+    Case { line: "kernel-pca T -k 2 OUT", by_name: "" },
+    Case { line: "kernel-ridge T --target 3 OUT", by_name: "kernel-ridge T --target x3 --predict P OUT" },
+    Case { line: "preimage T -k 2 OUT", by_name: "" },
+    Case { line: "mmd T T --splits 9", by_name: "mmd T P --splits 9" },
+];
+
+/// Options that write another table than `--out`.
+const OTHER_TABLES: [&str; 4] = [
+    "run T -k 2 --quiet --reconstruct FILE",
+    "monitor T --warm-up 60 --quiet --events FILE",
+    "pca T -k 2 --components FILE",
+    "pair T T -k 1 --directions FILE",
+];
+
+/// Returns numbers from 0 to 1, so that `experts` takes them as losses.
+fn matrix() -> tables::Matrix {
+    let cell = |i: usize, j: usize| ((i * (37 + 2 * j) + 11 * j + i * i) % 101) as f64 / 101.0;
+    (0..90).map(|i| (0..4).map(|j| 0.5 * cell(i, j) + 0.5 * cell(i, 0)).collect()).collect()
+}
+
+fn folder() -> Place {
+    let place = Place::new();
+    place.write("t.csv", tables::table(&matrix(), ",", "\n"));
+    for (k, name) in [(2, "model.eh"), (3, "three.eh")] {
+        assert_eq!(place.run(&format!("run t.csv -k {k} --quiet --snapshot {name}")).status, 0);
+    }
+    place
+}
+
+/// Returns the names of the commands whose help has this option.
+fn commands_with(place: &Place, option: &str) -> BTreeSet<String> {
+    let help = place.run("--help").out;
+    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.map(|line| line.split_whitespace().next().unwrap().to_owned());
+    names.filter(|name| name != "help" && place.run(&format!("{name} --help")).out.contains(option)).collect()
+}
+
+fn name(line: &str) -> String {
+    line.split(' ').next().unwrap().to_owned()
+}
+
+/// Runs a command line that must succeed, and returns what it wrote: the plot, or its standard output.
+fn result(place: &Place, line: &str) -> String {
+    let outcome = place.run(line);
+    assert_eq!(outcome.status, 0, "{line}: {}", outcome.err);
+    if line.contains("result.svg") { place.read("result.svg") } else { outcome.out }
+}
+
+/// Returns a command line with these tables and this output.
+fn filled(line: &str, table: &str, permuted: &str, out: &str) -> String {
+    let word = |word: &str| match word {
+        "T" => table.to_owned(),
+        "P" => permuted.to_owned(),
+        "OUT" => out.to_owned(),
+        word => word.to_owned(),
+    };
+    line.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn every_command_with_a_table_has_a_case() {
+    let place = Place::new();
+    let with = |word: &str| CASES.iter().filter(|case| case.line.contains(word)).map(|case| name(case.line)).collect();
+    let reads: BTreeSet<String> = with(" T");
+    assert_eq!(commands_with(&place, "--format <FORMAT>"), reads);
+    let writes: BTreeSet<String> = with("OUT");
+    assert_eq!(commands_with(&place, "--out-format <FORM>"), writes);
+    assert!(writes.is_superset(&commands_with(&place, "--out <FILE|->")));
+}
+
+#[test]
+fn every_command_reads_the_same_rows_from_every_format() {
+    let place = folder();
+    // Columns without names have positions: the program calls them 0 or x0.
+    let nameless = |text: String| text.replace('x', "");
+    for case in CASES.iter().filter(|case| case.line.contains(" T")) {
+        let wanted = nameless(result(&place, &filled(case.line, "t.csv", "", "--out -")));
+        for (name, bytes) in tables::all_formats(&matrix()) {
+            place.write(name, bytes);
+            let line = filled(case.line, name, "", "--out -");
+            let found = nameless(result(&place, &line)).replace(&name.replace('x', ""), "t.csv");
+            assert!(found == wanted, "{line}:\n{found}\ninstead of\n{wanted}");
+        }
+    }
+}
+
+#[test]
+fn columns_that_were_named_are_found_in_any_order_and_others_are_refused() {
+    let place = folder();
+    let write = |file: &str, names: [&str; 5], order: [usize; 4]| {
+        let line = |row: &Vec<f64>| {
+            let cells: Vec<String> = order.iter().map(|j| format!("{:?}", row[*j])).collect();
+            format!("{},-9.0\n", cells.join(","))
+        };
+        place.write(file, names.join(",") + "\n" + &matrix().iter().map(line).collect::<String>());
+    };
+    write("p.csv", ["x2", "x3", "x0", "x1", "more"], [2, 3, 0, 1]);
+    write("foreign.csv", ["x2", "x3", "y", "x1", "more"], [2, 3, 0, 1]);
+    for case in CASES.iter().filter(|case| !case.by_name.is_empty()) {
+        let wanted = result(&place, &filled(case.by_name, "t.csv", "t.csv", "--out -"));
+        let found = result(&place, &filled(case.by_name, "t.csv", "p.csv", "--out -"));
+        assert!(found == wanted, "{}:\n{found}\ninstead of\n{wanted}", case.by_name);
+        let refused = place.run(&filled(case.by_name, "t.csv", "foreign.csv", "--out -"));
+        assert_eq!(refused.status, 1, "{}", case.by_name);
+        assert!(refused.err.contains("must have the same columns, but \"x0\" is missing"), "{}", refused.err);
+    }
+    // The target need not be there, and is no feature.
+    let line = "kernel-ridge t.csv --target x0 --predict";
+    let wanted = result(&place, &format!("{line} t.csv"));
+    place.write("without.csv", tables::table(&matrix(), ",", "\n").replace("x0", "y"));
+    assert_eq!(result(&place, &format!("{line} without.csv")), wanted);
+    let refused = place.run(&format!("{line} p.csv --standardize running"));
+    assert_eq!(refused.status, 2);
+    assert!(refused.err.contains("--standardize has no effect with --predict"), "{}", refused.err);
+}
+
+/// Returns names and numbers of a table. With `wanted`, these columns are read, and otherwise all columns of numbers.
+fn numbers(place: &Place, file: &str, wanted: &[String]) -> (Vec<String>, Vec<Vec<Option<u64>>>) {
+    let path = place.path(file);
+    let columns = wanted.iter().map(|name| Selector::Name(name.clone())).collect();
+    let layout = Layout { columns, missing: Some(Missing::Fill), ..Layout::new(Format::of_path(&path)) };
+    let mut stream = Stream::open(&Source::File(path), &layout).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = stream.next_row().unwrap() {
+        rows.push(row.iter().map(|x| Some(x.to_bits()).filter(|_| !x.is_nan())).collect());
+    }
+    (stream.columns().to_vec(), rows)
+}
+
+#[test]
+fn every_command_writes_the_same_table_in_every_format() {
+    let place = folder();
+    let outs = CASES.iter().filter(|case| case.line.contains("OUT")).map(|case| case.line.replace("OUT", "--out FILE"));
+    for line in outs.chain(OTHER_TABLES.map(str::to_owned)) {
+        let line = filled(&line, "t.csv", "", "");
+        let mut wanted = None;
+        for form in Form::ALL {
+            let file = format!("out.{}", form.name());
+            result(&place, &line.replace("FILE", &file));
+            if line.contains("--events") {
+                continue;
+            }
+            let (names, rows) = wanted.get_or_insert_with(|| numbers(&place, &file, &[]));
+            assert!(names.len() > 1 && !rows.is_empty(), "{line}");
+            let found = numbers(&place, &file, names);
+            assert!(found == (names.clone(), rows.clone()), "{line} {file}");
+            if line.contains("--out") && form != Form::Parquet {
+                let printed = result(&place, &line.replace("FILE", &format!("- --out-format {}", form.name())));
+                assert!(printed == place.read(&file), "{line}: {printed}");
+            }
+        }
+    }
+    // A list without events has a header.
+    place.write("calm.csv", "a,b\n".to_owned() + &"1,2\n".repeat(100));
+    result(&place, "monitor calm.csv --warm-up 60 --quiet --events events.csv");
+    assert_eq!(place.read("events.csv").lines().count(), 1);
+    assert!(place.read("events.csv").starts_with("kind,start,end,"));
+}
+
+#[test]
+fn tables_that_cannot_be_written_are_refused_before_any_work() {
+    let place = folder();
+    let files = place.files();
+    let outs = CASES.iter().filter(|case| case.line.contains("OUT")).map(|case| case.line.replace("OUT", "--out FILE"));
+    for line in outs.chain(OTHER_TABLES.map(str::to_owned)) {
+        let line = filled(&line, "absent.csv", "", "");
+        for end in ["npy", "npz", "arrow", "feather", "libsvm", "xlsx", "ods", "csv.gz", "jsonl.zst", "html"] {
+            let outcome = place.run(&line.replace("FILE", &format!("out.{end}")));
+            assert_eq!(outcome.status, 2, "{line} {end}: {}", outcome.err);
+            assert!(
+                outcome.err.contains("writes csv, tsv, jsonl or parquet, by the end of the name, got out."),
+                "{line}"
+            );
+        }
+        if line.contains("absent.csv") {
+            let outcome = place.run(&line.replace("FILE", "absent.csv"));
+            assert!(outcome.status > 0 && place.files() == files, "{line}");
+            place.write("absent.csv", "x0,x1,x2,x3\n");
+            let outcome = place.run(&line.replace("FILE", "absent.csv"));
+            assert!(outcome.status == 2 && outcome.err.contains("must not be the"), "{line}: {}", outcome.err);
+            std::fs::remove_file(place.path("absent.csv")).unwrap();
+        }
+    }
+    assert_eq!(place.files(), files);
+}
