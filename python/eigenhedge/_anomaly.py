@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SubspaceAnomaly(AnomalyDetector):
+class SubspaceAnomaly(_snapshot.Copied, AnomalyDetector):
     """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
     The score is `score / (score + limit)`, between 0 and 1, where the limit is the monitor score that this row needs
@@ -108,6 +108,7 @@ class SubspaceAnomaly(AnomalyDetector):
         self.rebaseline = rebaseline
         self._places: dict[FeatureName, int] = {}
         self._monitor: _core.Monitor | None = None
+        _core._check_monitor_options(**self._monitor_options())
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -125,10 +126,9 @@ class SubspaceAnomaly(AnomalyDetector):
         """
         check_values(x)
         if self._monitor is None:
-            options = self._get_params()
-            k, names = options.pop("n_components"), sorted(x, key=sortable)
+            names = sorted(x, key=sortable)
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
-            self._monitor = _core.Monitor(len(names), k=k, names=known, **core_options(options))
+            self._monitor = _core.Monitor(len(names), names=known, **self._monitor_options())
             self._places = {name: place for place, name in enumerate(names)}
         self._monitor.update(self._row(x)[None, :], False, None)
 
@@ -162,6 +162,11 @@ class SubspaceAnomaly(AnomalyDetector):
 
         """
         _snapshot.save(self, path)
+
+    def _monitor_options(self) -> dict[str, Any]:
+        """Return the options of the native monitor."""
+        options = self._get_params()
+        return {"k": options.pop("n_components"), **core_options(options)}
 
     def _row(self, x: dict[FeatureName, Any]) -> Floats:
         values = [x.get(name) for name in self._places]

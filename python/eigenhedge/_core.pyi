@@ -26,6 +26,8 @@ __all__ = [
     "__version__",
     "_best_candidate",
     "_bounds",
+    "_check_monitor_options",
+    "_check_options",
     "_kernel_mean",
     "_mmd",
     "_preimage",
@@ -39,6 +41,9 @@ __all__ = [
 ]
 __version__: str
 _DEFAULTS: dict[str, Any]
+
+def _check_options(k: int, **options: Any) -> None: ...
+def _check_monitor_options(**options: Any) -> None: ...
 
 @final
 class Trial:

@@ -13,7 +13,7 @@ import numpy as np
 from . import _core, _snapshot
 from ._core import Groups, Model, MonitorGroups
 from ._options import takes_options
-from ._rows import as_rows
+from ._rows import as_rows, column_names
 from ._times import RecentTimes, row_index, row_times
 from ._types import Floats, Path, Table
 
@@ -109,7 +109,12 @@ class Fleet(Generic[Member, Answers]):
         self._given: dict[str, Any] = {"hindsight": hindsight, "standardize": standardize, **options}
         self._fleet: Groups | MonitorGroups | None = None
         self._recent = RecentTimes()
-        if hasattr(k, "_fresh"):
+        if not hasattr(k, "_fresh"):
+            _core._check_options(k, **options)
+            if standardize not in ("none", "running"):
+                raise ValueError(f"standardize must be none or running, got {standardize!r}")
+        else:
+            k._check_options()  # type: ignore[union-attr]
             given = [name for name, value in self._given.items() if value != {"hindsight": True, "standardize": "none"}.get(name)]
             if given:
                 raise ValueError(f"{given[0]} has no effect with a fleet of monitors: options of monitors go to Monitor")
@@ -134,17 +139,11 @@ class Fleet(Generic[Member, Answers]):
         """
         if isinstance(keys, str):
             keys, X = split_keys(keys, X)
-        names = [str(name) for name in X.columns] if hasattr(X, "columns") and hasattr(X, "to_numpy") else None
-        rows = as_rows(X)
         fleet = self._fleet
+        rows = as_rows(X, getattr(self.k, "feature_names_in_", None) if fleet is None else fleet.feature_names)
         if fleet is None:
-            fleet = self._fleet = self._begun(rows.shape[1], names)
-        known = fleet.feature_names
-        if names is not None and known is not None and names != known:
-            missing = [name for name in known if name not in names]
-            if missing:
-                raise ValueError(f"the rows must have the columns of the fleet; {missing[0]!r} is missing")
-            rows = np.ascontiguousarray(rows[:, [names.index(name) for name in known]])
+            names = column_names(X)
+            fleet = self._fleet = self._begun(rows.shape[1], None if names is None else list(names))
         texts = key_texts(keys)
         given: Any
         if isinstance(fleet, Groups):
@@ -153,7 +152,7 @@ class Fleet(Generic[Member, Answers]):
             from ._alarms import answers
 
             found, limit = fleet.update(texts, rows, False, row_times(X)), fleet.fresh_monitor.limit
-            given = answers(found, known, rows.shape[1], limit, texts, index=row_index(X), recent=self._recent)
+            given = answers(found, fleet.feature_names, rows.shape[1], limit, texts, index=row_index(X), recent=self._recent)
         return given  # type: ignore[no-any-return]
 
     def _begun(self, dim: int, names: list[str] | None) -> Groups | MonitorGroups:
@@ -302,15 +301,14 @@ class Fleet(Generic[Member, Answers]):
 
 def split_keys(name: str, X: Any) -> tuple[Iterable[object], Any]:
     """Return the column of a table that contains the keys, and the table without it."""
-    names = getattr(X, "columns", None)
-    if not hasattr(X, "to_numpy") or names is None:
+    names = column_names(X)
+    if names is None and len(name) == len(X):
         # A string is also a sequence of letters.
-        if len(name) == len(X):
-            return name, X
-        names = ()
-    if name not in list(names):
+        return name, X
+    if names is None or name not in list(names):
         raise ValueError(f"keys must be a key for each row, or the name of a column of the table, got {name!r}")
-    return list(X[name]), X.drop(columns=name) if hasattr(X, "iloc") else X.drop(name)
+    keys = X[name].to_list() if hasattr(X[name], "to_list") else X[name].to_pylist()
+    return keys, X.drop(columns=name) if hasattr(X, "iloc") else X.drop(name)
 
 
 def key_texts(keys: Iterable[object]) -> list[str]:

@@ -40,12 +40,15 @@ def are_objects(X: Any) -> bool:
     return first is not None and not isinstance(first, (list, tuple, np.ndarray, numbers.Number))
 
 
-def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
-    """Return the rows of a list, a series or a table as items. The cells of a row of a wider table are its items."""
+def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
+    """Return the rows of a list, a series or a table as items. The cells of a row of a wider table are its items.
+
+    The columns of a table of numbers for a kernel function are matched by name if ``names`` is given.
+    """
     if isinstance(X, ItemRows):
         return X
     if callable(kernel) and not are_objects(X):
-        return ItemRows(as_rows(X))
+        return ItemRows(as_rows(X, names))
     if getattr(X, "ndim", 1) == 2:
         if X.shape[1] != 1:
             return ItemRows(np.asarray(X).tolist())
@@ -55,6 +58,6 @@ def as_items(X: Any, kernel: Kernel | None) -> ItemRows:
     return ItemRows(X)
 
 
-def as_points(X: Table, kernel: Kernel | None) -> Any:
-    """Return the rows in the form that the kernel takes: items or numbers."""
-    return as_items(X, kernel) if takes_items(kernel) else as_rows(X)
+def as_points(X: Table, kernel: Kernel | None, names: Any = None) -> Any:
+    """Return the rows in the form that the kernel takes: items, or numbers in columns that are matched by name."""
+    return as_items(X, kernel, names) if takes_items(kernel) else as_rows(X, names)

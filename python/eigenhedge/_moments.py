@@ -5,11 +5,8 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-import numpy as np
-
 from ._core import Folded, Model
 from ._fleet import Fleet
-from ._rows import as_rows
 from ._types import Floats, Table
 
 if TYPE_CHECKING:
@@ -38,7 +35,7 @@ class Moments:
     k : int
         Maximum number of directions kept by models. It determines the size of the sketch of long rows.
     names : sequence of str, optional
-        Names of the columns. Tables with named columns are then matched by name.
+        Names of the columns. The default is the names of the first table. Later tables are matched by name.
     missing : {"fail", "skip"}, default="fail"
         Handling of rows with missing cells (NaN, null): raise an error, or skip and count them.
 
@@ -73,20 +70,8 @@ class Moments:
         -------
         self : Moments
         """
-        self._folded.update(self._matched(X), sample_weight)
+        self._folded.update(X, sample_weight)
         return self
-
-    def _matched(self, X: Table) -> Table:
-        known = self._folded.names
-        found = getattr(X, "column_names", None) or getattr(X, "columns", None)
-        if known is None or found is None or not all(isinstance(name, str) for name in found):
-            return X
-        places = {name: place for place, name in enumerate(found)}
-        missing = [name for name in known if name not in places]
-        if missing:
-            raise ValueError(f"the rows must have the columns of the moments; {missing[0]!r} is missing")
-        rows = as_rows(X)
-        return rows if list(found) == known else np.ascontiguousarray(rows[:, [places[name] for name in known]])
 
     def merge(self, *others: Moments) -> Moments:
         """Add the rows of other moments, which are not modified.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Monitor(OutlierMixin, BaseEstimator):
+class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
     """Monitor for rows of sensor readings: alarms, drift, causes, events and change points.
 
     The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
@@ -369,21 +369,21 @@ class Monitor(OutlierMixin, BaseEstimator):
         _snapshot.save(self, path)
 
     def _begin(self, X: Table) -> Floats:
-        self._check_differences()
+        self._check_options()
         rows = self._prepared(X, reset=True)
         self._monitor = _core.Monitor(rows.shape[1], names=self._feature_names(), **core_options(self.get_params(deep=False)))
         self._recent, self._is_copy = RecentTimes(), False
         return rows
 
-    def _check_differences(self) -> None:
+    def _check_options(self) -> None:
         if self.differences not in (True, False, "auto"):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
+        _core._check_monitor_options(**core_options(self.get_params(deep=False)))
 
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
         """Return the monitor with which every key of a fleet starts: this one if fitted, otherwise a new one."""
         inner: _core.Monitor | None = self.__dict__.get("_monitor")
         if inner is None:
-            self._check_differences()
             return _core.Monitor(dim, names=names, **core_options(self.get_params(deep=False)))
         if inner.dim != dim:
             raise ValueError(f"the rows must have {inner.dim} columns like those of the monitor, got {dim}")

@@ -108,7 +108,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return tags
 
 
-class Online(Transformer):
+class Online(_snapshot.Copied, Transformer):
     """Base class of transformers with a :class:`eigenhedge.Model`."""
 
     n_components: int | float | None

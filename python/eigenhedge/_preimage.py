@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ._core import _DEFAULTS, _best_candidate, _kernel_mean, _mmd, _preimage
 from ._items import as_points
-from ._rows import as_numbers
+from ._rows import as_numbers, column_names
 from ._types import Floats, KernelArguments, RowKernel, Table
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ def preimage(
     chosen: dict[str, Any] = {"kernel": kernel, **parameters}
     points = as_points(atoms, kernel)
     if candidates is not None:
-        rows = as_points(candidates, kernel)
+        rows = as_points(candidates, kernel, column_names(atoms))
         index, score = _best_candidate(points, as_numbers(weights), rows, criterion, chosen)
         return Preimage(rows[index], score, True)
     if start is not None:
-        start = as_numbers(start)
+        start = as_numbers(start, column_names(atoms))
     return Preimage(*_preimage(points, as_numbers(weights), chosen, start, steps, tolerance))
 
 
@@ -160,7 +160,7 @@ def kernel_mean(
     array([1., 0.])
     """
     points = as_points(X, kernel)
-    others = points if at is None else as_points(at, kernel)
+    others = points if at is None else as_points(at, kernel, column_names(X))
     squared_norm, values = _kernel_mean(points, others, {"kernel": kernel, **parameters})
     return KernelMean(values, squared_norm)
 
@@ -233,5 +233,5 @@ def mmd(
     >>> mmd([[0.0], [0.1], [0.2], [0.3]], [[2.0], [2.1], [2.2], [2.3]], gamma=1.0, splits=99).p_value < 0.1
     True
     """
-    points = as_points(X, kernel), as_points(Y, kernel)
+    points = as_points(X, kernel), as_points(Y, kernel, column_names(X))
     return Discrepancy(*_mmd(*points, splits, seed, {"kernel": kernel, **parameters}))

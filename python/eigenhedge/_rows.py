@@ -2,7 +2,7 @@
 
 import datetime
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,13 +43,14 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
     return np.array(list(names), dtype=object)
 
 
-def as_rows(X: Any) -> Floats:
+def as_rows(X: Any, names: Sequence[str] | None = None) -> Floats:
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
     NumPy arrays of float64 in C order are returned unchanged. Other arrays, nested lists, SciPy sparse matrices, and
     tables of pandas, polars and Arrow are converted. Masked entries, dates, durations and complex numbers raise a
-    ``ValueError``.
+    ``ValueError``. If ``names`` is given, the columns of a table with names are selected by name. Every name must occur.
     """
+    places = matching_places(column_names(X), names)
     check_numbers(X)
     if is_sparse(X):
         X = X.toarray()
@@ -59,7 +60,22 @@ def as_rows(X: Any) -> Floats:
         X = X.to_numpy()
     elif _is_arrow(X):
         X = np.column_stack([np.asarray(column) for column in X.columns])
-    return _required(X, 2, "the rows must form a table of 2 dimensions")
+    rows = _required(X, 2, "the rows must form a table of 2 dimensions")
+    return rows if places is None else np.ascontiguousarray(rows[:, places])
+
+
+def matching_places(found: Sequence[str] | NDArray[np.object_] | None, names: Sequence[str] | None) -> list[int] | None:
+    """Return the places of ``names`` in ``found``, or None if there is nothing to match or both are equal.
+
+    A name that was not found raises a ``ValueError``.
+    """
+    if found is None or names is None or list(found) == list(names):
+        return None
+    places = {name: place for place, name in enumerate(found)}
+    missing = next((name for name in names if name not in places), None)
+    if missing is not None:
+        raise ValueError(f"the rows must have the columns {list(names)}, which are matched by name, but {missing!r} is missing")
+    return [places[name] for name in names]
 
 
 def numeric(X: Any) -> Any:
@@ -70,14 +86,20 @@ def numeric(X: Any) -> Any:
     return type(X)(as_rows(X), index=X.index, columns=X.columns)
 
 
-def as_numbers(x: Any) -> Floats:
-    """Return a one-dimensional C-ordered float64 array with the numbers of ``x``."""
+def as_numbers(x: Any, names: Sequence[str] | None = None) -> Floats:
+    """Return a one-dimensional C-ordered float64 array with the numbers of ``x``.
+
+    If ``names`` is given, the entries of a pandas Series with text labels are selected by label.
+    """
     if isinstance(x, (str, bytes, dict)) or np.ndim(x) == 0:
         raise TypeError(f"must be a list of numbers, got {type(x).__name__}")
     check_numbers(x)
+    labels = list(x.index) if hasattr(x, "iloc") else [None]
+    places = matching_places(labels if all(isinstance(label, str) for label in labels) else None, names)
     if hasattr(x, "iloc") and _has_nullable_numbers(x):
         x = x.to_numpy(dtype=np.float64, na_value=np.nan)
-    return _required(x, 1, "must be a list of numbers of 1 dimension")
+    numbers = _required(x, 1, "must be a list of numbers of 1 dimension")
+    return numbers if places is None else numbers[places]
 
 
 def check_numbers(X: Any) -> None:

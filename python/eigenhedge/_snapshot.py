@@ -10,6 +10,7 @@ Other keys belong to other programs. They are kept until a row is learned.
 
 from __future__ import annotations
 
+import copy
 import json
 import pathlib
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
@@ -20,6 +21,8 @@ from ._optional import needed
 from ._types import Path
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from . import river
     from ._fleet import Fleet
     from ._kernel_pca import OnlineKernelPCA
@@ -37,6 +40,13 @@ OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
 OF_MONITORS = (2).to_bytes(4, "little")
 #: Kinds of files with one model or monitor per key.
 MODELS_BY_KEY, MONITORS_BY_KEY = (4).to_bytes(4, "little"), (5).to_bytes(4, "little")
+
+
+class Copied:
+    """Base class of objects with a native model, whose shallow copy would share it. All their copies are deep."""
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
 
 
 def _around(inner: Model | _core.Monitor) -> dict[str, Any]:

@@ -27,7 +27,7 @@ try:
 except ModuleNotFoundError:
     raise ImportError("eigenhedge.river needs river: pip install eigenhedge[river]") from None
 
-from . import _snapshot
+from . import _core, _snapshot
 from ._anomaly import SubspaceAnomaly, check_values, savable, sortable
 from ._core import Model
 from ._items import takes_items
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
-class Stream(base.Estimator):
+class Stream(_snapshot.Copied, base.Estimator):
     """Base class of models over rows that are given as dictionaries."""
 
     n_components: int
@@ -221,6 +221,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         **options: Unpack[StreamOptions],
     ) -> None:
         self._places, self._model = {}, None
+        _core._check_options(n_components, **{name: getattr(self, name) for name in TABLE})
 
     def transform_one(self, x: dict[FeatureName, Any]) -> dict[FeatureName, Any]:
         """Return the coordinates of a row in the directions most likely to be kept, or zeros before the first row.

@@ -11,17 +11,34 @@ use std::ops::Range;
 /// Table of float64 numbers in C order, used without a copy.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
 
+/// Column names of a model. `None` if its columns are unnamed.
+pub type Names = Option<Vec<String>>;
+
 /// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is used without a
 /// copy. `eigenhedge._rows` converts all other objects, including array subclasses such as masked arrays.
 pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
+    as_named_table(object, None)
+}
+
+/// Converts an object to a table like [`as_table`]. If `names` is given, the columns of an object with column names are
+/// matched by name.
+pub fn as_named_table<'py>(object: &Bound<'py, PyAny>, names: Option<&[String]>) -> PyResult<Table<'py>> {
     if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
         && let Ok(table) = array.try_readonly()
         && entries(&table).is_some()
     {
         return Ok(table);
     }
-    let made = object.py().import("eigenhedge._rows")?.call_method1("as_rows", (object,))?;
+    let made = object.py().import("eigenhedge._rows")?.call_method1("as_rows", (object, names))?;
     Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
+}
+
+/// Returns the column names of a table, or `None` if it has none.
+pub fn column_names(object: &Bound<'_, PyAny>) -> PyResult<Names> {
+    if object.cast_exact::<PyArray2<f64>>().is_ok() {
+        return Ok(None);
+    }
+    object.py().import("eigenhedge._rows")?.call_method1("column_names", (object,))?.extract()
 }
 
 /// Returns the entries row by row, or `None` if the array is not aligned or not in C order.
@@ -39,12 +56,20 @@ pub enum Given<'py> {
 }
 
 impl<'py> Given<'py> {
-    /// Converts an object to rows of the type that a kernel takes.
-    pub fn new(object: &Bound<'py, PyAny>, points: &Points) -> PyResult<Self> {
+    /// Converts an object to rows of the type that a kernel takes. Columns are matched by name if `names` is given.
+    pub fn new(object: &Bound<'py, PyAny>, points: &Points, names: Option<&[String]>) -> PyResult<Self> {
         Ok(match points.rows(object)? {
             Some(rows) => Self::Items(rows),
-            None => Self::Table(as_table(object)?),
+            None => Self::Table(as_named_table(object, names)?),
         })
+    }
+
+    /// Returns the column names of the object from which the rows were converted. Lists of items have none.
+    pub fn names(&self, object: &Bound<'py, PyAny>) -> PyResult<Names> {
+        match self {
+            Self::Table(_) => column_names(object),
+            Self::Items(_) => Ok(None),
+        }
     }
 }
 
@@ -115,6 +140,12 @@ impl<'a> Rows<'a> {
 
 /// Copies a sequence of numbers of any type that can be converted to float64.
 pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+    named_numbers(object, None)
+}
+
+/// Copies a sequence of numbers like [`numbers`]. If `names` is given, the entries of a series with labels are matched by
+/// label.
+pub fn named_numbers(object: &Bound<'_, PyAny>, names: Option<&[String]>) -> PyResult<Vec<f64>> {
     if let Ok(array) = object.cast_exact::<PyArray1<f64>>()
         && let Ok(numbers) = array.try_readonly()?.as_slice()
     {
@@ -125,7 +156,7 @@ pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     {
         return Ok(numbers);
     }
-    let made = object.py().import("eigenhedge._rows")?.call_method1("as_numbers", (object,))?;
+    let made = object.py().import("eigenhedge._rows")?.call_method1("as_numbers", (object, names))?;
     let made = made.cast::<PyArray1<f64>>()?.try_readonly()?;
     Ok(made.as_slice().map_err(|_| PyTypeError::new_err("the array must be contiguous"))?.to_vec())
 }

@@ -56,7 +56,7 @@ impl KernelComponents {
         max_rank: usize,
     ) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
-        let given = Given::new(x, &kernel.points)?;
+        let given = Given::new(x, &kernel.points, None)?;
         let mut x = Rows::given(&given)?;
         let (count, length) = (x.count(), x.length());
         let dictionary = kernel.dictionary(length)?;
@@ -72,7 +72,7 @@ impl KernelComponents {
 
     /// Returns the coordinates of rows and their losses.
     fn embed<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<WithNumbers<'py>> {
-        let given = Given::new(x, &self.points)?;
+        let given = Given::new(x, &self.points, None)?;
         let mut x = Rows::given(&given)?;
         let count = x.count();
         let mut state = lock(py, &self.state)?;
@@ -172,7 +172,7 @@ impl KernelRegression {
         kernel: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
-        let given = Given::new(x, &kernel.points)?;
+        let given = Given::new(x, &kernel.points, None)?;
         let (mut x, mut y) = (Rows::given(&given)?, Rows::of(&y)?);
         let dictionary = kernel.dictionary(x.length())?;
         check_room("the kernel matrix of the rows", &[2, x.count(), x.count()])?;
@@ -190,7 +190,7 @@ impl KernelRegression {
 
     /// Returns the predicted means, one row per input row, and the variances if requested.
     fn predict<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
-        let given = Given::new(x, &self.points)?;
+        let given = Given::new(x, &self.points, None)?;
         let mut x = Rows::given(&given)?;
         let count = x.count();
         let mut ridge = lock(py, &self.state)?;

@@ -17,11 +17,10 @@ pub type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 pub fn embedded<'py>(
     py: Python<'py>,
     model: &mut Embedding,
-    rows: &Bound<'py, PyAny>,
+    rows: &Given<'py>,
     points: &Points,
 ) -> PyResult<Embedded<'py>> {
-    let given = Given::new(rows, points)?;
-    let mut rows = Rows::given(&given)?;
+    let mut rows = Rows::given(rows)?;
     let (count, kept) = (rows.count(), model.kept());
     check_room("the coordinates of the rows", &[2, count, kept])?;
     let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));

@@ -1,8 +1,9 @@
 //! Learning from tables of rows.
 
-use crate::arrays::{Given, Rows, as_table, numbers, table};
+use crate::arrays::{Given, Names, Rows, as_table, numbers, table};
 use crate::errors::{check_room, refused, refused_row};
 use crate::interrupt::{each, each_lot};
+use crate::items::Points;
 use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock};
 use eigenhedge::{Loss, Matrix, Model};
@@ -21,8 +22,7 @@ pub fn learn(
     rows: &Bound<'_, PyAny>,
     sample_weight: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
-    let points = lock(py, state)?.points.clone();
-    let given = Given::new(rows, &points)?;
+    let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let (count, length) = (rows.count(), rows.length());
     let mut state = lock(py, state)?;
@@ -43,7 +43,23 @@ pub fn learn(
         }
     });
     points.forget(&state.core);
+    state.name(names);
     points.told(outcome)
+}
+
+/// Converts the rows that a model learns from. Returns their type, the rows, and the column names of the first table.
+fn taken<'py>(
+    py: Python<'py>,
+    state: &Mutex<State>,
+    rows: &Bound<'py, PyAny>,
+) -> PyResult<(Points, Given<'py>, Names)> {
+    let (points, names, is_new) = {
+        let state = lock(py, state)?;
+        (state.points.clone(), state.core.columns().names.clone(), state.core.totals().rows == 0)
+    };
+    let given = Given::new(rows, &points, names.as_deref())?;
+    let found = if is_new && names.is_none() { given.names(rows)? } else { None };
+    Ok((points, given, found))
 }
 
 /// Learns from every row of a sparse table, in order.
@@ -65,8 +81,7 @@ pub fn step_batch(
     rows: &Bound<'_, PyAny>,
     sample_weight: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Loss> {
-    let points = lock(py, state)?.points.clone();
-    let given = Given::new(rows, &points)?;
+    let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let count = rows.count();
     let weights = weights(sample_weight, count)?;
@@ -75,6 +90,7 @@ pub fn step_batch(
     let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
     let loss = points.told(outcome.map_err(|error| refused(&error)))?;
     points.forget(&state.core);
+    state.name(names);
     Ok(loss)
 }
 
@@ -85,8 +101,7 @@ pub fn step_each<'py>(
     rows: &Bound<'py, PyAny>,
     reconstructions: bool,
 ) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
-    let points = lock(py, state)?.points.clone();
-    let given = Given::new(rows, &points)?;
+    let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let (count, length) = (rows.count(), rows.length());
     let mut state = lock(py, state)?;
@@ -109,6 +124,7 @@ pub fn step_each<'py>(
     settle(state, &mut rows)?;
     let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell));
     points.forget(&state.core);
+    state.name(names);
     points.told(outcome)?;
     let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
     let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;

@@ -58,6 +58,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(preimage::mmd, module)?)?;
     module.add_function(wrap_pyfunction!(options::learners, module)?)?;
     module.add_function(wrap_pyfunction!(options::options, module)?)?;
+    module.add_function(wrap_pyfunction!(options::check, module)?)?;
+    module.add_function(wrap_pyfunction!(monitor::check, module)?)?;
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
     module.add_class::<monitor::PyMonitor>()?;

@@ -1,6 +1,6 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
 
-use crate::arrays::{Rows, as_table, numbers, table, transposed};
+use crate::arrays::{Given, Names, Rows, as_table, named_numbers, table, transposed};
 use crate::embedding::{Embedded, embedded, reconstructed};
 use crate::errors::refused;
 use crate::interrupt::alone;
@@ -65,9 +65,10 @@ impl PyModel {
         lock(py, &self.state)
     }
 
-    /// Returns the type of rows that the model takes.
-    fn points(&self, py: Python<'_>) -> PyResult<Points> {
-        Ok(self.state(py)?.points.clone())
+    /// Returns the type of rows that the model takes, and the names of its columns.
+    fn takes(&self, py: Python<'_>) -> PyResult<(Points, Names)> {
+        let state = self.state(py)?;
+        Ok((state.points.clone(), state.core.columns().names.clone()))
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
@@ -145,9 +146,9 @@ impl PyModel {
         matrix: Option<&Bound<'_, PyAny>>,
         rows: u64,
     ) -> PyResult<Trial> {
-        let points = self.points(py)?;
+        let (points, names) = self.takes(py)?;
         let (row, matrix) = match (x, matrix) {
-            (Some(x), None) => (points.row(x)?.map_or_else(|| numbers(x), Ok)?, None),
+            (Some(x), None) => (points.row(x)?.map_or_else(|| named_numbers(x, names.as_deref()), Ok)?, None),
             (None, Some(matrix)) => (Vec::new(), Some(square(matrix)?)),
             _ => return Err(PyTypeError::new_err("step takes a row or a matrix, and not both")),
         };
@@ -305,14 +306,14 @@ impl PyModel {
     /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-        let points = self.points(py)?;
-        embedded(py, self.state(py)?.next_embedding(), rows, &points)
+        let (points, names) = self.takes(py)?;
+        embedded(py, self.state(py)?.next_embedding(), &Given::new(rows, &points, names.as_deref())?, &points)
     }
 
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
-        let points = self.points(py)?;
-        embedded(py, self.state(py)?.embedding(), rows, &points)
+        let (points, names) = self.takes(py)?;
+        embedded(py, self.state(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points)
     }
 
     /// Return the rows with these coordinates.

@@ -1,6 +1,6 @@
 //! Moments of rows: count, mean and scatter matrix.
 
-use crate::arrays::{Rows, as_table, numbers, transposed};
+use crate::arrays::{Rows, as_named_table, column_names, numbers, transposed};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each_lot;
 use crate::model::PyModel;
@@ -48,9 +48,9 @@ impl Folded {
         let policy =
             policy.ok_or_else(|| PyValueError::new_err(format!("missing must be fail or skip, got '{missing}'")))?;
         check_room("the scatter matrix of the rows", &[dim, dim.min(4096)])?;
-        let moments = Moments::new(dim, k, policy).map_err(|error| refused(&error))?;
-        let named = names.map_or(Ok(moments.clone()), |names| moments.with_names(names));
-        Ok(Self::of(named.map_err(|error| refused(&error))?))
+        let mut moments = Moments::new(dim, k, policy).map_err(|error| refused(&error))?;
+        let named = names.map_or(Ok(()), |names| moments.set_names(names));
+        named.map(|()| Self::of(moments)).map_err(|error| refused(&error))
     }
 
     fn update(
@@ -59,7 +59,9 @@ impl Folded {
         rows: &Bound<'_, PyAny>,
         sample_weight: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let given = as_table(rows)?;
+        let names = self.moments(py)?.names().map(<[String]>::to_vec);
+        let given = as_named_table(rows, names.as_deref())?;
+        let found = if names.is_none() { column_names(rows)? } else { None };
         let mut rows = Rows::of(&given)?;
         let (count, weights) = (rows.count(), sample_weight.map(|given| numbers(given)).transpose()?);
         if let Some(weights) = weights.as_ref().filter(|weights| weights.len() != count) {
@@ -76,10 +78,15 @@ impl Folded {
         let moments = &mut *moments;
         // All rows are checked before any is added.
         each_lot(py, count, |lot| moments.check(&rows.lot(lot)).map_err(apart))?;
+        let is_new = moments.rows() == 0;
         each_lot(py, count, |lot| {
             let weights = weights.as_ref().map(|weights| &weights[lot.clone()]);
             moments.update(&rows.lot(lot), weights).map_err(apart)
-        })
+        })?;
+        if let Some(names) = found.filter(|_| is_new && count > 0) {
+            moments.set_names(names).map_err(|error| refused(&error))?;
+        }
+        Ok(())
     }
 
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {

@@ -86,6 +86,13 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
     Ok(options)
 }
 
+/// Checks the options of monitors that are created later, when the length of their rows is known.
+#[pyfunction]
+#[pyo3(name = "_check_monitor_options", signature = (**options))]
+pub fn check(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    monitor_options(options).map(drop)
+}
+
 #[pymethods]
 impl PyMonitor {
     #[new]

@@ -33,6 +33,14 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
+/// Checks the options of models that are created later, when the length of their rows is known.
+#[pyfunction]
+#[pyo3(name = "_check_options", signature = (k, **options))]
+pub fn check(k: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    let (options, _) = given(Named { name: "k", value: k }.whole()?, options)?;
+    options.resolve(spelling).map(drop).map_err(|misuse| PyValueError::new_err(misuse.0))
+}
+
 /// Rule for whole numbers, in messages.
 const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 

@@ -17,7 +17,7 @@ type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, bool);
 
 /// Returns the rows, converted for a kernel, and an empty dictionary of that kernel.
 fn rows(kernel: &Chosen, given: &Bound<'_, PyAny>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
-    let given = Given::new(given, &kernel.points)?;
+    let given = Given::new(given, &kernel.points, None)?;
     let mut rows = Rows::given(&given)?;
     Ok((rows.all(), kernel.dictionary(rows.length())?))
 }

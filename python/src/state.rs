@@ -1,5 +1,6 @@
 //! State of a model object in Python.
 
+use crate::arrays::Names;
 use crate::items::Points;
 use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model};
 use pyo3::exceptions::PyRuntimeError;
@@ -36,6 +37,13 @@ impl State {
     pub fn new(core: Model) -> Self {
         let points = Points::of_kernel(core.spec().kernel.as_ref());
         Self { core, next: None, spent: Duration::ZERO, points }
+    }
+
+    /// Sets the column names of the first table, once a row of it has been learned.
+    pub fn name(&mut self, names: Names) {
+        if names.as_ref().is_some_and(|names| names.len() == self.core.length()) && self.core.totals().rows > 0 {
+            self.core.set_names(names);
+        }
     }
 
     /// Serializes the model.

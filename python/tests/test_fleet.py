@@ -70,10 +70,10 @@ def test_misuse_is_one_sentence(tmp_path):
         Fleet(2, max_groups=0)
     with pytest.raises(ValueError, match="the list of keys"):
         Fleet(2).update(["a"] * 3, X)
-    with pytest.raises(ValueError, match="warm-up"):
-        Fleet(2, standardize="warmup:3").update(keys, X)
+    with pytest.raises(ValueError, match="standardize must be none or running, got 'warmup:3'"):
+        Fleet(2, standardize="warmup:3")
     with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
-        Fleet(2, etta=3).update(keys, X)
+        Fleet(2, etta=3)
     with pytest.raises(KeyError):
         Fleet(2)["nobody"]
     with pytest.raises(ValueError, match="must have had a row before it is saved"):

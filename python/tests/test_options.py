@@ -65,8 +65,41 @@ def test_signatures_name_every_option(taker):
     assert set(TABLE) - named == ({"seed", "segments"} if taker is OnlineKernelPCA else set())
     assert not any(item.kind is item.VAR_KEYWORD for item in inspect.signature(taker).parameters.values())
     with pytest.raises(TypeError, match="unexpected keyword argument 'etta'"):
-        made = taker(*{eigenhedge.run: [ROWS, 2], Model: [5, 2], eigenhedge.Fleet: [2]}.get(taker, []), etta=1.0)
-        made.update("a" * len(ROWS), ROWS)
+        taker(*{eigenhedge.run: [ROWS, 2], Model: [5, 2], eigenhedge.Fleet: [2]}.get(taker, []), etta=1.0)
+
+
+#: Objects with options, by the call that creates them. Estimators check values in `fit`, as scikit-learn requires.
+CREATED = {
+    "run": lambda **options: eigenhedge.run(ROWS, 2, **options),
+    "Model": lambda **options: Model(5, 2, **options),
+    "Fleet": lambda **options: eigenhedge.Fleet(2, **options),
+    "river.OnlinePCA": lambda **options: river.OnlinePCA(2, **options),
+    "Moments.finish": lambda **options: eigenhedge.Moments(5, 2).update(ROWS).finish(**options),
+    "OnlinePCA": lambda **options: OnlinePCA(2, **options).fit(ROWS),
+    "OnlineKernelPCA": lambda **options: OnlineKernelPCA(2, **options).fit(ROWS),
+}
+
+
+@pytest.mark.parametrize("name", CREATED)
+def test_options_are_checked_where_they_are_given(name):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'learnr'"):
+        CREATED[name](learnr="tracking")
+    with pytest.raises(ValueError, match="learner must be one of .*, got 'trackin'"):
+        CREATED[name](learner="trackin")
+    with pytest.raises(ValueError, match="eta must be"):
+        CREATED[name](learner="tracking", eta=-1.0)
+
+
+@pytest.mark.parametrize("option", [{"share": 2.0}, {"mode": "adopt"}, {"limit": "auto:7"}, {"missing": "drop"}])
+def test_options_of_monitors_are_checked_where_they_are_given(option):
+    created = [
+        lambda: river.SubspaceAnomaly(**option),
+        lambda: eigenhedge.Fleet(eigenhedge.Monitor(**option)),
+        lambda: eigenhedge.Monitor(**option).fit(ROWS),
+    ]
+    for create in created:
+        with pytest.raises(ValueError, match=f"{next(iter(option))} must be"):
+            create()
 
 
 def test_documentation_and_types_name_every_option():

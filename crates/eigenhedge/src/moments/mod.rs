@@ -115,14 +115,12 @@ impl Moments {
     }
 
     /// Sets the names of the columns, which the model receives. They must be distinct, and equal in all merged parts.
-    pub fn with_names(mut self, names: Vec<String>) -> Result<Self, Error> {
+    pub fn set_names(&mut self, names: Vec<String>) -> Result<(), Error> {
         length("the names of columns", names.len(), self.length)?;
-        self.columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
-        if self.columns.names.is_some() {
-            Ok(self)
-        } else {
-            Err(Error::State("each column must have a name of its own"))
-        }
+        let columns = Columns::new(Some(names), Standardizer::new(Standardize::None, 0));
+        ensure(columns.names.is_some(), "each column must have a name of its own")?;
+        self.columns = columns;
+        Ok(())
     }
 
     /// Returns the names of the columns, if any.
