@@ -3,12 +3,15 @@
 import datetime
 import sys
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._types import Floats
+
+#: Names of columns, or None if they have no names.
+Names: TypeAlias = Sequence[Any] | NDArray[np.object_] | None
 
 #: Maximum number of entries of a sparse table that are converted to dense at once (8 MiB).
 BLOCK = 1 << 20
@@ -43,7 +46,7 @@ def column_names(X: Any) -> NDArray[np.object_] | None:
     return np.array(list(names), dtype=object)
 
 
-def as_rows(X: Any, names: Sequence[str] | None = None) -> Floats:
+def as_rows(X: Any, names: Names = None) -> Floats:
     """Return a two-dimensional C-ordered float64 array with the rows of ``X``.
 
     NumPy arrays of float64 in C order are returned unchanged. Other arrays, nested lists, SciPy sparse matrices, and
@@ -64,7 +67,7 @@ def as_rows(X: Any, names: Sequence[str] | None = None) -> Floats:
     return rows if places is None else np.ascontiguousarray(rows[:, places])
 
 
-def matching_places(found: Sequence[str] | NDArray[np.object_] | None, names: Sequence[str] | None) -> list[int] | None:
+def matching_places(found: Names, names: Names) -> list[int] | None:
     """Return the places of ``names`` in ``found``, or None if there is nothing to match or both are equal.
 
     A name that was not found raises a ``ValueError``.
@@ -86,7 +89,7 @@ def numeric(X: Any) -> Any:
     return type(X)(as_rows(X), index=X.index, columns=X.columns)
 
 
-def as_numbers(x: Any, names: Sequence[str] | None = None) -> Floats:
+def as_numbers(x: Any, names: Names = None) -> Floats:
     """Return a one-dimensional C-ordered float64 array with the numbers of ``x``.
 
     If ``names`` is given, the entries of a pandas Series with text labels are selected by label.

@@ -145,7 +145,7 @@ def test_an_object_that_cannot_be_copied_says_so(name, way):
 
 @pytest.mark.parametrize("name", [name for name, (make, *_) in OBJECTS.items() if hasattr(make(), "get_params")])
 def test_a_clone_has_learned_nothing(name):
-    make, learn, state = OBJECTS[name]
+    make, _, state = OBJECTS[name]
     original = make()
     before = state(original)
     fresh = clone(original)
