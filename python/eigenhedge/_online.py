@@ -12,7 +12,8 @@ from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from . import _snapshot
-from ._core import Model
+from ._core import _DEFAULTS, Model
+from ._options import TABLE
 from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
 from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin, validated
 from ._types import Floats, Path, Summary, Table
@@ -45,6 +46,10 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
         """Return the coordinates and losses of rows that have not been validated."""
 
+    def _coordinates(self, X: Table) -> Floats:
+        """Return the coordinates of rows that have not been validated."""
+        return self._embed(X)[0]
+
     @abstractmethod
     def _invert(self, coordinates: Floats) -> Floats:
         """Return the rows with these coordinates."""
@@ -63,7 +68,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             Coordinates along the components. For an online estimator, these are the directions most likely to be kept.
             They are in single precision if the rows are.
         """
-        coordinates = self._embed(X)[0]
+        coordinates = self._coordinates(X)
         return coordinates.astype(np.float32) if is_single(X) else coordinates
 
     def inverse_transform(self, X: Table) -> Floats:
@@ -119,8 +124,8 @@ class Online(_snapshot.Copied, Transformer):
     _model: Model
     #: Advice in error messages about missing cells.
     _advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over"
-    #: Constructor arguments that are not options of the model.
-    _not_options = frozenset({"n_components", "random_state"})
+    #: Constructor arguments that are options of the model.
+    _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
     def fit(self, X: Table, y: object = None) -> Self:
         """Reset the estimator and learn from the rows of ``X`` in order.
@@ -164,10 +169,7 @@ class Online(_snapshot.Copied, Transformer):
             return self.fit(X)
         if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
             raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
-        if self._is_plain(X):
-            model.learn(X)
-        else:
-            self._learn(self._prepared(X, reset=False))
+        self._learn(X if self._is_plain(X) else self._prepared(X, reset=False))
         return self
 
     def score(self, X: Table, y: object = None) -> float:
@@ -231,8 +233,13 @@ class Online(_snapshot.Copied, Transformer):
 
     @property
     def n_samples_seen_(self) -> int:
-        """int: number of rows learned since the last ``fit``."""
+        """int: number of rows learned since the last ``fit``. Only this number can be assigned."""
         return self._fitted().rows
+
+    @n_samples_seen_.setter
+    def n_samples_seen_(self, rows: float) -> None:
+        if rows != self.n_samples_seen_:
+            raise ValueError(f"n_samples_seen_ must be the number of rows learned, {self.n_samples_seen_}, got {rows}")
 
     @property
     def model_(self) -> Model:
@@ -272,15 +279,15 @@ class Online(_snapshot.Copied, Transformer):
     def _begin(self, X: Any) -> None:
         k = self._k(X)
         options = self._options(X)
-        if options["feature_dim"] is None:
+        if options.get("feature_dim") is None:
             options["feature_dim"] = self._room(k, X.shape[1])
         model = Model(X.shape[1], k, seed=seed_of(self.random_state), **options)
         self._model, self.n_components_ = model, k
 
     def _options(self, X: Any) -> dict[str, Any]:
         """Return the options of a model that starts with these rows."""
-        parameters = self.get_params(deep=False)
-        return {name: value for name, value in parameters.items() if name not in self._not_options}
+        # A subclass may have other parameters, or leave some out. All are attributes of the base class.
+        return {name: value for name, value in vars(self).items() if name in self._option_names}
 
     def _k(self, X: Any) -> int:
         check_n_components(self.n_components)
@@ -290,10 +297,18 @@ class Online(_snapshot.Copied, Transformer):
         """Return the dimension k + 1 if all directions of the rows are kept, and otherwise None."""
         return None if k < n_features else k + 1
 
+    def _collects(self) -> bool:
+        """Return True if rows are not predicted, so that their moments are enough for learners that take them."""
+        return False
+
     def _learn(self, X: Any) -> None:
         # The warm-up uses the whole table, which may consist of several blocks.
         if self._model.standardize.startswith("warmup") and self._model.rows == 0:
             any(not self._model._warm_up(block) for block in blocks(X))
+        # Long sparse rows are faster one by one.
+        is_long = is_sparse(X) and X.shape[1] > _DEFAULTS["longest_exact"]
+        if self._collects() and not is_long and all(map(self._model._collect, blocks(X))):
+            return
         if is_sparse(X) and self._model.standardize == "none":
             self._model._learn_sparse(cells(X))
             return
@@ -303,10 +318,13 @@ class Online(_snapshot.Copied, Transformer):
     def _invert(self, coordinates: Floats) -> Floats:
         return self._model.reconstruct(coordinates)
 
-    def _embed(self, X: Table) -> tuple[Floats, Floats]:
+    def _coordinates(self, X: Table) -> Floats:
+        return self._embed(X, losses=False)[0]
+
+    def _embed(self, X: Table, losses: bool = True) -> tuple[Floats, Floats]:
         model = self._fitted()
         if self._is_plain(X):
-            return model._embed(X)
-        pieces = [model._embed(block) for block in blocks(self._prepared(X, reset=False))]
-        coordinates, losses = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
-        return coordinates, losses
+            return model._embed(X, losses)
+        pieces = [model._embed(block, losses) for block in blocks(self._prepared(X, reset=False))]
+        coordinates, found = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
+        return coordinates, found

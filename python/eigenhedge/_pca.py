@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 class OnlinePCA(Online):
     """Online principal component analysis, by default with the learner ``"anchored"``.
 
-    Before each row, the learner commits to a subspace. The row arrives, its loss is recorded, and the learner updates.
-    ``summary_`` compares the total loss with the best fixed subspace in hindsight and with the bound.
+    With a learner whose state depends on the set of rows only (``"anchored"``, ``"leader"``, ``"product-sets"``), rows are
+    collected as moments (count, mean, scatter matrix) at the speed of a matrix product, and decomposed when something is
+    asked. With ``losses=True``, or with another learner, rows are learned one by one: the learner commits to a subspace, the
+    row arrives, its loss is recorded, and the learner updates.
 
     Parameters
     ----------
@@ -41,6 +43,11 @@ class OnlinePCA(Online):
     hindsight : bool, default=True
         True to also compute the best fixed subspace in hindsight, for the regret and the explained variance. Costs
         O(n²) per row of n features.
+    losses : bool, default=False
+        True to predict every row before it is learned, for the losses, the regret and the bound of ``summary_``. This costs
+        at least O(n²) operations per row that are not matrix products: about 30 times as much for 256 features. The
+        components do not depend on it, up to rounding, for rows of at most 4096 numbers. The moments of longer rows are a
+        sketch.
     standardize : str, default="none"
         Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
         rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or all if there are fewer). Coordinates,
@@ -63,7 +70,9 @@ class OnlinePCA(Online):
     inclusion_ : ndarray of shape (n_components,)
         Probability that each direction is kept.
     summary_ : dict
-        Losses, best loss, regret and bound so far, with the keys of the command-line summary.
+        Losses, best loss, regret and bound so far, with the keys of the command-line summary. If no row was predicted
+        (``losses=False``), it has the number of rows and the loss of the best subspace of all rows (None for rows of more
+        than 4096 numbers), and None for losses, regret, bound and ranks.
     explained_variance_, explained_variance_ratio_, singular_values_ : ndarray of shape (n_components,)
         Variances, shares of the variance and singular values of all rows, along ``components_``. They require
         ``hindsight`` and rows of at most 4096 numbers.
@@ -100,7 +109,8 @@ class OnlinePCA(Online):
     long call between rows. The previous rows have then been learned.
 
     There is no ``sample_weight``. scikit-learn requires that a row of weight 2 equals the row repeated in any order,
-    but the losses of an online learner depend on the order. :meth:`eigenhedge.Model.learn` takes weights.
+    but the losses of an online learner depend on the order. :meth:`eigenhedge.Model.learn` and
+    :meth:`eigenhedge.Moments.update` take weights.
 
     Examples
     --------
@@ -113,7 +123,9 @@ class OnlinePCA(Online):
     (500, 2)
     >>> bool(-pca.score(X) < 0.001)
     True
-    >>> pca.summary_["bound_holds"]
+    >>> pca.summary_["expected_loss"] is None, bool(pca.summary_["best_loss"] < 0.5)
+    (True, True)
+    >>> OnlinePCA(2, losses=True).fit(X).summary_["bound_holds"]
     True
     >>> pca.partial_fit(X[:1]).n_samples_seen_
     501
@@ -127,6 +139,7 @@ class OnlinePCA(Online):
         learner: LearnerName = "anchored",
         whiten: bool = False,
         hindsight: bool = True,
+        losses: bool = False,
         standardize: str = "none",
         random_state: Any = None,
         **options: Unpack[PlainOptions],
@@ -136,8 +149,8 @@ class OnlinePCA(Online):
     whiten: bool
     hindsight: bool
     standardize: str
+    losses: bool
     center: str | bool | None
-    _not_options = Online._not_options | {"whiten"}
 
     @property
     def components_(self) -> Floats:
@@ -200,9 +213,12 @@ class OnlinePCA(Online):
         """
         return cast(Floats, np.linalg.inv(self.get_covariance()))
 
-    def _embed(self, X: Table) -> tuple[Floats, Floats]:
-        coordinates, losses = super()._embed(X)
-        return (coordinates / self._deviations() if self.whiten else coordinates), losses
+    def _collects(self) -> bool:
+        return not self.losses
+
+    def _embed(self, X: Table, losses: bool = True) -> tuple[Floats, Floats]:
+        coordinates, found = super()._embed(X, losses)
+        return (coordinates / self._deviations() if self.whiten else coordinates), found
 
     def _invert(self, coordinates: Floats) -> Floats:
         return super()._invert(coordinates * self._deviations() if self.whiten else coordinates)
@@ -213,8 +229,9 @@ class OnlinePCA(Online):
         return np.where(deviations > 0, deviations, 1.0)
 
     def _begin(self, X: Any) -> None:
-        if not isinstance(self.whiten, (bool, np.bool_)):
-            raise ValueError(f"whiten must be True or False, got {self.whiten!r}")
+        for name in ("whiten", "losses"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if self.whiten and not self.hindsight:
             raise ValueError("whiten needs hindsight=True: variances are not followed without it")
         super()._begin(X)

@@ -207,6 +207,8 @@ def _of_command_line(inner: Model, options: dict[str, Any]) -> OnlinePCA | Onlin
     make = eigenhedge.OnlineKernelPCA if "kernel" in changed else eigenhedge.OnlinePCA
     name = options.get("learner", "auto")
     parameters = {"n_components": inner.k, "learner": name, "standardize": inner.standardize, "hindsight": True}
+    # The command line predicts every row, and so does the estimator that continues.
+    parameters["losses"] = True
     return make._restored(inner, {"parameters": {**parameters, **changed, "random_state": options.get("seed")}})
 
 

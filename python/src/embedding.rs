@@ -2,9 +2,9 @@
 
 use crate::arrays::{Given, Rows, as_table, table};
 use crate::errors::check_room;
-use crate::interrupt::each;
+use crate::interrupt::each_lot;
 use crate::items::Points;
-use crate::state::{State, lock};
+use crate::state::{State, settled};
 use eigenhedge::Embedding;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -13,24 +13,21 @@ use std::sync::Mutex;
 /// Coordinates and losses of rows.
 pub type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
 
-/// Computes the coordinates of rows and their losses.
+/// Computes the coordinates of rows, and their losses if `with_losses` is true.
 pub fn embedded<'py>(
     py: Python<'py>,
     model: &mut Embedding,
     rows: &Given<'py>,
     points: &Points,
+    with_losses: bool,
 ) -> PyResult<Embedded<'py>> {
     let mut rows = Rows::given(rows)?;
     let (count, kept) = (rows.count(), model.kept());
     check_room("the coordinates of the rows", &[2, count, kept])?;
-    let (mut row, mut losses) = (Vec::new(), Vec::with_capacity(count));
+    let mut losses = Vec::with_capacity(if with_losses { count } else { 0 });
     let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-    let work = |i: usize| {
-        losses.push(model.transform(rows.row(i), &mut row)?);
-        coordinates.extend_from_slice(&row);
-        Ok(())
-    };
-    points.told(each(py, count, work))?;
+    let work = |lot| model.transform_block(&rows.lot(lot), &mut coordinates, with_losses, |loss| losses.push(loss));
+    points.told(each_lot(py, count, work))?;
     Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
 }
 
@@ -43,15 +40,11 @@ pub fn reconstructed<'py>(
     let given = as_table(coordinates)?;
     let mut coordinates = Rows::of(&given)?;
     let count = coordinates.count();
-    let mut state = lock(py, state)?;
+    let mut state = settled(py, state)?;
     let length = state.core.length();
     let model = state.embedding();
     check_room("the rows", &[2, count, length])?;
     let mut rows = Vec::with_capacity(count.saturating_mul(length));
-    let work = |i: usize| {
-        rows.extend_from_slice(&model.reconstruct(coordinates.row(i))?);
-        Ok(())
-    };
-    each(py, count, work)?;
+    each_lot(py, count, |lot| model.reconstruct_block(&coordinates.lot(lot), &mut rows))?;
     table(py, rows, count, length)
 }

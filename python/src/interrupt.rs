@@ -19,7 +19,7 @@ const POLL: Duration = Duration::from_millis(50);
 /// Number of rows before the first check of the time.
 const FIRST: usize = 4;
 /// Maximum number of rows between two checks of the time.
-const MOST: usize = 32;
+pub const MOST: usize = 32;
 
 /// Calls `work` for successive ranges of `0..count`, with the interpreter lock released, and checks for signals
 /// periodically. Ranges are small at first and grow while they take little time.

@@ -2,11 +2,12 @@
 
 use crate::arrays::{Given, Names, Rows, as_table, numbers, table};
 use crate::errors::{check_room, refused, refused_row};
-use crate::interrupt::{each, each_lot};
+use crate::interrupt::{MOST, each, each_lot};
 use crate::items::Points;
+use crate::moments::apart;
 use crate::sparse::{Csr, CsrRows};
-use crate::state::{State, lock};
-use eigenhedge::{Loss, Matrix, Model};
+use crate::state::{State, lock, settled};
+use eigenhedge::{Loss, Matrix, Model, Moments};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,7 +26,7 @@ pub fn learn(
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let (count, length) = (rows.count(), rows.length());
-    let mut state = lock(py, state)?;
+    let mut state = settled(py, state)?;
     let state = &mut *state;
     if length != state.core.length() && count > 0 {
         let (expected, found) = (state.core.length(), length);
@@ -54,7 +55,7 @@ fn taken<'py>(
     rows: &Bound<'py, PyAny>,
 ) -> PyResult<(Points, Given<'py>, Names)> {
     let (points, names, is_new) = {
-        let state = lock(py, state)?;
+        let state = settled(py, state)?;
         (state.points.clone(), state.core.columns().names.clone(), state.core.totals().rows == 0)
     };
     let given = Given::new(rows, &points, names.as_deref())?;
@@ -62,9 +63,39 @@ fn taken<'py>(
     Ok((points, given, found))
 }
 
+/// Adds rows to the moments of a model, if it takes them, and returns true. Nothing is predicted. On an error, no row of
+/// this call has been learned. Returns false if the model must learn row by row.
+pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let given = as_table(rows)?;
+    let mut rows = Rows::of(&given)?;
+    let mut state = lock(py, state)?;
+    let state = &mut *state;
+    if !state.core.takes_moments() {
+        return Ok(false);
+    }
+    settle(state, &mut rows)?;
+    let (core, count) = (&state.core, rows.count());
+    let mut moments = match state.moments.take() {
+        Some(moments) => moments,
+        None => Moments::for_model(core).map_err(|error| refused(&error))?,
+    };
+    // A few rows are added as a whole or not at all.
+    let before = (count > MOST).then(|| moments.clone());
+    let outcome = match &before {
+        None => moments.update_for(core, &rows.lot(0..count)).map_err(apart).map_err(|(i, e)| refused_row(i, &e)),
+        Some(_) => each_lot(py, count, |lot| moments.update_for(core, &rows.lot(lot)).map_err(apart)),
+    };
+    state.moments = Some(match (&outcome, before) {
+        (Err(_), Some(before)) => before,
+        _ => moments,
+    });
+    outcome?;
+    Ok(true)
+}
+
 /// Learns from every row of a sparse table, in order.
 pub fn learn_sparse(py: Python<'_>, state: &Mutex<State>, table: &Csr<'_>) -> PyResult<()> {
-    let mut state = lock(py, state)?;
+    let mut state = settled(py, state)?;
     let state = &mut *state;
     let points = state.points.clone();
     let mut rows = CsrRows::new(table, state.core.length())?;
@@ -85,7 +116,7 @@ pub fn step_batch(
     let mut rows = Rows::given(&given)?;
     let count = rows.count();
     let weights = weights(sample_weight, count)?;
-    let mut state = lock(py, state)?;
+    let mut state = settled(py, state)?;
     state.ask(false, false).map_err(|error| refused(&error))?;
     let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
     let loss = points.told(outcome.map_err(|error| refused(&error)))?;
@@ -104,7 +135,7 @@ pub fn step_each<'py>(
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let (count, length) = (rows.count(), rows.length());
-    let mut state = lock(py, state)?;
+    let mut state = settled(py, state)?;
     let state = &mut *state;
     state.ask(true, reconstructions).map_err(|error| refused(&error))?;
     let kept = state.core.spec().kept;

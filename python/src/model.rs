@@ -9,7 +9,7 @@ use crate::learning::{self, Answers, square, warm_up};
 use crate::options::{Named, given};
 use crate::sparse::Csr;
 use crate::spelling::spelling;
-use crate::state::{State, lock};
+use crate::state::{State, lock, settled};
 use crate::trial::Trial;
 use eigenhedge::options::Value;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
@@ -60,9 +60,9 @@ pub struct PyModel {
 }
 
 impl PyModel {
-    /// Locks the state.
+    /// Locks the state, after the model has learned the rows that were collected.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
-        lock(py, &self.state)
+        settled(py, &self.state)
     }
 
     /// Returns the type of rows that the model takes, and the names of its columns.
@@ -198,6 +198,13 @@ impl PyModel {
         learning::learn(py, &self.state, X, sample_weight)
     }
 
+    /// Collects rows for learners whose state depends on the set of rows only, without predictions, and returns True. The
+    /// model learns them when something is asked. Returns False if the model must learn row by row.
+    #[pyo3(name = "_collect")]
+    fn collect(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+        learning::collect(py, &self.state, rows)
+    }
+
     /// Learns from the rows of a sparse table, given the starts of its rows, and the columns and values of its cells.
     #[pyo3(name = "_learn_sparse")]
     fn learn_sparse(&self, py: Python<'_>, table: Csr<'_>) -> PyResult<()> {
@@ -284,7 +291,7 @@ impl PyModel {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        Ok(self.embed(py, X)?.0)
+        Ok(self.embed(py, X, false)?.0)
     }
 
     /// Return the squared reconstruction error of each row for the directions most likely to be kept, without learning.
@@ -300,20 +307,21 @@ impl PyModel {
     #[pyo3(signature = (X))]
     #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn losses<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        Ok(self.embed(py, X)?.1)
+        Ok(self.embed(py, X, true)?.1)
     }
 
     /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
     #[pyo3(name = "_embed_next")]
     fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
-        embedded(py, self.state(py)?.next_embedding(), &Given::new(rows, &points, names.as_deref())?, &points)
+        embedded(py, self.state(py)?.next_embedding(), &Given::new(rows, &points, names.as_deref())?, &points, true)
     }
 
+    /// Return the coordinates of rows, and their losses if `losses` is true.
     #[pyo3(name = "_embed")]
-    fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
+    fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, losses: bool) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
-        embedded(py, self.state(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points)
+        embedded(py, self.state(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
     }
 
     /// Return the rows with these coordinates.
@@ -360,13 +368,13 @@ impl PyModel {
     /// str: method of scaling the columns, as on the command line.
     #[getter]
     fn standardize(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(self.state(py)?.core.columns().standardizer.how().to_string())
+        Ok(lock(py, &self.state)?.core.columns().standardizer.how().to_string())
     }
 
     /// list of str, or None: names of the columns.
     #[getter]
     fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.state(py)?.core.columns().names.clone())
+        Ok(lock(py, &self.state)?.core.columns().names.clone())
     }
 
     #[pyo3(name = "_set_feature_names")]
@@ -431,31 +439,39 @@ impl PyModel {
     /// int: length of a row.
     #[getter]
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.core.length())
+        Ok(lock(py, &self.state)?.core.length())
     }
 
     /// int: number of directions kept.
     #[getter]
     fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.state(py)?.core.spec().kept)
+        Ok(lock(py, &self.state)?.core.spec().kept)
     }
 
     /// int: number of rows learned.
     #[getter]
     fn rows(&self, py: Python<'_>) -> PyResult<u64> {
-        Ok(self.state(py)?.core.totals().rows)
+        Ok(lock(py, &self.state)?.rows())
     }
 
     /// dict: losses, best loss, regret and bound so far, with the keys of the command-line summary. Values that do not
-    /// exist are None. Computing them costs one or two eigendecompositions.
+    /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
+    /// eigendecompositions.
     #[getter]
     fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let (run, seconds) = {
             let state = self.state(py)?;
             (state.core.clone(), state.seconds())
         };
+        let is_predicted = run.totals().charged() > 0 || run.totals().rows <= 1;
         let text = alone(py, move || serde_json::to_string(&run.summary().timed(seconds)))?;
-        from_json(py, text)
+        let summary = from_json(py, text)?;
+        if !is_predicted {
+            for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
+                summary.set_item(name, py.None())?;
+            }
+        }
+        Ok(summary)
     }
 
     /// Merge models fitted to parts of a table into the model of all rows.

@@ -31,7 +31,7 @@ impl Folded {
 }
 
 /// Splits an error about one of several rows into the position of the row and the cause.
-fn apart(error: Error) -> (usize, Error) {
+pub fn apart(error: Error) -> (usize, Error) {
     match error {
         Error::At { point, error } => (point, *error),
         error => (0, error),

@@ -4,6 +4,7 @@ use crate::errors::refused;
 use crate::items::Points;
 use crate::spelling::spelling;
 use eigenhedge::Kind;
+use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
 use eigenhedge::registry::{REGISTRY, defaults};
@@ -244,6 +245,7 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 /// Returns the defaults of methods whose options are not in the table of options.
 pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
+    found.set_item("longest_exact", BestSubspace::LONGEST)?;
     found.set_item("kernel", defaults::KERNEL)?;
     found.set_item("ridge_alpha", defaults::RIDGE_ALPHA)?;
     found.set_item("mmd_splits", defaults::MMD_SPLITS)?;

@@ -2,7 +2,8 @@
 
 use crate::arrays::Names;
 use crate::items::Points;
-use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model};
+use crate::errors::refused;
+use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model, Moments};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -16,6 +17,16 @@ pub fn lock<'a, T>(py: Python<'_>, state: &'a Mutex<T>) -> PyResult<MutexGuard<'
     state.lock_py_attached(py).map_err(|_| PyRuntimeError::new_err("the model was broken by an earlier failure"))
 }
 
+/// Locks a model, after it has learned the rows that were collected. The interpreter lock is released meanwhile.
+pub fn settled<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGuard<'a, State>> {
+    let mut state = lock(py, state)?;
+    if state.moments.is_some() {
+        let state = &mut *state;
+        py.detach(|| state.settle()).map_err(|error| refused(&error))?;
+    }
+    Ok(state)
+}
+
 /// Serializes a state for `pickle`.
 pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = postcard::to_extend(state, Vec::new());
@@ -26,6 +37,8 @@ pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'p
 pub struct State {
     /// Model. Its resume state contains data of the Python side as JSON (see `eigenhedge/_snapshot.py`).
     pub core: Model,
+    /// Moments of rows that the model has not learned yet, because nothing has been asked since.
+    pub moments: Option<Moments>,
     next: Option<Embedding>,
     spent: Duration,
     /// Type of rows that the model takes.
@@ -36,7 +49,23 @@ impl State {
     /// Creates the state of a model, with no time spent.
     pub fn new(core: Model) -> Self {
         let points = Points::of_kernel(core.spec().kernel.as_ref());
-        Self { core, next: None, spent: Duration::ZERO, points }
+        Self { core, moments: None, next: None, spent: Duration::ZERO, points }
+    }
+
+    /// Learns the rows that were collected. On an error nothing changes.
+    fn settle(&mut self) -> Result<(), Error> {
+        if let Some(moments) = &self.moments {
+            let start = Instant::now();
+            self.core = moments.add_to(self.core.clone())?;
+            (self.moments, self.next) = (None, None);
+            self.spent += start.elapsed();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of rows, including those that were collected.
+    pub fn rows(&self) -> u64 {
+        self.core.totals().rows + self.moments.as_ref().map_or(0, Moments::rows)
     }
 
     /// Sets the column names of the first table, once a row of it has been learned.

@@ -148,6 +148,6 @@ def test_a_wide_sparse_table_is_learned_like_the_same_dense_one(learner):
     table.data[::7] = 0.0
     shuffled = sparse.csr_array((table.data[::-1], table.indices[::-1], table.indptr), shape=table.shape)
     for X in (table, shuffled):
-        found, wanted = (OnlinePCA(3, learner=learner, random_state=1).fit(rows) for rows in (X, X.toarray()))
+        found, wanted = (OnlinePCA(3, learner=learner, random_state=1, losses=True).fit(rows) for rows in (X, X.toarray()))
         np.testing.assert_array_equal(found.components_, wanted.components_)
         np.testing.assert_array_equal(found.mean_, wanted.mean_)

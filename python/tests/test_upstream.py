@@ -15,7 +15,6 @@ from eigenhedge import OnlineKernelPCA, OnlinePCA
 OTHERWISE = {
     "test_incremental_pca_sparse": "theirs refuses sparse rows in partial_fit, ours takes them",
     "test_incremental_pca_validation": "the words of their error; ours begins with any number of rows",
-    "test_incremental_pca_partial_fit_float_division": "sets n_samples_seen_ by hand",
     "test_incremental_pca_feature_names_out": "the name of their class",
     "test_kernel_pca_invalid_parameters": "the argument fit_inverse_transform",
     "test_kernel_pca_sparse": "expects no inverse_transform without the argument fit_inverse_transform",

@@ -137,7 +137,7 @@ def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats
         inner = model
 
         def embed(rows: Floats) -> dict[str, Any]:
-            coordinates, losses = inner._embed(rows)
+            coordinates, losses = inner._embed(rows, True)
             return {"coordinates": list(coordinates), "loss": losses}
 
         return fields, inner.feature_names, embed

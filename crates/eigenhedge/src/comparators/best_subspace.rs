@@ -133,6 +133,12 @@ impl BestSubspace {
         best_loss(&self.charged.whole(), kept)
     }
 
+    /// Returns the total loss of the best k-dimensional subspace of the rows whose losses do not count, or `None` if there
+    /// are none.
+    pub(super) fn unpredicted_loss(&self, kept: usize) -> Option<f64> {
+        self.uncharged.as_ref().map(|rows| best_loss(&rows.whole(), kept))
+    }
+
     /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
     /// run. The call is cheapest after a full block of rows.
     pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {

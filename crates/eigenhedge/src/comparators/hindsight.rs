@@ -162,6 +162,15 @@ impl Hindsight {
         }
     }
 
+    /// Returns the total loss of the best k-dimensional subspace of the rows whose losses do not count, or `None` if it
+    /// is not known.
+    pub(crate) fn best_unpredicted(&self, kept: usize) -> Option<Best> {
+        match self {
+            Self::Exact(best) => best.unpredicted_loss(kept).map(Best::Exact),
+            Self::Sketched(_) | Self::Features(_) => None,
+        }
+    }
+
     /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
     /// run. No n × n matrix is decomposed. The search for the directions starts from those of the previous call, which
     /// are stored in `leading`. Returns `None` for kernel features.

@@ -70,16 +70,30 @@ impl RunningScatter {
 
     /// Adds the rows of another scatter matrix. Centering must match.
     pub fn merge(&mut self, other: &Self) {
-        if let (Some(mean), Some(others)) = (&mut self.mean, &other.mean)
-            && let Some(between) = mean.merge(others)
-        {
-            self.block.push_column(&between);
-            self.flush_full();
-        }
+        self.merge_mean(other.mean.as_ref());
         let scatter = other.whole();
         for j in 0..scatter.columns() {
             let own = &mut self.scatter.column_mut(j)[j..];
             own.iter_mut().zip(&scatter.column(j)[j..]).for_each(|(own, more)| *own += more);
+        }
+    }
+
+    /// Adds rows with this mean, whose scatter matrix is `X Xᵀ` for X = `factor`. Centering must match.
+    pub fn merge_rows(&mut self, mean: Option<&Mean>, factor: &Matrix) {
+        self.merge_mean(mean);
+        for j in 0..factor.columns() {
+            self.block.push_column(factor.column(j));
+            self.flush_full();
+        }
+    }
+
+    /// Moves to the mean of both sets of rows, and adds the scatter between their means.
+    fn merge_mean(&mut self, other: Option<&Mean>) {
+        if let (Some(mean), Some(others)) = (&mut self.mean, other)
+            && let Some(between) = mean.merge(others)
+        {
+            self.block.push_column(&between);
+            self.flush_full();
         }
     }
 

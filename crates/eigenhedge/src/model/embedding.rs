@@ -19,7 +19,7 @@ use crate::columns::cannot_standardize;
 use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, multiply};
 use crate::num::{dot, largest};
 use crate::row::{check_cells, check_row};
 use crate::standardize::{Standardize, Standardizer};
@@ -131,6 +131,63 @@ impl Embedding {
         outcome
     }
 
+    /// Computes the coordinates of several rows, appends them to `coordinates`, and calls `each` with every squared
+    /// reconstruction error if `with_losses` is true. Plain rows are multiplied by the directions as one matrix. The results
+    /// are those of [`Self::transform`] up to rounding. An error includes the position of its row.
+    pub fn transform_block(
+        &mut self,
+        rows: &[&[f64]],
+        coordinates: &mut Vec<f64>,
+        with_losses: bool,
+        mut each: impl FnMut(f64),
+    ) -> Result<(), (usize, Error)> {
+        let is_plain = self.basis.dictionary.is_none() && !rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
+        if rows.len() < 2 || !is_plain {
+            let mut own = Vec::new();
+            for (i, row) in rows.iter().enumerate() {
+                let loss = self.transform(row, &mut own).map_err(|error| (i, error))?;
+                coordinates.extend_from_slice(&own);
+                each(loss);
+            }
+            return Ok(());
+        }
+        let mut block = Matrix::zeros(self.basis.center.len(), rows.len());
+        for (i, row) in rows.iter().enumerate() {
+            self.deviate(row, block.column_mut(i)).map_err(|error| (i, error))?;
+        }
+        let Basis { columns, .. } = &self.basis;
+        let (mut along, mut projection) = (Matrix::default(), Matrix::default());
+        multiply(&mut along, columns.view().transpose(), block.view());
+        (0..rows.len()).for_each(|i| coordinates.extend_from_slice(along.column(i)));
+        if with_losses {
+            multiply(&mut projection, columns.view(), along.view());
+            for i in 0..rows.len() {
+                let rest = block.column(i).iter().zip(projection.column(i)).map(|(x, p)| (x - p) * (x - p));
+                each(rest.sum());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the difference between a row without missing cells and the center to `deviation`, in standard units.
+    fn deviate(&mut self, raw: &[f64], deviation: &mut [f64]) -> Result<(), Error> {
+        length("row", raw.len(), deviation.len())?;
+        let is_scaled = self.standardizer.how() != Standardize::None;
+        if is_scaled {
+            check_cells("row", raw, self.standardizer.mean().len())?;
+            let scaled = self.standardizer.apply(raw, &mut self.scaled);
+            scaled.map_err(|index| cannot_standardize(raw, index))?;
+        }
+        let row = if is_scaled { &self.scaled[..] } else { raw };
+        let differences = row.iter().zip(&self.basis.center).map(|(x, m)| *x - *m);
+        deviation.iter_mut().zip(differences).for_each(|(to, x)| *to = x);
+        if dot(deviation, deviation).is_finite() {
+            return Ok(());
+        }
+        every("row", row, "finite", f64::is_finite)?;
+        Err(Error::Overflow { largest: largest(deviation) })
+    }
+
     fn transform_scaled(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
         let Basis { columns, center, dictionary, .. } = &mut self.basis;
         match dictionary {
@@ -196,6 +253,31 @@ impl Embedding {
         }
         scale.iter_mut().filter(|scale| **scale == 0.0).for_each(|scale| *scale = 1.0);
         Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
+    }
+
+    /// Computes the rows with these coordinates and appends them to `rows`. Plain rows are computed as one matrix product.
+    pub fn reconstruct_block(&mut self, coordinates: &[&[f64]], rows: &mut Vec<f64>) -> Result<(), (usize, Error)> {
+        let kept = self.kept();
+        if coordinates.len() < 2 || self.basis.dictionary.is_some() {
+            for (i, own) in coordinates.iter().enumerate() {
+                rows.extend(self.reconstruct(own).map_err(|error| (i, error))?);
+            }
+            return Ok(());
+        }
+        let (mut along, mut block) = (Matrix::zeros(kept, coordinates.len()), Matrix::default());
+        for (i, own) in coordinates.iter().enumerate() {
+            check_row("coordinates", own, kept).map_err(|error| (i, error))?;
+            along.column_mut(i).copy_from_slice(own);
+        }
+        let Basis { columns, center, .. } = &self.basis;
+        multiply(&mut block, columns.view(), along.view());
+        for i in 0..coordinates.len() {
+            let row = block.column_mut(i);
+            row.iter_mut().zip(center).for_each(|(x, m)| *x += m);
+            self.standardizer.undo(row);
+            rows.extend_from_slice(row);
+        }
+        Ok(())
     }
 
     fn reconstruct_scaled(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {

@@ -9,14 +9,15 @@
 //! where it is proved: for `anchored` without a center and with a given rate, each merge adds D to the constant of the
 //! theorem (see `guarantee`).
 
-use super::{AnyLearner, Model, Totals};
+use super::{AnyLearner, Comparators, Model, Totals};
 use crate::bounds;
-use crate::comparators::Hindsight;
+use crate::comparators::{BestMethod, Hindsight};
 use crate::error::Error;
 use crate::registry::options::{OptionEntry, Value};
 use crate::registry::{Kind, Missing, Spec};
 use crate::state::length;
-use crate::subspace::Learned;
+use crate::standardize::Standardize;
+use crate::subspace::{Learned, NormBound};
 
 /// Learners that can be merged.
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
@@ -57,21 +58,49 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns the model after it has learned a summary of rows. None of these rows was predicted.
-    pub(crate) fn begin_with(
+    /// Returns the model after it has also learned a summary of rows. None of these rows was predicted. `hindsight` is the
+    /// comparator of these rows.
+    pub(crate) fn absorb(
         mut self,
         rows: Learned<'_>,
         passed_over: u64,
         hindsight: Option<Hindsight>,
     ) -> Result<Self, Error> {
-        self.totals = Totals::unpredicted(rows.rows, passed_over);
+        if self.totals.rows > 0 {
+            let best = self.hindsight.as_ref().map_or(BestMethod::None, |own| own.method(self.length));
+            let comparators = Comparators { hindsight: true, best, segments: 0 };
+            let fresh = Self::with_comparators(self.spec.clone(), self.length, 0, comparators)?;
+            // The scale of the columns is known, and was not estimated from these rows.
+            let columns = std::mem::take(&mut self.columns);
+            return Ok(self.merge(fresh.absorb(rows, passed_over, hindsight)?)?.with_columns(columns));
+        }
+        self.totals = Totals::unpredicted(rows.rows, self.totals.passed_over + passed_over);
         if rows.rows > 0 {
             let plain = self.learner.plain_mut();
             let plain = plain.ok_or_else(|| Error::Merge("the learner must be over plain rows".to_owned()))?;
             plain.heaviest_mut().begin_with(rows)?;
-            self.hindsight = hindsight.or(self.hindsight);
+            self.hindsight = self.hindsight.map(|own| hindsight.unwrap_or(own));
+            self.has_changed();
         }
         Ok(self)
+    }
+
+    /// Returns true if the learned state after rows that were learned as moments ([`Moments`](crate::Moments)) is that of the
+    /// rows one by one. Long rows are then learned from a sketch.
+    pub fn takes_moments(&self) -> bool {
+        let Spec { norm_bound, max_rank, as_printed, .. } = &self.spec;
+        let is_usual = matches!(norm_bound, NormBound::Running) && max_rank.is_none() && !as_printed;
+        let is_default = |own: &Hindsight| own.method(self.length) == BestMethod::Auto;
+        let is_scaled_by_row = self.columns.standardizer.how() == Standardize::Running;
+        is_usual
+            && !is_scaled_by_row
+            && self.hindsight.as_ref().is_none_or(is_default)
+            && self.check_mergeable().is_ok()
+    }
+
+    /// Returns true if rows were learned, but none was predicted.
+    pub(super) fn is_unpredicted(&self) -> bool {
+        self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
     /// Returns an error that names the first option whose value differs in `other`.

@@ -399,7 +399,12 @@ impl Model {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }
 
+    /// Returns the best loss of the predicted rows, or of all rows if none was predicted.
     fn best(&self) -> Option<Best> {
-        self.comparator()?.best(self.spec.kept)
+        let comparator = self.comparator()?;
+        if self.is_unpredicted() {
+            return comparator.best_unpredicted(self.spec.kept);
+        }
+        comparator.best(self.spec.kept)
     }
 }

@@ -42,10 +42,11 @@ pub struct Summary {
     pub loss: f64,
     /// Total squared length of the kept coordinates.
     pub kept_energy: f64,
-    /// Loss of the best fixed subspace in hindsight. The field is `None` if the loss was not tracked, or if rows were
-    /// filled in.
+    /// Loss of the best fixed subspace in hindsight, for the predicted rows, or for all rows if none was predicted. The field
+    /// is `None` if the loss was not tracked, or if rows were filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss minus the loss of the best fixed subspace in hindsight, or `None` if that loss is unknown.
+    /// Expected loss minus the loss of the best fixed subspace in hindsight, or `None` if that loss is unknown or no row was
+    /// predicted.
     pub regret: Option<Best>,
     /// Bound on the total expected loss. The field is `None` if there is no bound, for the reason in `bound_reason`.
     pub bound: Option<f64>,
@@ -154,7 +155,7 @@ impl Summary {
             loss: totals.loss,
             kept_energy: totals.kept_energy,
             best_loss,
-            regret: best_loss.map(|best| match best {
+            regret: best_loss.filter(|_| !run.is_unpredicted()).map(|best| match best {
                 Best::Exact(best) => Best::Exact(totals.expected_loss - best),
                 Best::Between { low, high } => Best::between(totals.expected_loss - high, totals.expected_loss - low),
             }),

@@ -1,6 +1,6 @@
 //! Conversion of moments to a scatter matrix and to a learner.
 
-use super::{Held, Moments};
+use super::{Held, Moments, squared};
 use crate::columns::Columns;
 use crate::comparators::{Best, BestSubspace, Hindsight, RunningScatter, best_loss, bracket};
 use crate::error::Error;
@@ -9,6 +9,7 @@ use crate::num::dot;
 use crate::registry::Kind;
 use crate::registry::options::Setup;
 use crate::standardize::{Standardize, Standardizer};
+use crate::state::length;
 use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 
 /// Scatter matrix in the requested units, around the requested center.
@@ -91,10 +92,48 @@ impl Moments {
     /// `anchored` and `product-sets` need a given bound. A self-confident rate uses the loss of the best subspace.
     pub fn finish(&self, setup: &Setup, standardize: bool) -> Result<Model, Error> {
         let setup = setup.for_rows(self.length)?;
-        let spec = &setup.spec;
-        spec.check_mergeable()?;
+        setup.spec.check_mergeable()?;
+        let (model, deviations) = self.taught(Model::of(&setup, self.length, true)?, standardize)?;
+        let standardizer = match (deviations, self.mean()) {
+            (Some(deviations), Some(mean)) => {
+                let variances: Vec<f64> = self.variances(&deviations);
+                Standardizer::settled(self.rows, &mean, &variances)
+            }
+            (Some(_), None) => return Err(Error::TooFewRows { rows: 0, least: 1 }),
+            _ => Standardizer::new(Standardize::None, self.length),
+        };
+        Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
+    }
+
+    /// Returns the model after it has also learned all rows, which were in its standard units, without a prediction. Its
+    /// names, scale and generator stay. The learned state is that of the rows one by one, in any order, if
+    /// [`Model::takes_moments`]. Costs one decomposition, and another one if the model has rows.
+    ///
+    /// ```
+    /// use eigenhedge::{Kind, Model, Moments, Spec, streams};
+    ///
+    /// let rows = streams::three_subspaces(1);
+    /// let spec = Spec::new(Kind::Leader, 2);
+    /// let [mut model, mut one_by_one] = [(); 2].map(|()| Model::new(spec.clone(), 20, 0).unwrap());
+    /// rows.iter().try_for_each(|row| one_by_one.step(row).map(drop))?;
+    /// let mut moments = Moments::for_model(&model)?;
+    /// moments.update(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)?;
+    /// model = moments.add_to(model)?;
+    /// let loss = |model: &mut Model| model.transform(&rows[7], &mut Vec::new());
+    /// assert!((loss(&mut model)? - loss(&mut one_by_one)?).abs() < 1e-10);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn add_to(&self, model: Model) -> Result<Model, Error> {
+        length("a row of the model", model.length(), self.length)?;
+        model.check_mergeable()?;
+        Ok(self.taught(model, false)?.0)
+    }
+
+    /// Returns the model after it has also learned all rows, and the standard deviations if they are standardized.
+    fn taught(&self, model: Model, standardize: bool) -> Result<(Model, Option<Vec<f64>>), Error> {
+        let spec = model.spec();
         let centered = spec.center.is_some();
-        let model = Model::of(&setup, self.length, true)?;
+        let is_short = self.length <= BestSubspace::LONGEST;
         let Asked { scatter, energy, deviations, .. } = self.asked(centered, standardize);
         let largest_square = match spec.norm_bound {
             NormBound::Running if standardize && spec.learner != Kind::Leader => {
@@ -121,17 +160,20 @@ impl Moments {
             true => (&zeros[..], &zeros[..]),
             false => self.mean_parts().parts(),
         };
-        let (hindsight, found) = match &scatter {
-            LearnedScatter::Whole(scatter) => {
-                let own = centered.then(|| {
-                    if standardize { self.mean_parts().at_zero(self.length) } else { self.mean_parts().clone() }
-                });
-                let rows = RunningScatter::of(own, scatter.clone());
-                (Some(Hindsight::Exact(Box::new(BestSubspace::after(rows, self.length)))), energy)
+        let own = centered
+            .then(|| if standardize { self.mean_parts().at_zero(self.length) } else { self.mean_parts().clone() });
+        let hindsight = is_short.then(|| {
+            let whole = match &scatter {
+                LearnedScatter::Whole(scatter) => scatter.clone(),
+                LearnedScatter::Factor(rows) => squared(rows),
+            };
+            Hindsight::Exact(Box::new(BestSubspace::after(RunningScatter::of(own, whole), self.length)))
+        });
+        let found = match &scatter {
+            LearnedScatter::Factor(sketch) if !is_short => {
+                (0..sketch.columns()).map(|j| dot(sketch.column(j), sketch.column(j))).sum()
             }
-            LearnedScatter::Factor(sketch) => {
-                (None, (0..sketch.columns()).map(|j| dot(sketch.column(j), sketch.column(j))).sum())
-            }
+            _ => energy,
         };
         let lost = if spec.self_confident { self.best(spec.kept, centered, standardize).high() } else { 0.0 };
         let rows = Learned {
@@ -143,16 +185,7 @@ impl Moments {
             largest_square,
             lost,
         };
-        let model = model.begin_with(rows, self.passed_over, hindsight)?;
-        let standardizer = match (deviations, self.mean()) {
-            (Some(deviations), Some(mean)) => {
-                let variances: Vec<f64> = self.variances(&deviations);
-                Standardizer::settled(self.rows, &mean, &variances)
-            }
-            (Some(_), None) => return Err(Error::TooFewRows { rows: 0, least: 1 }),
-            _ => Standardizer::new(Standardize::None, self.length),
-        };
-        Ok(model.with_columns(Columns::new(self.columns.names.clone(), standardizer)))
+        Ok((model.absorb(rows, self.passed_over, hindsight)?, deviations))
     }
 
     /// Returns the variance of each column, or 0 for a constant column.

@@ -5,7 +5,8 @@
 //! ([`Moments::update`]), the states are merged ([`Moments::merge`]) in a tree of any shape, and the result becomes a learner
 //! ([`Moments::finish`]), centered or not, standardized or not.
 //!
-//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`.
+//! Exact, for rows of up to [`BestSubspace::LONGEST`] numbers: the weight W, the mean m and `C = Σ w (x - m)(x - m)ᵀ`. Up to
+//! n/2 rows are stored as a factor of C, so that a few rows cost as much as their number, not their length, suggests.
 //! For two parts with weights s and t and means m and m', C is the sum of both scatter matrices plus `s t/(s + t) (m -
 //! m')(m - m')ᵀ`. The scatter around zero is `C + W m mᵀ`, that of standardized rows is `S⁻¹ C S⁻¹`, where S contains
 //! the standard deviations. Neither needs a second pass.
@@ -27,6 +28,8 @@ mod finish;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
+use crate::linalg::add_lower_product;
+use crate::model::Model;
 use crate::error::{Error, add_square, every};
 use crate::linalg::Matrix;
 use crate::num::{LARGEST_TOTAL, dot};
@@ -75,11 +78,18 @@ pub struct Moments {
     held: Held,
 }
 
-/// Scatter matrix around the mean, exact or as a sketch.
+/// Scatter matrix around the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
+    /// Matrix, for many rows that are not long.
     Exact(Box<RunningScatter>),
+    /// Sketch of long rows, or a few rows that are not long. The sketch of a few rows is exact.
     Sketched(Box<Sketch>),
+}
+
+/// Returns the number of directions that the sketch retains. It stores twice as many rows exactly.
+fn directions(length: usize, kept: usize) -> usize {
+    if length <= BestSubspace::LONGEST { (length / 4).max(1) } else { retained(kept) }
 }
 
 /// Maximum number of directions in a deserialized state.
@@ -96,10 +106,7 @@ impl Moments {
         if missing == Missing::Fill {
             return Err(Error::Merge("missing must be fail or skip: cells are filled in row by row".to_owned()));
         }
-        let held = match length <= BestSubspace::LONGEST {
-            true => Held::Exact(Box::new(RunningScatter::new(length, true))),
-            false => Held::Sketched(Box::new(Sketch::new(length, retained(kept), true)?)),
-        };
+        let held = Held::Sketched(Box::new(Sketch::new(length, directions(length, kept), true)?));
         Ok(Self {
             length,
             kept,
@@ -163,7 +170,39 @@ impl Moments {
         Ok(())
     }
 
+    /// Creates empty moments of rows in standard units, to be added to a model ([`Self::add_to`]).
+    pub fn for_model(model: &Model) -> Result<Self, Error> {
+        let spec = model.spec();
+        Self::new(model.length(), spec.kept, spec.missing)
+    }
+
+    /// Adds rows for a model, in its standard units. On an error nothing changes, and the error contains the position of
+    /// the row.
+    pub fn update_for(&mut self, model: &Model, rows: &[&[f64]]) -> Result<(), Error> {
+        let columns = model.columns();
+        if columns.standardizer.how() == Standardize::None {
+            return self.update(rows, None);
+        }
+        let mut scaled = vec![Vec::new(); rows.len()];
+        for (i, (row, to)) in rows.iter().zip(&mut scaled).enumerate() {
+            columns.scaled(row, self.length, to).map_err(|error| error.at(i))?;
+        }
+        self.update(&scaled.iter().map(Vec::as_slice).collect::<Vec<_>>(), None)
+    }
+
+    /// Replaces a few stored rows by their scatter matrix, unless there is room for this many more. Long rows keep their
+    /// sketch.
+    fn make_room(&mut self, more: usize) {
+        if let Held::Sketched(sketch) = &self.held
+            && self.length <= BestSubspace::LONGEST
+            && sketch.buffer().columns().saturating_add(more) > 2 * directions(self.length, self.kept)
+        {
+            self.held = Held::Exact(Box::new(RunningScatter::of(sketch.mean().cloned(), squared(sketch.buffer()))));
+        }
+    }
+
     fn add(&mut self, row: &[f64], weight: f64, square: f64) {
+        self.make_room(1);
         let before = self.weight();
         let grown = match &mut self.held {
             Held::Exact(scatter) => scatter.add_weighted(row, weight),
@@ -192,12 +231,20 @@ impl Moments {
         let between = self.mean_parts().between(other.mean_parts()).map_or(0.0, |way| dot(&way, &way));
         let apart = if between > 0.0 { between * ((here + there) / here / there) } else { 0.0 };
         self.largest_deviation = self.largest_deviation.max(other.largest_deviation).max(apart);
+        self.make_room(match &other.held {
+            Held::Exact(_) => usize::MAX,
+            Held::Sketched(sketch) => sketch.buffer().columns() + 1,
+        });
         self.held = match (self.held, other.held) {
             (Held::Exact(mut own), Held::Exact(other)) => {
                 own.merge(&other);
                 Held::Exact(own)
             }
             (Held::Sketched(own), Held::Sketched(other)) => Held::Sketched(Box::new(own.merge(*other)?)),
+            (Held::Exact(mut own), Held::Sketched(other)) => {
+                own.merge_rows(other.mean(), other.buffer());
+                Held::Exact(own)
+            }
             _ => return Err(Error::State("moments of one length must be held in one way")),
         };
         Ok(self)
@@ -237,6 +284,11 @@ impl Moments {
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
             LearnedScatter::Whole(scatter) => Some(scatter),
+            LearnedScatter::Factor(rows) if self.length <= BestSubspace::LONGEST => {
+                let mut scatter = squared(&rows);
+                mirror(&mut scatter);
+                Some(scatter)
+            }
             LearnedScatter::Factor(_) => None,
         }
     }
@@ -289,13 +341,30 @@ impl Moments {
                 (0..self.length).map(|j| scatter.column(j)[j]).sum()
             }
             Held::Sketched(sketch) => {
-                ensure(self.length > BestSubspace::LONGEST, "short rows must be held exactly")?;
-                sketch.check_state(self.length, retained(self.kept), true)?;
+                sketch.check_state(self.length, directions(self.length, self.kept), true)?;
+                let is_whole = self.length > BestSubspace::LONGEST || sketch.shrinkage() == 0.0;
+                ensure(is_whole, "short rows must be held exactly")?;
                 sketch.energy()
             }
         };
         let found: f64 = deviations + self.mean().map_or(0.0, |mean| self.weight() * dot(&mean, &mean));
         let slack = TRACE * self.energy;
         within("the energy of mean and scatter", found, self.energy - slack..=self.energy + slack)
+    }
+}
+
+/// Computes the lower triangle of `X Xᵀ`.
+fn squared(x: &Matrix) -> Matrix {
+    let mut product = Matrix::zeros(x.rows(), x.rows());
+    add_lower_product(&mut product, x.view(), x.view().transpose());
+    product
+}
+
+/// Copies the lower triangle of a matrix to the upper one.
+fn mirror(matrix: &mut Matrix) {
+    for j in 0..matrix.columns() {
+        for i in j + 1..matrix.rows() {
+            matrix.column_mut(i)[j] = matrix.column(j)[i];
+        }
     }
 }
