@@ -350,7 +350,7 @@ impl PyMonitor {
         let state = self.state(py)?;
         let mut monitor = state.monitor.clone();
         monitor.resume_state.clone_from(&state.resume_state);
-        Ok(PyBytes::new(py, &monitor.to_bytes()))
+        Ok(PyBytes::new(py, &eigenhedge::checked_bytes(&monitor).map_err(|error| refused(&error))?))
     }
 
     #[staticmethod]

@@ -77,7 +77,7 @@ impl State {
 
     /// Serializes the model.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        self.core.to_bytes()
+        eigenhedge::checked_bytes(&self.core)
     }
 
     /// Adds the current distribution of the learner to an average.

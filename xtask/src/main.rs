@@ -39,6 +39,7 @@ cargo xtask count          compare the instruction counts of hot paths with benc
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
 cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
 cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S
+cargo xtask soak saved     save, read and continue random configurations, and compare bit for bit; --cases N, --seed S, --only CASE
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
 cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates

@@ -160,6 +160,9 @@ pub enum Error {
     /// The computation was cancelled.
     #[error("the computation was cancelled")]
     Cancelled,
+    /// A state is not saved, because its saved form could not be read again. The text describes the reason.
+    #[error("a state that cannot be read again is not saved: its file {0}")]
+    Unreadable(String),
     /// A saved state is invalid.
     #[error("{0}")]
     State(&'static str),

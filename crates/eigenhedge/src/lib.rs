@@ -192,7 +192,7 @@ mod threads;
 pub use cancel::cancellable;
 pub use columns::Columns;
 pub use error::{Error, StoreError};
-pub use fleet::{Fleet, FleetIndex, FleetMember, Store};
+pub use fleet::{Fleet, FleetIndex, FleetMember, Store, checked_bytes};
 pub use learner::{Learner, Loss, Upcoming, trial, trials};
 pub use linalg::Matrix;
 pub use memory::set_max_memory;

@@ -174,7 +174,7 @@ pub(crate) fn unframed<T: DeserializeOwned>(kind: SavedKind, bytes: &[u8]) -> Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Columns, Kind, Model, Spec, Standardize, Standardizer, streams};
+    use crate::{Columns, Kind, Model, Spec, Standardize, Standardizer, checked_bytes, streams};
 
     fn model() -> Model {
         let names = (0..20).map(|i| format!("x{i}")).collect();
@@ -214,9 +214,10 @@ mod tests {
         for (names, standardizer, sentence) in cases {
             let mut columns = Columns::new(None, standardizer);
             columns.names = names;
-            let bytes = good.clone().with_columns(columns).to_bytes().unwrap();
-            let refusal = Model::from_bytes(&bytes).unwrap_err();
+            let bad = good.clone().with_columns(columns);
+            let refusal = Model::from_bytes(&bad.to_bytes().unwrap()).unwrap_err();
             assert_eq!(refusal.to_string(), format!("is damaged: {sentence}"));
+            assert_eq!(checked_bytes(&bad), Err(Error::Unreadable(refusal.to_string())));
         }
     }
 

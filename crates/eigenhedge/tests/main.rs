@@ -26,5 +26,6 @@ mod rank_cap;
 mod rounding;
 mod run;
 mod saved_files;
+mod saved_states;
 mod snapshots;
 mod soundness;

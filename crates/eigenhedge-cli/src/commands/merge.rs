@@ -39,7 +39,7 @@ fn models(first: &Path, others: &[impl AsRef<Path>], args: &MergeArgs) -> Result
         merged.merge(other).map_err(|error| refused(path.as_ref(), &error))
     })?;
     merged.resume_state = resume_state;
-    write_private(&args.out, &merged.to_bytes()?)?;
+    write_private(&args.out, &eigenhedge::checked_bytes(&merged)?)?;
     let summary = merged.summary();
     Ok(match args.summary {
         SummaryForm::Text => text(&summary, merged.spec(), merged.columns().standardizer.how() != Standardize::None),

@@ -1,5 +1,6 @@
 //! Long runs of every learner over streams that keep changing, with a check at every row. `soak --rows N --seed S` runs all
-//! cases, `soak --case NAME --rows N --seed S` one run of one case. `cargo xtask soak` calls it.
+//! cases, `soak --case NAME --rows N --seed S` one run of one case. `soak saved --cases N --seed S` saves and reads random
+//! configurations, `soak saved --only NUMBER --seed S` one of them. `cargo xtask soak` calls it.
 //!
 //! Checks at every row: each loss is between zero and the energy of the row, and loss and kept coordinates agree with the
 //! energy. Orthonormality of the columns is checked at every row or every few rows, depending on the row length (every eighth
@@ -8,6 +9,9 @@
 mod cases;
 mod life;
 mod memory;
+mod saved;
+#[path = "../../tests/common/saved_states.rs"]
+mod saved_states;
 #[path = "../../tests/common/soundness.rs"]
 mod soundness;
 
@@ -29,11 +33,16 @@ struct Arguments {
     rows: u64,
     seed: u64,
     case: Option<String>,
+    /// Configurations to save and read. `None` means that learners run over endless streams.
+    saved: Option<std::ops::Range<u64>>,
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let mut given = Arguments { rows: 500_000, seed: 0, case: None };
-    let mut words = std::env::args().skip(1);
+    let mut given = Arguments { rows: 500_000, seed: 0, case: None, saved: None };
+    let mut words = std::env::args().skip(1).peekable();
+    if words.next_if(|word| word == "saved").is_some() {
+        given.saved = Some(0..5000);
+    }
     while let Some(name) = words.next() {
         let value = words.next().ok_or_else(|| format!("{name} needs a value"))?;
         let number = || value.parse::<u64>().map_err(|error| format!("{name} {value}: {error}"));
@@ -41,7 +50,9 @@ fn arguments() -> Result<Arguments, String> {
             "--rows" => given.rows = number()?,
             "--seed" => given.seed = number()?,
             "--case" => given.case = Some(value),
-            _ => return Err(format!("no option {name}; there are --rows, --seed and --case")),
+            "--cases" if given.saved.is_some() => given.saved = Some(0..number()?),
+            "--only" if given.saved.is_some() => given.saved = Some(number()?..number()? + 1),
+            _ => return Err(format!("no option {name}; there are --rows, --seed and --case, and with saved --cases and --only")),
         }
     }
     Ok(given)
@@ -49,6 +60,7 @@ fn arguments() -> Result<Arguments, String> {
 
 fn main() -> ExitCode {
     let done = arguments().and_then(|given| match &given.case {
+        _ if given.saved.is_some() => Ok(saved::run(given.saved.unwrap_or_default(), given.seed)),
         Some(name) => one(name, &given),
         None => all(&given),
     });

@@ -13,7 +13,7 @@ mod merge;
 mod saved;
 
 pub use member::FleetMember;
-pub use saved::FleetIndex;
+pub use saved::{FleetIndex, checked_bytes};
 
 use crate::error::Error;
 use crate::learner::Loss;

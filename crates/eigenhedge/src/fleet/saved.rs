@@ -20,20 +20,37 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 /// Value in place of a key length that marks the end of the file.
 const END: u32 = u32::MAX;
 
+/// Serializes a model or a monitor and reads it again. Returns `Err` if this fails, so that a file that cannot be read never
+/// replaces an older one.
+///
+/// ```
+/// use eigenhedge::{Kind, Model, Spec, checked_bytes};
+///
+/// let model = Model::new(Spec::new(Kind::Auto, 2), 20, 0)?;
+/// assert_eq!(checked_bytes(&model)?, model.to_bytes()?);
+/// # Ok::<(), eigenhedge::Error>(())
+/// ```
+pub fn checked_bytes<T: FleetMember>(member: &T) -> Result<Vec<u8>, Error> {
+    let bytes = member.to_bytes()?;
+    T::from_bytes(&bytes).map_err(|refusal| Error::Unreadable(refusal.to_string()))?;
+    Ok(bytes)
+}
+
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and the resume state of the calling program.
+    /// Writes the fleet and the resume state of the calling program. Returns `Err` if a member in memory cannot be read
+    /// again.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();
         let heads: Vec<Vec<u8>> =
-            [Some(&fresh), self.common.as_ref()].into_iter().flatten().map(T::to_bytes).collect::<Result<_, _>>()?;
+            [Some(&fresh), self.common.as_ref()].into_iter().flatten().map(checked_bytes).collect::<Result<_, _>>()?;
         let count = heads.len() as u32;
         let begun = out.write_all(&T::KIND.head()).and_then(|()| out.write_all(&count.to_le_bytes()));
         let written = begun.and_then(|()| heads.iter().try_for_each(|head| write_part(out, "", head)));
         written.map_err(cannot_store)?;
         for position in 0..self.keys.len() {
             let bytes = match self.places[position] {
-                Place::Memory(slot) => self.slots[slot].member.to_bytes()?,
+                Place::Memory(slot) => checked_bytes(&self.slots[slot].member)?,
                 Place::Stored(place) => self.stored_bytes(place)?,
             };
             write_part(out, &self.keys[position], &bytes).map_err(cannot_store)?;

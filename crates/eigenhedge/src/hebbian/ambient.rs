@@ -4,7 +4,6 @@
 //! exist.
 
 use super::SavedWeights;
-use super::implicit_frame::Frame;
 use super::step::{Step, move_column};
 use super::weights::Weights;
 use crate::error::Error;
@@ -55,13 +54,13 @@ impl AmbientWeights {
 }
 
 impl SavedWeights for AmbientWeights {
-    fn check_state(&self, built: &Self, frame: &Frame) -> Result<(), Error> {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
         shape("the weight vectors", &self.vectors, built.vectors.rows(), self.count())?;
         for part in [&self.base, &self.moved] {
             length("the center", part.len(), built.base.len())?;
             entries("center", part, -LARGEST..=LARGEST)?;
         }
-        frame.check_products(1e-6, |p, q| dot(self.vectors.column(p), self.vectors.column(q)))
+        Ok(())
     }
 }
 

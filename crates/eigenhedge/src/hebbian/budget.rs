@@ -17,10 +17,9 @@
 //! so that none is computed twice.
 
 use crate::error::Error;
-use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
-use crate::state::{ensure, length, within};
+use crate::state::{ensure, entries, length};
 use serde::{Deserialize, Serialize};
 
 /// Kernel values and nearest neighbours of the atoms, from which the atom to remove is chosen.
@@ -62,29 +61,16 @@ impl Budget {
         Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
     }
 
-    /// Checks a deserialized state against a newly built one and the atoms of `dictionary`.
-    pub(super) fn check_state(&self, built: &Self, dictionary: &Vectors) -> Result<(), Error> {
-        let atoms = dictionary.len();
+    /// Checks a deserialized state for this many atoms against a newly built one.
+    pub(super) fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
         shape("the kernel of the atoms", &self.kernel, atoms, atoms)?;
         length("the squares of the atoms", self.squares.len(), atoms)?;
         length("the neighbours of the atoms", self.nearest.len(), atoms)?;
-        let (mut dictionary, mut row) = (dictionary.clone(), Vec::new());
-        for atom in 0..atoms {
-            dictionary.atom_row(atom, &mut row);
-            for (other, value) in row.iter().enumerate() {
-                let most = 1e-9 * row[atom].max(value.abs());
-                within("a kernel of two atoms", self.kernel.column(atom)[other], value - most..=value + most)?;
-            }
-            let square = self.squares[atom];
-            let diagonal = square > 0.0 && square == self.kernel.column(atom)[atom];
-            ensure(diagonal, "the squares of the atoms must be those of the kernel")?;
-        }
-        (0..atoms).try_for_each(|atom| {
-            let (own, best) = (self.nearest[atom], self.find_nearest(atom));
-            let there = own.atom < atoms && own.atom != atom && (own.share - best.share).abs() <= 1e-9;
-            ensure(there || own == best, "the neighbour of an atom must be the nearest one")
-        })
+        entries("squares of the atoms", &self.squares, f64::MIN_POSITIVE..=f64::MAX)?;
+        let is_other = |(atom, near): (usize, &Neighbour)| near.atom < atoms && near.atom != atom || atoms == 1;
+        let there = self.nearest.iter().enumerate().all(is_other);
+        ensure(there, "the neighbour of an atom must be another atom")
     }
 
     /// Returns the maximum number of atoms.

@@ -1,9 +1,9 @@
 //! Checks of deserialized matrices.
 
-use super::{Matrix, symmetric_eigenvalues};
+use super::Matrix;
 use crate::error::Error;
 use crate::num::dot;
-use crate::state::{LARGEST, TRACE, energy, entries, within};
+use crate::state::{TRACE, energy, entries};
 use std::ops::RangeInclusive;
 
 /// Largest deviation from orthonormality that is accepted as rounding error.
@@ -51,22 +51,5 @@ pub(crate) fn scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error>
             }
         }
     }
-    Ok(trace)
-}
-
-/// Checks a small scatter matrix completely. It must also be symmetric and have no negative eigenvalue. Returns the
-/// trace.
-pub(crate) fn whole_scatter(what: &'static str, matrix: &Matrix) -> Result<f64, Error> {
-    let trace = scatter(what, matrix)?;
-    let slack = TRACE * trace;
-    for j in 0..matrix.columns() {
-        for (row, value) in matrix.column(j)[..j].iter().enumerate() {
-            if !((value - matrix.column(row)[j]).abs() <= slack) {
-                return Err(Error::MatrixEntry { what, row, column: j, rule: "that of its mirror", value: *value });
-            }
-        }
-    }
-    let least = symmetric_eigenvalues(matrix.view()).first().copied().unwrap_or(0.0);
-    within("the least eigenvalue of a scatter matrix", least, -slack..=LARGEST)?;
     Ok(trace)
 }

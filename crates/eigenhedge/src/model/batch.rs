@@ -40,7 +40,11 @@ impl Model {
         let (whole, bad): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|i| is_whole(rows[*i]));
         let counted: Vec<usize> = whole.into_iter().filter(|i| weight(*i) > 0.0).collect();
         let loss = match counted[..] {
-            [] => Ok(Loss::default()),
+            [] => {
+                self.scratch.0.coordinates.clear();
+                self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
+                Ok(Loss::default())
+            }
             [only] if weight(only) == 1.0 => self.step(rows[only]),
             _ => self.learn_batch(&counted.iter().map(|i| (weight(*i), rows[*i])).collect::<Vec<_>>()),
         }?;

@@ -43,11 +43,19 @@ impl Fleet<Monitor> {
     ) -> Result<R, Error> {
         let mut common = self.common_mut().take();
         let outcome = self.with(key, |monitor| {
-            if let Some(common) = common.as_ref().filter(|common| common.is_ready() && !monitor.is_ready()) {
-                monitor.borrow_reference(common);
-            }
             let before = monitor.waiting_rows();
-            let outcome = work(monitor)?;
+            let lender = common.as_ref().filter(|common| common.is_ready() && !monitor.is_ready());
+            let outcome = match lender {
+                None => work(monitor)?,
+                Some(common) => {
+                    // A copy, so that a row that is refused changes nothing.
+                    let mut borrower = monitor.clone();
+                    borrower.borrow_reference(common);
+                    let outcome = work(&mut borrower)?;
+                    *monitor = borrower;
+                    outcome
+                }
+            };
             let is_new = monitor.waiting_rows() > before && !monitor.is_ready();
             if let Some(common) = common.as_mut().filter(|common| is_new && !common.is_ready()) {
                 pool_row(common, monitor, parts);

@@ -377,8 +377,10 @@ impl Monitor {
         self.totals.count(&verdict);
         if self.is_borrowed {
             self.waiting.push(raw.to_vec());
-            if self.waiting.len() as u64 >= self.options.warm_up_rows(self.width) {
-                self.end_warm_up()?;
+            let is_due = self.waiting.len() as u64 >= self.options.warm_up_rows(self.width);
+            if is_due && self.end_warm_up().is_err() {
+                // The row has a score, but no reference can be computed from it.
+                self.waiting.pop();
             }
         }
         if let Rebaseline::After(rows) = self.options.rebaseline

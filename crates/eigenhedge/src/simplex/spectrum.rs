@@ -3,7 +3,7 @@
 use super::{Complement, Multiplicity};
 use crate::error::{Error, every};
 use crate::num::kept;
-use crate::state::{LARGEST_LOG, TRACE, ensure, within};
+use crate::state::{TRACE, ensure, within};
 
 /// Returns the number of directions other than the `explicit` ones. Returns `Err` if there are more explicit directions
 /// than dimensions.
@@ -46,7 +46,8 @@ impl Spectrum<'_> {
     pub fn check_weights(&self) -> Result<(), Error> {
         every("logarithms of probabilities", self.log_weights, "at most 0", |weight| weight <= 0.0)?;
         let Complement { log_weight, multiplicity } = *self.complement;
-        within("the common logarithm of the other probabilities", log_weight, -LARGEST_LOG..=0.0)?;
+        // Directions that are never dropped have the logarithm -∞.
+        within("the common logarithm of the other probabilities", log_weight, f64::NEG_INFINITY..=0.0)?;
         let expected = others(self.dimension, self.log_weights.len())?;
         ensure(multiplicity == expected, "the directions that are not explicit must be all the others")
     }

@@ -33,6 +33,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             let columns = &self.scratch.0.columns;
             found = dot(columns, columns) + residual * residual;
         }
+        if !found.is_finite() {
+            // Columns whose coordinates overflow represent nothing.
+            self.scratch.0.columns.fill(0.0);
+            return whole.sqrt();
+        }
         if !adds_up(found, whole) && found > 0.0 {
             let scale = (whole / found).sqrt();
             self.scratch.0.columns.iter_mut().for_each(|c| *c *= scale);

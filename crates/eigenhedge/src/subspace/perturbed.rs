@@ -28,9 +28,10 @@
 
 use super::check_scale;
 use super::rule::{Observed, Rule};
+use super::scatter::restrict;
 use crate::error::{self, Error};
-use crate::linalg::checks::{orthonormal, shape, whole_scatter};
-use crate::linalg::{Eigen, Matrix, multiply};
+use crate::linalg::checks::{orthonormal, shape};
+use crate::linalg::{Eigen, Matrix};
 use crate::random::Random;
 use crate::scratch::Scratch;
 use crate::simplex::{Complement, Multiplicity, Spectrum};
@@ -129,7 +130,8 @@ impl State for Perturbed {
         let parameters = (self.eta, self.kept) == (built.eta, built.kept);
         ensure(parameters, "the parameters of the rule must be those of the learner")?;
         let columns = self.columns();
-        check_scale(self.norm_square, whole_scatter("the scatter matrix", &self.scatter)?)?;
+        shape("the scatter matrix", &self.scatter, columns, columns)?;
+        check_scale(self.norm_square, (0..columns).map(|j| self.scatter.column(j)[j]).sum())?;
         shape("the basis of the directions", &self.directions, columns, columns)?;
         orthonormal("the basis of the directions", &self.directions)?;
         length("logarithms of probabilities", self.log_weights.len(), columns)?;
@@ -221,9 +223,7 @@ impl Rule for Perturbed {
         if let Multiplicity::Finite(n) = &mut self.complement.multiplicity {
             *n += lost;
         }
-        let mut half = Matrix::default();
-        multiply(&mut half, rotation.view().transpose(), self.scatter.view());
-        multiply(&mut self.scatter, half.view(), rotation.view());
+        restrict(&mut self.scatter, rotation, &mut self.scratch.0.eigen);
         self.lead();
     }
 }

@@ -36,7 +36,7 @@ use crate::mixing::{Blend, Mixing};
 use crate::num::kept;
 use crate::scratch::Scratch;
 use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
-use crate::state::{LARGEST_LOG, State, ensure, entries};
+use crate::state::{LARGEST_LOG, State, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
 /// Tracking rule and its spectrum: the log-probabilities of all directions.
@@ -202,6 +202,7 @@ impl State for Tracking {
         self.frame.check_state(&built.frame)?;
         price(self.price)?;
         entries("logarithms of probabilities", &self.frame.values, -LARGEST_LOG..=0.0)?;
+        within("the common logarithm of the other probabilities", self.complement.log_weight, -LARGEST_LOG..=0.0)?;
         let (complement, dimension) = (&self.complement, self.frame.dimension());
         let spectrum = Spectrum { log_weights: &self.frame.values, complement, kept: self.kept, dimension };
         match (&self.past, &built.past) {

@@ -107,7 +107,7 @@ impl Engine for Monitors<'_> {
         }
         let mut monitor = self.fleet.get("")?.unwrap_or_else(|| self.fleet.fresh().clone());
         monitor.resume_state = resume_state;
-        Ok(write_private(path, &monitor.to_bytes())?)
+        Ok(write_private(path, &eigenhedge::checked_bytes(&monitor)?)?)
     }
 }
 

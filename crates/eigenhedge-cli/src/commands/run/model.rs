@@ -203,7 +203,7 @@ impl Engine for OneModel<'_> {
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {
         let mut learned = self.learned.hold();
         learned.model.resume_state = resume_state;
-        Ok(write_private(path, &learned.model.to_bytes()?)?)
+        Ok(write_private(path, &eigenhedge::checked_bytes(&learned.model)?)?)
     }
 }
 

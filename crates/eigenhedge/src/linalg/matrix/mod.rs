@@ -436,6 +436,9 @@ impl<'de> Deserialize<'de> for Matrix {
         if saved.entries.is_empty() && (saved.rows > MOST_EMPTY_ROWS || saved.columns > MOST_EMPTY_COLUMNS) {
             return Err(serde::de::Error::custom("a matrix without entries must be small"));
         }
+        if !saved.entries.iter().all(|x| x.is_finite()) {
+            return Err(serde::de::Error::custom("a matrix must hold finite numbers"));
+        }
         let mut matrix = Self::zeros(saved.rows, saved.columns);
         for j in 0..saved.columns {
             matrix.column_mut(j).copy_from_slice(&saved.entries[j * saved.rows..(j + 1) * saved.rows]);

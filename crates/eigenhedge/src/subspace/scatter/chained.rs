@@ -17,8 +17,9 @@
 //! set to zero, because they would become subnormal numbers, which are slow.
 
 use super::super::rule::Observed;
+use super::restrict::restrict;
 use crate::error::Error;
-use crate::linalg::checks::{energies, orthonormal, shape, whole_scatter};
+use crate::linalg::checks::{energies, orthonormal, shape};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, State, ensure, entries, within};
@@ -100,7 +101,7 @@ impl State for Chained {
         let columns = self.values.len();
         let sizes = [self.matrix.columns(), self.basis.columns()];
         ensure(sizes.iter().all(|size| *size <= columns), "a decomposition must be of columns that are there")?;
-        whole_scatter("the scatter matrix", &self.matrix)?;
+        shape("the scatter matrix", &self.matrix, self.matrix.columns(), self.matrix.columns())?;
         within("the share of the scatter matrix", self.matrix_scale, 0.0..=1.0)?;
         shape("the recent rows", &self.recent, columns, self.recent_weights.len())?;
         entries("weights of the recent rows", &self.recent_weights, 0.0..=LARGEST)?;
@@ -241,9 +242,7 @@ impl Chained {
     /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
         self.collect();
-        let mut half = Matrix::default();
-        multiply(&mut half, rotation.view().transpose(), self.matrix.view());
-        multiply(&mut self.matrix, half.view(), rotation.view());
+        restrict(&mut self.matrix, rotation, &mut self.scratch.0.eigen);
         self.values.truncate(rotation.columns());
         self.decompose();
     }

@@ -8,6 +8,9 @@
 
 mod capped;
 mod chained;
+mod restrict;
+
+pub(super) use restrict::restrict;
 
 use super::rule::Observed;
 use crate::error::Error;

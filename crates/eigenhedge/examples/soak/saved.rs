@@ -1,0 +1,64 @@
+//! `soak saved --cases N --seed S [--only CASE]`: random configurations, saved, read and continued.
+
+use crate::saved_states::{Case, Report};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// Number of failed cases that are printed.
+const PRINTED: usize = 400;
+
+/// Number of the first cases that are known ones, if there are so many.
+const KNOWN: u64 = 100;
+
+/// Results of all cases.
+#[derive(Default)]
+struct Totals {
+    /// Failed cases, by number.
+    failed: BTreeMap<u64, Report>,
+    /// Number of refused rows by sentence, without their numbers.
+    refused: BTreeMap<String, u64>,
+}
+
+/// Runs the cases; true if none failed.
+pub fn run(cases: std::ops::Range<u64>, seed: u64) -> bool {
+    std::panic::set_hook(Box::new(|info| eprintln!("panic: {info}")));
+    let (next, totals, start) = (AtomicU64::new(cases.start), Mutex::new(Totals::default()), Instant::now());
+    std::thread::scope(|scope| {
+        for _ in 0..crate::THREADS {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= cases.end {
+                        break;
+                    }
+                    let known = if number < KNOWN { Case::known().into_iter().nth(number as usize) } else { None };
+                    let report = known.unwrap_or_else(|| Case::new(seed, number)).check();
+                    let Ok(mut totals) = totals.lock() else { break };
+                    report.refused.iter().for_each(|text| *totals.refused.entry(shape(text)).or_default() += 1);
+                    if !report.violated.is_empty() {
+                        totals.failed.insert(number, report);
+                    }
+                }
+            });
+        }
+    });
+    let Ok(totals) = totals.into_inner() else { return false };
+    for (number, report) in totals.failed.iter().take(PRINTED) {
+        report.violated.iter().for_each(|reason| println!("VIOLATION: {reason}"));
+        println!("    {}\n    cargo xtask soak saved --seed {seed} --only {number}", report.name);
+    }
+    for (text, count) in &totals.refused {
+        println!("{count:>9} × {text}");
+    }
+    let (count, seconds) = (cases.end - cases.start, start.elapsed().as_secs_f64());
+    println!("{count} cases, seed {seed}: {} failed, {seconds:.1} s", totals.failed.len());
+    totals.failed.is_empty()
+}
+
+/// Returns a sentence without its numbers.
+fn shape(text: &str) -> String {
+    let words = text.split(' ').map(|word| if word.contains(|c: char| c.is_ascii_digit()) { "#" } else { word });
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,16 @@
+//! Whatever random configurations learn can be read again. `cargo xtask soak saved` runs more of them.
+
+use crate::common::saved_states::Case;
+
+/// Number of random cases, which take about five seconds.
+const CASES: u64 = 60;
+
+#[test]
+fn every_state_is_read_and_goes_on_bit_for_bit() {
+    let known = Case::known().into_iter().enumerate().map(|(number, case)| (number as u64, case));
+    let random = (100..100 + CASES).map(|number| (number, Case::new(1, number)));
+    for (number, case) in known.chain(random) {
+        let report = case.check();
+        assert!(report.violated.is_empty(), "case {number}, {}: {:?}", report.name, report.violated);
+    }
+}
