@@ -114,6 +114,7 @@ class Summary(TypedDict):
     members: list[Member]
     partitions: list[Partition]
     shifting_bound: ShiftingBound | None
+    advice: str | None
     rank_mean: float
     rank_max: int
     seconds: float

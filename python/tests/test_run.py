@@ -14,7 +14,7 @@ import eigenhedge
 from eigenhedge import _summary
 
 KEYS = """rows skipped_rows dim k learner eta uncharged_rows first_row_loss expected_loss loss kept_energy best_loss regret bound
-bound_holds certificate rank_mean rank_max seconds rows_per_second""".split()
+bound_holds certificate advice rank_mean rank_max seconds rows_per_second""".split()
 
 
 def test_run_equals_the_learner_row_by_row(rng):

@@ -8,6 +8,7 @@ mod common;
 mod coordinates;
 mod golden_simplex_experts;
 mod golden_subspace;
+mod graded;
 mod hebbian;
 mod invariance;
 mod kernel_laws;

@@ -44,6 +44,7 @@ const MEANINGS: &[(&str, &str)] = &[
         "number of rows learned with missing cells filled in; their loss covers only the observed cells",
     ),
     ("certificate.missing_cells", "number of cells filled in"),
+    ("advice", "advice about the input"),
     ("rank_mean", "mean number of explicit directions"),
     ("rank_max", "largest number of explicit directions"),
 ];

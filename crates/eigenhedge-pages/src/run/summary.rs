@@ -99,6 +99,9 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         line("budget", format!("{} of features given up in all", readable(summary.certificate.budget_error)));
     }
     line("directions", format!("{:.1} in use on average, at most {}", summary.rank_mean, summary.rank_max));
+    if let Some(advice) = &summary.advice {
+        line("advice", advice.clone());
+    }
     if let Some(speed) = summary.rows_per_second {
         line("speed", format!("{} rows per second", readable(speed)));
     }

@@ -7,10 +7,10 @@
 //! eigendecomposition per evaluation. Rows longer than [`BestSubspace::LONGEST`] are not supported.
 
 use super::best::Best;
-use super::best_loss;
 use super::leading_directions::LeadingDirections;
 use super::mean::Mean;
 use super::running_scatter::RunningScatter;
+use super::{best_loss, best_losses};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::memory::{check_numbers, product};
@@ -128,6 +128,11 @@ impl BestSubspace {
         (found.0, found.1 + total)
     }
 
+    /// Returns the energy of each column, over the rows whose losses count.
+    pub(super) fn column_energies(&self) -> Vec<f64> {
+        self.charged.column_energies()
+    }
+
     /// Returns the total loss of the best k-dimensional subspace.
     pub fn loss(&self, kept: usize) -> f64 {
         best_loss(&self.charged.whole(), kept)
@@ -137,6 +142,11 @@ impl BestSubspace {
     /// are none.
     pub(super) fn unpredicted_loss(&self, kept: usize) -> Option<f64> {
         self.uncharged.as_ref().map(|rows| best_loss(&rows.whole(), kept))
+    }
+
+    /// Returns the total losses of the best subspaces of 0, 1, … `most` dimensions, from one decomposition.
+    pub(super) fn losses(&self, most: usize) -> Vec<f64> {
+        best_losses(&self.charged.whole(), most)
     }
 
     /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a

@@ -171,6 +171,15 @@ impl Hindsight {
         }
     }
 
+    /// Returns the total losses of the best subspaces of 0, 1, … `most` dimensions. Equals [`Self::best`] for each, at the
+    /// cost of one decomposition.
+    pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
+        match self {
+            Self::Exact(best) => Some(best.losses(most).into_iter().map(Best::Exact).collect()),
+            _ => (0..=most).map(|kept| self.best(kept)).collect(),
+        }
+    }
+
     /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
     /// run. No n × n matrix is decomposed. The search for the directions starts from those of the previous call, which
     /// are stored in `leading`. Returns `None` for kernel features.
@@ -187,6 +196,15 @@ impl Hindsight {
     pub fn energies(&self, directions: &Matrix) -> Option<(Vec<f64>, f64)> {
         match self {
             Self::Exact(best) => Some(best.energies(directions)),
+            Self::Sketched(_) | Self::Features(_) => None,
+        }
+    }
+
+    /// Returns the energy of each column, over the rows whose losses count. Returns `None` if the energies are not known
+    /// exactly.
+    pub(crate) fn column_energies(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Exact(best) => Some(best.column_energies()),
             Self::Sketched(_) | Self::Features(_) => None,
         }
     }

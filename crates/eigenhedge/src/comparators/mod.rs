@@ -48,19 +48,37 @@ pub(crate) use running_scatter::RunningScatter;
 pub use sketch::Sketch;
 pub(crate) use sketch::bracket;
 
-use crate::linalg::{Matrix, largest_sum, symmetric_eigenvalues};
+use crate::linalg::{Eigen, Matrix, largest_sum, symmetric_eigenvalues};
 
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
+/// Share of the total energy below which the best loss may be affected by rounding, and is computed from small eigenvalues
+/// alone.
+const GRADED: f64 = 1e-8;
 
 /// Returns the loss of the best k-dimensional subspace for a scatter or kernel matrix: the sum of all but the
 /// k largest eigenvalues. Only the lower triangle is read.
 pub(crate) fn best_loss(scatter: &Matrix, kept: usize) -> f64 {
     let largest = if scatter.rows() >= LARGE { largest_sum(scatter, kept) } else { None };
-    if let Some(largest) = largest.filter(|sum| sum.is_finite()) {
-        let trace: f64 = (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum();
-        return (trace - largest).max(0.0);
+    let trace = trace(scatter);
+    match largest.map(|sum| trace - sum).filter(|loss| *loss > GRADED * trace && loss.is_finite()) {
+        Some(loss) => loss,
+        None => best_losses(scatter, kept)[kept],
     }
-    let values = symmetric_eigenvalues(scatter.view());
-    values[..values.len().saturating_sub(kept)].iter().map(|v| v.max(0.0)).sum()
+}
+
+/// Returns the losses of the best subspaces of 0, 1, … `most` dimensions, from one decomposition.
+pub(crate) fn best_losses(scatter: &Matrix, most: usize) -> Vec<f64> {
+    let mut values = symmetric_eigenvalues(scatter.view());
+    let rest = |values: &[f64], kept: usize| values.iter().rev().skip(kept).rev().map(|v| v.max(0.0)).sum::<f64>();
+    if rest(&values, most) <= GRADED * trace(scatter) {
+        let mut eigen = Eigen::default();
+        eigen.compute_graded(scatter);
+        values = eigen.values;
+    }
+    (0..=most).map(|kept| rest(&values, kept)).collect()
+}
+
+fn trace(scatter: &Matrix) -> f64 {
+    (0..scatter.rows()).map(|j| scatter.column(j)[j]).sum()
 }

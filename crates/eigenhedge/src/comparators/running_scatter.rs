@@ -114,6 +114,12 @@ impl RunningScatter {
         Cow::Owned(scatter)
     }
 
+    /// Returns the energy of each column.
+    pub fn column_energies(&self) -> Vec<f64> {
+        let recent = |i: usize| (0..self.block.columns()).map(|j| self.block.column(j)[i].powi(2)).sum::<f64>();
+        (0..self.scatter.rows()).map(|i| self.scatter.column(i)[i] + recent(i)).collect()
+    }
+
     /// Returns the energy (the sum of squares after centering) of the rows along each of these unit vectors,
     /// and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {

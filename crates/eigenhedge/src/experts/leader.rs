@@ -30,7 +30,7 @@ use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::random::Random;
 use crate::scratch::Scratch;
-use crate::simplex::{Complement, LimitScratch, Select, keep_largest};
+use crate::simplex::{Complement, LimitScratch, Precision, Select, keep_largest};
 
 /// Follow-the-leader: drops the `d` experts with the smallest total losses.
 ///
@@ -83,7 +83,8 @@ impl Learner<[f64]> for Leader {
 
     fn choose(&mut self, random: &mut Random) {
         let Working { log_weights, limit, choice } = &mut self.scratch.0;
-        keep_largest(&self.totals, &mut Complement::finite(0.0, 0), self.kept, 0.0, log_weights, limit);
+        let (mut nobody, exact) = (Complement::finite(0.0, 0), Precision::default());
+        keep_largest(&self.totals, &mut nobody, self.kept, exact, log_weights, limit);
         choice.probabilities.clear();
         choice.probabilities.extend(log_weights.iter().map(|weight| weight.exp()));
         choice.commit(Select::Systematic, random);

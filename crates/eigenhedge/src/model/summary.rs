@@ -6,6 +6,7 @@ use crate::comparators::{Best, Hindsight, Partition};
 use crate::registry::Spec;
 use crate::registry::options::Value;
 use crate::simplex::Multiplicity;
+use crate::standardize::Standardize;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -63,6 +64,9 @@ pub struct Summary {
     /// Bound relative to the best of these partitions. The field is `None` unless a theorem covers changing
     /// comparators.
     pub shifting_bound: Option<ShiftingBound>,
+    /// Advice about the input: a sentence if the scales of two columns differ by more than a factor of 10⁵, unless columns
+    /// are standardized or the rows are too long for an exact comparator.
+    pub advice: Option<String>,
     /// Mean number of explicit directions, i.e. those stored individually.
     pub rank_mean: f64,
     /// Largest number of explicit directions.
@@ -174,6 +178,7 @@ impl Summary {
             members: learner.members(),
             partitions,
             shifting_bound,
+            advice: advice(run),
             rank_mean: totals.rank_mean(),
             rank_max: totals.rank_max,
             seconds: 0.0,
@@ -192,6 +197,30 @@ impl Summary {
     pub fn best_member(&self) -> Option<&Member> {
         self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
     }
+}
+
+/// Ratio of the scales of two columns above which the smaller one hardly affects the directions.
+const UNEQUAL: f64 = 1e5;
+
+/// Returns advice to standardize the columns if their scales are very different. A column's scale is the root of its
+/// energy. Constant columns have no scale.
+fn advice(run: &Model) -> Option<String> {
+    if run.columns.standardizer.how() != Standardize::None {
+        return None;
+    }
+    let energies = run.hindsight.as_ref()?.column_energies()?;
+    let scaled = || (0..energies.len()).filter(|j| energies[*j] > 0.0);
+    let least = scaled().min_by(|a, b| energies[*a].total_cmp(&energies[*b]))?;
+    let most = scaled().max_by(|a, b| energies[*a].total_cmp(&energies[*b]))?;
+    let ratio = energies[most].sqrt() / energies[least].sqrt();
+    let name = |j: usize| run.columns.names.as_ref().map_or_else(|| j.to_string(), |names| format!("'{}'", names[j]));
+    (ratio > UNEQUAL).then(|| {
+        let (most, least) = (name(most), name(least));
+        format!(
+            "the scale of column {most} is {ratio:.1e} times that of column {least}: --standardize running gives all \
+             columns the same scale"
+        )
+    })
 }
 
 /// Maximum number of segments if their number is chosen automatically.

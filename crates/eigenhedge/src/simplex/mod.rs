@@ -26,7 +26,7 @@ mod spectrum;
 pub(crate) use cap::{CapScratch, Complement, cap};
 pub use cap::{Capped, Multiplicity, cap_by_selection, cap_by_sorting};
 pub use corners::{Corner, Mixture, decompose};
-pub(crate) use keep_largest::{LimitScratch, keep_largest};
+pub(crate) use keep_largest::{LimitScratch, Precision, keep_largest};
 pub use sample::Select;
 pub(crate) use sample::{DrawScratch, draw};
 pub(crate) use shift_and_clip::{ShiftScratch, shift_and_clip};

@@ -40,7 +40,7 @@ use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::scratch::Scratch;
-use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Spectrum, cap, keep_largest};
+use crate::simplex::{CapScratch, Complement, LimitScratch, Multiplicity, Precision, Spectrum, cap, keep_largest};
 use crate::state::{State, ensure, length};
 use serde::{Deserialize, Serialize};
 
@@ -92,8 +92,11 @@ struct Working {
     products: ProductScratch,
 }
 
-/// Share of the largest eigenvalue below which the leader treats a difference of eigenvalues as a tie.
+/// Relative difference of eigenvalues that the leader treats as a tie. It is relative to the eigenvalues themselves, so
+/// that one column in large units does not hide the others.
 const TIE: f64 = 1e-12;
+/// Rounding error of small eigenvalues, as a share of the largest one.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl Anchored {
     /// Creates a rule that keeps `kept` directions. In each trial, the weights of earlier rows are multiplied by
@@ -186,9 +189,10 @@ impl Anchored {
             }
             Law::Leader => {
                 let values = self.scatter.values();
-                let tolerance = TIE * values.iter().fold(0f64, |a, v| a.max(*v));
+                let largest = values.iter().fold(0f64, |a, v| a.max(*v));
+                let precision = Precision { relative: TIE, absolute: ROUNDING * largest };
                 let Working { limit, .. } = &mut self.scratch.0;
-                keep_largest(values, &mut self.complement, self.kept, tolerance, &mut self.log_weights, limit);
+                keep_largest(values, &mut self.complement, self.kept, precision, &mut self.log_weights, limit);
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Slow dense oracles: every update as published, with a new eigendecomposition.
 //!
-//! The oracle for tracking uses one-sided Jacobi rotations, which are as accurate for small eigenvalues as for large ones. A
-//! backward stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one.
+//! The oracles use one-sided Jacobi rotations, which are as accurate for small eigenvalues as for large ones. A backward
+//! stable dense solver is not: at `log v = -10⁵` it would lose ten digits of the weights near one, and a column in units a
+//! million times smaller than those of another would lose all its digits.
 
-use super::cap;
+use super::{cap, product};
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::{Matrix, Mixing};
 
@@ -13,6 +14,11 @@ pub trait Oracle {
     fn step(&mut self, z: &[f64], rate: f64) -> f64;
 }
 
+/// Cosine of the angle between two rows that is a rounding error. Rotations converge quadratically.
+const ROUNDING: f64 = 1e-15;
+/// Maximum size of a matrix that is decomposed by rotations, which would be slow for larger ones.
+const ROTATED: usize = 32;
+
 /// Computes eigenvectors of `-G Gᵀ` by rotations of the rows of G. The rotations are applied to the columns of `basis`.
 fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
     let n = rows.len();
@@ -21,7 +27,7 @@ fn jacobi(rows: &mut [Vec<f64>], basis: &mut Matrix) {
         for p in 0..n {
             for q in p + 1..n {
                 let (a, b, c) = (dot(&rows[p], &rows[p]), dot(&rows[q], &rows[q]), dot(&rows[p], &rows[q]));
-                if c.abs() <= 1e-16 * (a * b).sqrt() {
+                if c.abs() <= ROUNDING * (a * b).sqrt() {
                     continue;
                 }
                 rotated = true;
@@ -65,10 +71,6 @@ impl DenseTracking {
         Self { kept, mixing, basis, log_weights: vec![share.ln(); n], past, trials: 0.0 }
     }
 
-    fn coordinates(&self, z: &[f64]) -> Vec<f64> {
-        (0..z.len()).map(|j| dot(self.basis.column(j), z)).collect()
-    }
-
     fn mix(&mut self) {
         let n = self.log_weights.len();
         self.trials += 1.0;
@@ -107,19 +109,12 @@ impl DenseTracking {
 
 impl Oracle for DenseTracking {
     fn step(&mut self, z: &[f64], rate: f64) -> f64 {
-        let n = z.len();
-        let a = self.coordinates(z);
+        let mut a = coordinates(&self.basis, z);
         let loss = a.iter().zip(&self.log_weights).map(|(a, l)| l.exp() * a * a).sum();
-        let mut rows: Vec<Vec<f64>> = (0..n)
-            .map(|i| {
-                let mut row = vec![0.0; n + 1];
-                row[i] = (-self.log_weights[i]).sqrt();
-                row[n] = rate.sqrt() * a[i];
-                row
-            })
-            .collect();
-        jacobi(&mut rows, &mut self.basis);
-        self.log_weights = rows.iter().map(|row| -dot(row, row)).collect();
+        a.iter_mut().for_each(|a| *a *= rate.sqrt());
+        self.log_weights.iter_mut().for_each(|l| *l = -*l);
+        add_dyad(&mut self.log_weights, &a, &mut self.basis);
+        self.log_weights.iter_mut().for_each(|l| *l = -*l);
         cap(&mut self.log_weights, self.kept);
         self.mix();
         loss
@@ -137,6 +132,40 @@ pub enum Function {
     Leader,
 }
 
+/// Updates the eigenpairs of `diag(values) + a aᵀ` in the basis.
+fn add_dyad(values: &mut [f64], a: &[f64], basis: &mut Matrix) {
+    let n = values.len();
+    if n > ROTATED {
+        let mut matrix = sum(&Matrix::identity(n), |i| values[i]);
+        (0..n).for_each(|j| matrix.column_mut(j).iter_mut().zip(a).for_each(|(entry, x)| *entry += x * a[j]));
+        let eigen = symmetric_eigen(&matrix);
+        values.copy_from_slice(&eigen.values);
+        values.iter_mut().for_each(|value| *value = value.max(0.0));
+        *basis = product(basis, &eigen.vectors);
+        return;
+    }
+    let row = |i: usize| {
+        (0..=n)
+            .map(|j| {
+                if j == i {
+                    values[i].sqrt()
+                } else if j == n {
+                    a[i]
+                } else {
+                    0.0
+                }
+            })
+            .collect()
+    };
+    let mut rows: Vec<Vec<f64>> = (0..n).map(row).collect();
+    jacobi(&mut rows, basis);
+    values.iter_mut().zip(&rows).for_each(|(value, row)| *value = dot(row, row));
+}
+
+fn coordinates(basis: &Matrix, z: &[f64]) -> Vec<f64> {
+    (0..z.len()).map(|j| dot(basis.column(j), z)).collect()
+}
+
 /// A scatter matrix whose spectrum is recomputed in every trial.
 pub struct DenseScatter {
     kept: usize,
@@ -144,13 +173,15 @@ pub struct DenseScatter {
     rate: f64,
     forget: f64,
     max_rank: usize,
-    scatter: Matrix,
+    basis: Matrix,
+    values: Vec<f64>,
 }
 
 impl DenseScatter {
     /// Creates an oracle without rows and without forgetting.
     pub fn new(n: usize, kept: usize, function: Function) -> Self {
-        Self { kept, function, rate: 1.0, forget: 1.0, max_rank: n, scatter: Matrix::zeros(n, n) }
+        let (basis, values) = (Matrix::identity(n), vec![0.0; n]);
+        Self { kept, function, rate: 1.0, forget: 1.0, max_rank: n, basis, values }
     }
 
     /// Sets the factor by which the matrix is multiplied at each row.
@@ -163,9 +194,23 @@ impl DenseScatter {
         Self { max_rank, ..self }
     }
 
-    /// Returns the probability that each direction is dropped, for eigenvalues in ascending order.
-    fn dropped(&self, values: &[f64]) -> Vec<f64> {
-        let n = values.len();
+    /// Returns the n-th largest eigenvalue, counted from 1.
+    fn ranked(&self, n: usize) -> f64 {
+        let mut values = self.values.clone();
+        values.sort_by(|a, b| b.total_cmp(a));
+        values[n - 1]
+    }
+
+    /// Returns the sum of all but the n largest eigenvalues.
+    pub fn rest(&self, n: usize) -> f64 {
+        let mut values = self.values.clone();
+        values.sort_by(f64::total_cmp);
+        values[..values.len() - n].iter().sum()
+    }
+
+    /// Returns the probability that each direction is dropped.
+    fn dropped(&self) -> Vec<f64> {
+        let (values, n) = (&self.values, self.values.len());
         match self.function {
             Function::Exponential => {
                 let mut log_weights: Vec<f64> = values.iter().map(|v| -self.rate * v).collect();
@@ -173,7 +218,8 @@ impl DenseScatter {
                 log_weights.iter().map(|l| l.exp()).collect()
             }
             Function::Leader => {
-                let (boundary, tie) = (values[n - self.kept], 1e-12 * values[n - 1]);
+                let boundary = self.ranked(self.kept);
+                let tie = (1e-12 * boundary).max(4.0 * f64::EPSILON * self.ranked(1));
                 let above = values.iter().filter(|v| **v > boundary + tie).count();
                 let tied = values.iter().filter(|v| (**v - boundary).abs() <= tie).count();
                 let shared = 1.0 - (self.kept - above) as f64 / tied as f64;
@@ -187,7 +233,7 @@ impl DenseScatter {
             Function::ProductSets => {
                 let sets = || (0..1usize << n).filter(|set| set.count_ones() as usize == self.kept);
                 let members = |set: usize| (0..n).filter(move |i| set >> i & 1 == 1);
-                let log_weight = |set: usize| members(set).map(|i| self.rate * values[i].max(0.0)).sum::<f64>();
+                let log_weight = |set: usize| members(set).map(|i| self.rate * values[i]).sum::<f64>();
                 let largest = sets().map(log_weight).fold(f64::NEG_INFINITY, f64::max);
                 let (mut total, mut dropped) = (0.0, vec![0.0; n]);
                 for set in sets() {
@@ -203,15 +249,13 @@ impl DenseScatter {
 
 impl Oracle for DenseScatter {
     fn step(&mut self, z: &[f64], rate: f64) -> f64 {
-        let eigen = symmetric_eigen(&self.scatter);
-        let dropped = self.dropped(&eigen.values);
-        let loss = (0..z.len()).map(|j| dropped[j] * dot(eigen.vectors.column(j), z).powi(2)).sum();
-        for j in 0..z.len() {
-            self.scatter.column_mut(j).iter_mut().zip(z).for_each(|(s, x)| *s = self.forget * *s + x * z[j]);
-        }
+        let a = coordinates(&self.basis, z);
+        let loss = self.dropped().iter().zip(&a).map(|(dropped, a)| dropped * a * a).sum();
+        self.values.iter_mut().for_each(|value| *value *= self.forget);
+        add_dyad(&mut self.values, &a, &mut self.basis);
         if self.max_rank < z.len() {
-            let eigen = symmetric_eigen(&self.scatter);
-            self.scatter = sum(&eigen.vectors, |j| if j + self.max_rank >= z.len() { eigen.values[j] } else { 0.0 });
+            let least = self.ranked(self.max_rank);
+            self.values.iter_mut().filter(|value| **value < least).for_each(|value| *value = 0.0);
         }
         self.rate = rate;
         loss

@@ -1,9 +1,11 @@
 //! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
 //!
 //! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver squares
-//! entries. The eigenvalues are multiplied back.
+//! entries. The eigenvalues are multiplied back. The solver's error is the rounding error of the largest eigenvalue.
+//! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that columns
+//! in small units keep their precision next to columns in large ones.
 
-use crate::linalg::Matrix;
+use crate::linalg::{Matrix, multiply, symmetric_times};
 use crate::num::unit;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
@@ -49,6 +51,38 @@ impl Eigen {
         self.values.resize(n, 0.0);
         let Some((_, memory)) = self.memory.as_mut() else { return };
         decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled);
+    }
+}
+
+/// Share of the largest eigenvalue below which an eigenvalue is computed again, without the larger ones.
+const SMALL: f64 = 1e-8;
+
+impl Eigen {
+    /// Decomposes a positive semidefinite matrix whose rows and columns may have very different units. Only the lower
+    /// triangle is read. Entries must be finite.
+    ///
+    /// The computed eigenvectors of small eigenvalues span their space to working accuracy, and are small where the
+    /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses.
+    pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
+        self.compute(matrix.view());
+        let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
+        let (mut count, mut image, mut part) = (self.values.len(), Matrix::default(), Self::default());
+        while count > 1 && self.values[count - 1] > least {
+            let largest = self.values[count - 1];
+            count = self.values[..count].partition_point(|value| *value < SMALL * largest);
+            if count == 0 {
+                return;
+            }
+            let mut vectors = self.vectors.clone();
+            vectors.resize(matrix.rows(), count);
+            symmetric_times(&mut image, matrix, &vectors);
+            let mut inner = Matrix::default();
+            multiply(&mut inner, vectors.view().transpose(), image.view());
+            part.compute(inner.view());
+            multiply(&mut image, vectors.view(), part.vectors.view());
+            (0..count).for_each(|j| self.vectors.column_mut(j).copy_from_slice(image.column(j)));
+            self.values[..count].copy_from_slice(&part.values);
+        }
     }
 }
 

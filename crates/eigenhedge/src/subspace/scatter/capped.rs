@@ -14,7 +14,7 @@ use super::super::frame::Frame;
 use super::super::rule::Observed;
 use super::chained::ROUNDING;
 use crate::error::Error;
-use crate::linalg::{Eigen, Matrix, multiply, symmetric_eigen};
+use crate::linalg::{Eigen, Matrix, multiply};
 use crate::simplex::Multiplicity;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,9 @@ impl Capped {
 
     /// Replaces the matrix, which may have another number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: &Matrix) -> f64 {
-        let Eigen { values, vectors, .. } = symmetric_eigen(matrix);
+        let mut eigen = Eigen::default();
+        eigen.compute_graded(matrix);
+        let Eigen { values, vectors, .. } = eigen;
         let rounding = ROUNDING * values.last().copied().unwrap_or(0.0);
         let faded = values.iter().take_while(|value| **value <= rounding).count();
         let goes = faded.max(values.len().saturating_sub(self.max_rank));

@@ -302,7 +302,7 @@ impl Chained {
     fn decompose(&mut self) {
         self.recent.resize(self.values.len(), 0);
         self.chain.used = 0;
-        self.scratch.0.eigen.compute(self.matrix.view());
+        self.scratch.0.eigen.compute_graded(&self.matrix);
         self.basis.clone_from(&self.scratch.0.eigen.vectors);
         for (value, fresh) in self.values.iter_mut().zip(&self.scratch.0.eigen.values) {
             *value = fresh.max(0.0);
