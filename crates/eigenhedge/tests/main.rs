@@ -6,6 +6,7 @@ mod bounds;
 mod bounds_beyond;
 mod common;
 mod coordinates;
+mod finite;
 mod golden_simplex_experts;
 mod golden_subspace;
 mod graded;

@@ -138,11 +138,12 @@ impl Factor {
         self.active.clear();
         deflated.clear();
         let energy: f64 = z.iter().map(|x| x * x).sum();
-        let spread = match (sorted.first(), sorted.last()) {
-            (Some(&a), Some(&b)) => values[b] - values[a],
+        // Compared with values of size 1, a change of less than NEGLIGIBLE has no effect, and its inverse could overflow.
+        let size = match (sorted.first(), sorted.last()) {
+            (Some(&a), Some(&b)) => (values[b] - values[a]).max(values[a].abs()).max(values[b].abs()),
             _ => 0.0,
         };
-        let size = spread.max(sigma * energy);
+        let size = size.max(sigma * energy);
         let mut pending: Option<usize> = None;
         for &j in sorted.iter() {
             let tiny = z[j] * z[j] <= f64::EPSILON * f64::EPSILON * energy;
@@ -532,6 +533,19 @@ mod tests {
             let wanted = [0.0, z[0] * z[0] + z[2] * z[2], 18.75];
             for (found, wanted) in values.iter().zip(wanted) {
                 assert!((found - wanted).abs() <= 64.0 * f64::EPSILON, "{found} against {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_change_far_below_the_values_leaves_them_finite() {
+        let mut scratch = FactorScratch::default();
+        for power in [-300, -200, -100, 0, 100, 200, 300] {
+            for other in [-300, -150, 0, 150, 300] {
+                let mut values = [10f64.powi(power)];
+                Factor::default().solve(&mut values, 10f64.powi(other), &[1.0], &mut scratch);
+                let wanted = 10f64.powi(power) + 10f64.powi(other);
+                assert!((values[0] - wanted).abs() <= 1e-15 * wanted, "{values:?} against {wanted:e}");
             }
         }
     }
