@@ -70,7 +70,7 @@ Examples:
 /// Options of `scree`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The loss online is that of the k leading directions of the earlier rows; the loss in hindsight is that of the best k directions of all rows. \
+The loss online is that of the k leading directions of the earlier rows (`run --learner leader --max-rank R`, with R = K + 8); the loss in hindsight is that of the best k directions of all rows. \
 Both are measured from the mean. Row 0 sets the center, and its loss does not count.
 
 Examples:

@@ -1,7 +1,8 @@
 //! `scree`: the loss for every number of directions, to choose k.
 //!
 //! The table is read once. The online loss of k directions is that of the k leading directions of the previous rows,
-//! for every k at once. The loss in hindsight is that of the best k directions of all rows.
+//! for every k at once: a leader of the largest k contains those of all smaller ones. It stores [`MORE`] directions in
+//! addition. The loss in hindsight is that of the best k directions of all rows, from one decomposition.
 
 use crate::args::ScreeArgs;
 use crate::destination::judge_plot;
@@ -13,7 +14,7 @@ use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::comparators::Hindsight;
 use eigenhedge::options::Options;
-use eigenhedge::{Comparators, Kind, Model};
+use eigenhedge::{Comparators, Kind, Model, Spec};
 use eigenhedge_io::write_whole;
 use eigenhedge_pages::number::readable;
 use eigenhedge_report::{Chart, Series, svg};
@@ -21,6 +22,8 @@ use std::fmt::Write;
 
 /// Default of the maximum number of directions to try.
 const USUAL: usize = 20;
+/// Number of directions that the leader stores in addition to those that it keeps.
+const MORE: usize = 8;
 
 /// Losses for every number of directions k.
 struct Losses {
@@ -67,8 +70,9 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
     let fits = |error: eigenhedge::Error| anyhow!("{source}: {error}");
     let most = args.max_k.unwrap_or(USUAL).min(length.saturating_sub(1)).max(1);
     let setup = plan::setup(&Options::new(Kind::Leader, most))?;
-    let comparators = Comparators::new(false, 0);
-    let mut run = Model::with_comparators(setup.for_rows(length)?.spec, length, 0, comparators).map_err(fits)?;
+    let max_rank = Some(most + MORE).filter(|rank| *rank < length);
+    let spec = Spec { max_rank, ..setup.for_rows(length)?.spec };
+    let mut run = Model::with_comparators(spec, length, 0, Comparators::new(false, 0)).map_err(fits)?;
     let mut hindsight = Hindsight::new(length, true, most).map_err(fits)?;
     let mut losses =
         Losses { online_energy: 0.0, energy: 0.0, online: vec![0.0; most], hindsight: Vec::new(), rows: 0 };
@@ -92,9 +96,9 @@ fn measure(args: &ScreeArgs) -> Result<Losses> {
         losses.rows += 1;
         working.advance(1);
     }
-    let best = |k: usize| hindsight.best(k).map(|best| best.high()).context("no best loss");
-    losses.energy = best(0)?;
-    losses.hindsight = (1..=most).map(best).collect::<Result<_>>()?;
+    let best = hindsight.best_up_to(most).context("no best loss")?;
+    losses.energy = best[0].high();
+    losses.hindsight = best[1..].iter().map(|best| best.high()).collect();
     Ok(losses)
 }
 
