@@ -27,6 +27,7 @@ cargo xtask saved          add the missing files of the present saved form to cr
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench doors    measure the time per row of the library and the program, compared with the bare learner; --quick
 cargo xtask bench doors python  measure the doors of the Python package
+cargo xtask bench calls    measure every command and public Python call, compared with its peers; --quick, --only NAME
 cargo xtask bench python   measure the Python package against its limits
 cargo xtask bench peers    compare speed and loss with other programs; --quick, --only PART, --threads N, --out FOLDER
 cargo xtask bench evidence compare the default learner with tuned trackers; --quick, --only PART, --data FOLDER, --rows FILE, --k K, --out FOLDER
@@ -110,6 +111,7 @@ fn main() -> ExitCode {
         ["wheel"] => outcome(python::wheel(&root())),
         ["bench", "doors", "python", rest @ ..] => outcome(python::measure(&root(), "doors.py", rest)),
         ["bench", "doors", rest @ ..] => outcome(doors(rest)),
+        ["bench", "calls", rest @ ..] => outcome(python::calls(&root(), rest)),
         ["bench", "python"] => outcome(python::bench(&root())),
         ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
         ["bench", "evidence", rest @ ..] => outcome(python::measure(&root(), "evidence.py", rest)),

@@ -85,6 +85,14 @@ pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), Stri
     run(interpreter(&environment).arg(root.join("bench").join(script)).args(arguments).current_dir(root))
 }
 
+/// Measures every command and every public call of the package, with release builds.
+pub fn calls(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    run(&mut step("program", "build --release --locked --package eigenhedge-cli --features serve").command())?;
+    let program = root.join("target/release/eigenhedge");
+    let program = ["--program", &program.to_string_lossy()];
+    measure(root, "calls.py", &[&program, arguments].concat())
+}
+
 /// Compares the monitor of the program with its targets, with a release build.
 pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;

@@ -10,7 +10,10 @@
 //!
 //! Guarantee: none.
 //!
-//! Cost: O(n w² + w³) for w directions.
+//! Cost: O(n w² + w³) for w directions. If the directions are orthonormal and m < w cells are missing, one system of size m is
+//! enough ([`Imputation::fill_few`]): `B_ΩᵀB_Ω = I - B_MᵀB_M`, so that by Woodbury's identity the missing cells x solve `(I - G) x
+//! = B_M D⁻¹ B_Ωᵀz_Ω` with `D = I + diag r` and `G = B_M D⁻¹ B_Mᵀ`. It takes O(n w + m² w + m³), and consecutive rows with the
+//! same missing cells share one factorization.
 //!
 //! Numerics: the normal equations are solved by a Cholesky factorization. The columns of B_Ω have at most unit length and r is
 //! at least [`LEAST_RIDGE`], so that every pivot is well above rounding. A direction without observed cells has the coordinate
@@ -27,8 +30,27 @@ pub(crate) struct Imputation {
     /// Normal equations, later overwritten by their Cholesky factor in the lower triangle.
     normal: Matrix,
     coefficients: Vec<f64>,
+    /// System of the missing cells, with one column of B_M for each.
+    few: Few,
 }
 
+/// Factorized system of the missing cells of a row.
+#[derive(Debug, Clone, Default)]
+struct Few {
+    /// Missing cells of the factorized system. The list is empty if there is none.
+    cells: Vec<usize>,
+    /// Columns of `D⁻¹ B_Mᵀ`.
+    scaled: Matrix,
+    /// Cholesky factor of `I - G`, in the lower triangle.
+    factor: Matrix,
+    /// True if every pivot of the factor is at least [`LEAST_PIVOT`].
+    is_accurate: bool,
+    solution: Vec<f64>,
+}
+
+/// Smallest pivot of the system of the missing cells. Its relative rounding error is that of a number divided by the pivot,
+/// so that a smaller pivot is left to the normal equations.
+const LEAST_PIVOT: f64 = 1e-6;
 /// Minimum ridge penalty, the factor of each squared coordinate in the objective.
 const LEAST_RIDGE: f64 = 1e-12;
 /// Maximum ridge penalty.
@@ -47,7 +69,7 @@ impl Imputation {
     /// Fills in the NaN cells of the row. The columns of `basis` are the directions, and `ridge` contains the factor of
     /// each squared coordinate.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
-        let Self { seen, normal, coefficients } = self;
+        let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);
         let count = basis.columns();
         coefficients.clear();
@@ -72,10 +94,63 @@ impl Imputation {
 }
 
 impl Imputation {
+    /// Fills in a few `missing` cells of the row, which must be zero, from orthonormal directions. `products` are those of the
+    /// directions with the row. Basis and ridge must be those of earlier calls. Returns false and changes nothing if [`Self::fill`]
+    /// is faster or more accurate.
+    pub fn fill_few(
+        &mut self,
+        basis: &Matrix,
+        ridge: &[f64],
+        missing: &[usize],
+        products: &[f64],
+        row: &mut [f64],
+    ) -> bool {
+        if missing.len() >= basis.columns() {
+            return false;
+        }
+        let few = &mut self.few;
+        if few.cells != missing {
+            few.factorize(basis, ridge, missing);
+        }
+        let Few { scaled, factor, is_accurate, solution, .. } = few;
+        scaled.transpose_times(products, solution);
+        substitute(factor, solution);
+        let is_solved = *is_accurate && solution.iter().all(|x| x.is_finite());
+        if is_solved {
+            missing.iter().zip(&*solution).for_each(|(j, x)| row[*j] = *x);
+        }
+        is_solved
+    }
+}
+
+impl Few {
+    fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
+        let Self { cells, scaled, factor, is_accurate, .. } = self;
+        cells.clear();
+        cells.extend_from_slice(missing);
+        scaled.resize(basis.columns(), missing.len());
+        factor.resize(missing.len(), missing.len());
+        for (a, j) in missing.iter().enumerate() {
+            let column = scaled.column_mut(a).iter_mut();
+            column.zip(ridge).enumerate().for_each(|(i, (to, r))| *to = basis.column(i)[*j] / (1.0 + r));
+        }
+        for b in 0..missing.len() {
+            for a in b..missing.len() {
+                let pairs = scaled.column(a).iter().zip(scaled.column(b)).zip(ridge);
+                let overlap: f64 = pairs.map(|((x, y), r)| x * y * (1.0 + r)).sum();
+                factor.column_mut(b)[a] = f64::from(u8::from(a == b)) - overlap;
+            }
+        }
+        cholesky(factor);
+        *is_accurate = (0..missing.len()).all(|a| factor.column(a)[a].powi(2) >= LEAST_PIVOT);
+    }
+}
+
+impl Imputation {
     /// Writes the leave-one-out error of each observed cell of the most recently filled row, and 0 for each missing
     /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis.
     pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
-        let Self { seen, normal, coefficients } = self;
+        let Self { seen, normal, coefficients, .. } = self;
         // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹. Their squared lengths are the leverages h.
         for i in 0..coefficients.len() {
             for p in 0..i {
@@ -100,24 +175,33 @@ impl Imputation {
 /// Solves `A x = b` for a positive definite matrix. `x` contains b on input. Only the lower triangle of `matrix` is
 /// used, and it is overwritten by the Cholesky factor.
 pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
-    let size = x.len();
-    for j in 0..size {
-        let (before, rest) = (0..j, j..size);
-        for i in rest {
-            let overlap: f64 = before.clone().map(|p| matrix.column(p)[i] * matrix.column(p)[j]).sum();
-            matrix.column_mut(j)[i] -= overlap;
+    cholesky(matrix);
+    substitute(matrix, x);
+}
+
+/// Overwrites the lower triangle of a positive definite matrix by its Cholesky factor.
+fn cholesky(matrix: &mut Matrix) {
+    for j in 0..matrix.columns() {
+        for p in 0..j {
+            let (before, column) = matrix.column_pair_mut(p, j);
+            let factor = before[j];
+            column[j..].iter_mut().zip(&before[j..]).for_each(|(entry, x)| *entry -= factor * x);
         }
         let root = matrix.column(j)[j].sqrt();
         matrix.column_mut(j)[j..].iter_mut().for_each(|entry| *entry /= root);
     }
-    for j in 0..size {
-        let column = matrix.column(j);
+}
+
+/// Solves `L Lᵀ x = b`, where L is the lower triangle of `factor`. `x` contains b on input.
+fn substitute(factor: &Matrix, x: &mut [f64]) {
+    for j in 0..x.len() {
+        let column = factor.column(j);
         x[j] /= column[j];
         let step = x[j];
         x[j + 1..].iter_mut().zip(&column[j + 1..]).for_each(|(x, entry)| *x -= step * entry);
     }
-    for j in (0..size).rev() {
-        let column = matrix.column(j);
+    for j in (0..x.len()).rev() {
+        let column = factor.column(j);
         x[j] = (x[j] - dot(&column[j + 1..], &x[j + 1..])) / column[j];
     }
 }
@@ -165,5 +249,46 @@ mod tests {
             let wanted = if row[j].is_nan() { cell(&c, j) } else { row[j] };
             assert!((filled[j] - wanted).abs() <= 1e-14, "{j}: {} {wanted}", filled[j]);
         }
+    }
+
+    /// Fills in a few cells and many, near the edges of both forms, and compares with the normal equations.
+    #[test]
+    fn a_small_system_fills_in_what_the_normal_equations_do() {
+        let mut random = Random::seeded(4);
+        let mut solved = 0;
+        for (length, count) in [(5, 4), (9, 3), (30, 12), (30, 29), (120, 40)] {
+            let mut basis = Matrix::zeros(length, count);
+            (0..count).for_each(|i| basis.column_mut(i).iter_mut().for_each(|b| *b = random.normal()));
+            basis.orthonormalise();
+            for noise in [1e-5, 1e-2, 3.0] {
+                let ridges: Vec<f64> = (0..count).map(|i| ridge(noise, 1.0 + i as f64)).collect();
+                let mut imputation = Imputation::default();
+                for missing in
+                    [1, 2, count - 1, count, length - 1].map(|m| (0..m).map(|a| a * (length - 1) / m).collect())
+                {
+                    let missing: Vec<usize> = missing;
+                    let mut row: Vec<f64> = (0..length).map(|_| random.normal()).collect();
+                    missing.iter().for_each(|j| row[*j] = f64::NAN);
+                    let mut slow = row.clone();
+                    Imputation::default().fill(&basis, &ridges, &mut slow);
+                    missing.iter().for_each(|j| row[*j] = 0.0);
+                    let mut products = Vec::new();
+                    basis.transpose_times(&row, &mut products);
+                    // The second call uses the factorization of the first.
+                    for _ in 0..2 {
+                        if !imputation.fill_few(&basis, &ridges, &missing, &products, &mut row) {
+                            assert!(missing.len() >= count || noise < 1e-2, "{length} {count} {noise} {missing:?}");
+                            continue;
+                        }
+                        solved += 1;
+                        let size = slow.iter().fold(1f64, |size, x| size.max(x.abs()));
+                        for j in &missing {
+                            assert!((row[*j] - slow[*j]).abs() <= 1e-9 * size, "{length} {count} {noise} {j}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(solved > 60, "{solved}");
     }
 }

@@ -9,7 +9,9 @@ mod small_product;
 mod sparse;
 
 pub use eigen::{Eigen, symmetric_eigen};
-pub(crate) use eigen::{Factor, FactorScratch, largest_pairs, largest_sum, orthonormal_to, symmetric_eigenvalues, top};
+pub(crate) use eigen::{
+    Factor, FactorScratch, largest_pairs, largest_sum, orthonormal_to, separate_pairs, symmetric_eigenvalues, top,
+};
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};
 pub(crate) use polar::Polar;

@@ -18,6 +18,7 @@ use super::options::{Limit, Mode};
 use super::shape::{Kept, Parts, Sample, Shape};
 use super::tails::Tails;
 use crate::error::Error;
+use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length, within};
 use serde::{Deserialize, Serialize};
@@ -66,23 +67,35 @@ pub(super) struct Scored {
 }
 
 impl Channel {
-    /// Fits a channel to the warm-up. `flags` contains the flag scores of each row. Also returns the out-of-sample
+    /// Fits a channel to the warm-up, which has this shape. `flags` contains the flag scores of each row. Also returns the out-of-sample
     /// scores from which the limits are computed.
-    pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, kept: Kept, rule: Limit) -> (Self, Vec<f64>) {
+    pub fn fit(
+        sample: Sample<'_>,
+        shape: Shape,
+        flags: &[[f64; 2]],
+        gap: usize,
+        kept: Kept,
+        rule: Limit,
+    ) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
-        let shape = Shape::fit(sample, 0..0, kept);
+        let shape = shape.with_factors();
+        let sample = Sample { near: Some(shape.basis.columns()), ..sample };
         let mut level = first_level(sample);
-        let mut parts = Parts::default();
         let (mut about_mean, mut about_level) = (Vec::with_capacity(count), Vec::with_capacity(count));
         for fold in 0..FOLDS {
             let (start, end) = (fold * count / FOLDS, (fold + 1) * count / FOLDS);
             let others = Shape::fit(sample, start.saturating_sub(gap)..(end + gap).min(count), kept);
+            let mut centered = [(); 2].map(|()| Matrix::zeros(sample.rows.rows(), end - start));
             for t in start..end {
                 let row = sample.rows.column(t);
-                about_mean.push(others.look(row, others.mean(), &mut parts));
-                about_level.push(others.look(row, &level, &mut parts));
+                for (centered, level) in centered.iter_mut().zip([others.mean(), &level]) {
+                    let cells = centered.column_mut(t - start).iter_mut().zip(row);
+                    cells.zip(level).for_each(|((c, x), l)| *c = x - l);
+                }
                 follow(&mut level, row);
             }
+            about_mean.extend(others.statistics(&centered[0]));
+            about_level.extend(others.statistics(&centered[1]));
         }
         let (reference, recent) = (Tails::fit(&about_mean, shape.floors()), Tails::fit(&about_level, shape.floors()));
         let scores = |tails: &Tails, statistics: &[[f64; 3]], which: usize| -> Vec<f64> {

@@ -9,14 +9,15 @@
 //!
 //! The shape never changes after the warm-up, because a model that adapts to its rows learns a fault.
 //!
-//! Cost: O(dk) for the statistics of a row; O(d³) once.
+//! Cost: O(dk) for the statistics of a row, or of many rows as matrix products; O(min(d, n)³) for the directions of n rows, from
+//! the Gram matrix of the rows if there are fewer rows than columns.
 //!
 //! Not done: more than [`LARGEST`] numbers per row, including lags. The eigenproblem would take too much memory and time.
 
 use super::factor_model::FactorModel;
 use crate::error::Error;
 use crate::impute::{Imputation, ridge};
-use crate::linalg::{Eigen, Matrix, add_lower_product};
+use crate::linalg::{Eigen, Matrix, add_lower_product, multiply, separate_pairs, top};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{self, energy, ensure, entries, length};
@@ -27,6 +28,11 @@ use std::ops::Range;
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Share of the energy of a row below which values count as rounding errors.
 const ROUNDING: f64 = 1e-9;
+/// Smallest variance of a direction from the Gram matrix of the rows, as a share of the largest. A smaller one would not be
+/// orthogonal to the others.
+const LEAST_VARIANCE: f64 = 1e-6;
+/// Number of rows in a block of matrix products.
+const BLOCK: usize = 256;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
 
@@ -39,6 +45,25 @@ pub enum Kept {
     Share(f64),
 }
 
+impl Kept {
+    /// Returns the number of directions to keep, given the descending eigenvalues and the sum of all.
+    fn among(self, values: impl Iterator<Item = f64>, trace: f64) -> usize {
+        let share = match self {
+            Self::Count(k) => return k,
+            Self::Share(share) => share,
+        };
+        let mut held = 0.0;
+        let is_before = |value: &f64| {
+            held += value.max(0.0);
+            held < share * trace
+        };
+        1 + values.take_while(is_before).count()
+    }
+}
+
+/// Position of a row, and of its missing cells.
+pub(super) type Gaps = (usize, Vec<usize>);
+
 /// Warm-up rows, as columns of a matrix, with weights.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample<'a> {
@@ -46,6 +71,9 @@ pub(super) struct Sample<'a> {
     pub weights: &'a [f64],
     /// Number of values per row that vary. The others are zero in every row.
     pub active: usize,
+    /// Number of directions of a similar fit, if it is known. The fit is then faster if its directions have much larger
+    /// variances than the others.
+    pub near: Option<usize>,
 }
 
 /// Mean and leading directions of the warm-up rows.
@@ -55,7 +83,7 @@ pub(super) struct Shape {
     pub basis: Matrix,
     pub variances: Vec<f64>,
     pub residual_energy: Vec<f64>,
-    /// Factor model of the directions and the residual energies.
+    /// Factor model of the directions and the residual energies. It is empty until [`Self::with_factors`].
     factors: FactorModel,
     /// Smallest energy that is not a rounding error.
     pub floor: f64,
@@ -74,45 +102,55 @@ pub(super) struct Parts {
 }
 
 impl Shape {
-    /// Fits the shape to the rows that are not in the range `without`.
+    /// Fits the shape to the rows that are not in the range `without`. The factor model remains empty.
     pub fn fit(sample: Sample<'_>, without: Range<usize>, kept: Kept) -> Self {
-        let (mean, covariance) = moments(sample, without);
-        let d = mean.len();
-        let mut eigen = Eigen::default();
-        eigen.compute(covariance.view());
+        let (mean, centered) = centered(sample, without);
         let active = sample.active.max(1);
-        let trace: f64 = eigen.values.iter().map(|value| value.max(0.0)).sum();
+        let mut residual_energy = vec![0.0; mean.len()];
+        for t in 0..centered.columns() {
+            residual_energy.iter_mut().zip(centered.column(t)).for_each(|(energy, x)| *energy += x * x);
+        }
+        let trace: f64 = residual_energy.iter().sum();
         let floor = (ROUNDING * trace / active as f64).max(f64::MIN_POSITIVE.sqrt());
-        let k = match kept {
-            Kept::Count(k) => k,
-            Kept::Share(share) => {
-                let mut held = 0.0;
-                let descending = eigen.values.iter().rev();
-                1 + descending
-                    .take_while(|value| {
-                        held += value.max(0.0);
-                        held < share * trace
-                    })
-                    .count()
-            }
-        };
-        let k = k.min(active - 1);
-        let mut basis = Matrix::zeros(d, k);
-        let mut variances = Vec::with_capacity(k);
-        let mut residual_energy: Vec<f64> = (0..d).map(|j| covariance.column(j)[j]).collect();
-        for a in 0..k {
-            let direction = eigen.vectors.column(d - 1 - a);
-            let variance = eigen.values[d - 1 - a].max(0.0);
-            basis.column_mut(a).copy_from_slice(direction);
-            variances.push(variance.max(floor));
-            residual_energy.iter_mut().zip(direction).for_each(|(energy, p)| *energy -= variance * p * p);
+        let near = if let Kept::Count(k) = kept { Some(k) } else { sample.near };
+        let count = |values: &mut dyn Iterator<Item = f64>| kept.among(values, trace).min(active - 1);
+        let (mut variances, basis) = leading(&centered, near, &count);
+        for (variance, a) in variances.iter_mut().zip(0..) {
+            let energies = residual_energy.iter_mut().zip(basis.column(a));
+            energies.for_each(|(energy, p)| *energy -= *variance * p * p);
+            *variance = variance.max(floor);
         }
         let mean_energy = residual_energy.iter().map(|energy| energy.max(0.0)).sum::<f64>() / active as f64;
         let least = (LEAST_RESIDUAL * mean_energy).max(floor);
         residual_energy.iter_mut().for_each(|energy| *energy = energy.max(least));
-        let mut factors = FactorModel::default();
-        factors.fit(&basis, &variances, &residual_energy, &mut eigen);
-        Self { mean, basis, variances, residual_energy, factors, floor, imputation: Scratch::default() }
+        let (factors, imputation) = (FactorModel::default(), Scratch::default());
+        Self { mean, basis, variances, residual_energy, factors, floor, imputation }
+    }
+
+    /// Fits the factor model.
+    #[must_use]
+    pub fn with_factors(mut self) -> Self {
+        self.factors.fit(&self.basis, &self.variances, &self.residual_energy, &mut Eigen::default());
+        self
+    }
+
+    /// Returns Q, T² and M of rows minus a level. The rows are the columns of `centered`.
+    pub fn statistics(&self, centered: &Matrix) -> Vec<[f64; 3]> {
+        let mut statistics = Vec::with_capacity(centered.columns());
+        let (mut coordinates, mut along, mut residual) = (Matrix::default(), Matrix::default(), Vec::new());
+        for start in (0..centered.columns()).step_by(BLOCK) {
+            let count = BLOCK.min(centered.columns() - start);
+            let block = centered.view().subcols(start, count);
+            multiply(&mut coordinates, self.basis.view().transpose(), block);
+            multiply(&mut along, self.basis.view(), coordinates.view());
+            for t in 0..count {
+                let cells = centered.column(start + t).iter().zip(along.column(t));
+                residual.clear();
+                residual.extend(cells.map(|(c, p)| c - p));
+                statistics.push(self.statistics_of(coordinates.column(t), &residual));
+            }
+        }
+        statistics
     }
 
     /// Splits the row minus the level into its parts along and outside the directions. Returns Q, T² and M.
@@ -123,6 +161,11 @@ impl Shape {
         self.basis.transpose_times(centered, coordinates);
         residual.clone_from(centered);
         self.basis.subtract_times(coordinates, residual);
+        self.statistics_of(coordinates, residual)
+    }
+
+    /// Returns Q, T² and M of a row with these parts along and outside the directions.
+    fn statistics_of(&self, coordinates: &[f64], residual: &[f64]) -> [f64; 3] {
         let q = dot(residual, residual);
         let t2 = coordinates.iter().zip(&self.variances).map(|(t, s)| t * t / s).sum();
         let m = residual.iter().zip(&self.residual_energy).fold(0.0, |most: f64, (e, r)| most.max(e * e / r));
@@ -151,11 +194,54 @@ impl Shape {
 
     /// Fills in the NaN cells of a row, relative to the current level.
     pub fn fill(&mut self, row: &mut [f64], level: &[f64]) {
-        let noise = self.residual_energy.iter().sum::<f64>() / row.len().max(1) as f64;
-        let ridges: Vec<f64> = self.variances.iter().map(|variance| ridge(noise, *variance)).collect();
-        row.iter_mut().zip(level).for_each(|(x, l)| *x -= l);
-        self.imputation.0.fill(&self.basis, &ridges, row);
+        let missing: Vec<usize> = (0..row.len()).filter(|j| row[*j].is_nan()).collect();
+        row.iter_mut().zip(level).for_each(|(x, l)| *x = if x.is_nan() { 0.0 } else { *x - l });
+        let mut products = Vec::new();
+        self.basis.transpose_times(row, &mut products);
+        let ridges = self.ridges();
+        self.fill_centered(&ridges, &missing, &products, row);
         row.iter_mut().zip(level).for_each(|(x, l)| *x += l);
+    }
+
+    /// Fills in the given cells of the rows, relative to the mean. Returns the largest change of a cell, as a share of the root
+    /// mean square of all cells.
+    pub fn fill_all(&mut self, rows: &mut Matrix, gaps: &[Gaps]) -> f64 {
+        let ridges = self.ridges();
+        let (mut centered, mut products, mut change) = (Matrix::default(), Matrix::default(), 0f64);
+        for block in gaps.chunks(BLOCK) {
+            centered.resize(rows.rows(), block.len());
+            for (i, (t, missing)) in block.iter().enumerate() {
+                let row = centered.column_mut(i);
+                row.iter_mut().zip(rows.column(*t)).zip(&self.mean).for_each(|((to, x), m)| *to = x - m);
+                missing.iter().for_each(|j| row[*j] = 0.0);
+            }
+            multiply(&mut products, self.basis.view().transpose(), centered.view());
+            for (i, (t, missing)) in block.iter().enumerate() {
+                self.fill_centered(&ridges, missing, products.column(i), centered.column_mut(i));
+                for j in missing {
+                    let filled = centered.column(i)[*j] + self.mean[*j];
+                    change = change.max((filled - rows.column(*t)[*j]).abs());
+                    rows.column_mut(*t)[*j] = filled;
+                }
+            }
+        }
+        change / (self.floor / ROUNDING).sqrt()
+    }
+
+    /// Fills in the missing cells of a centered row, in which they are zero. `products` are those of the directions with the
+    /// row.
+    fn fill_centered(&mut self, ridges: &[f64], missing: &[usize], products: &[f64], row: &mut [f64]) {
+        let imputation = &mut self.imputation.0;
+        if !imputation.fill_few(&self.basis, ridges, missing, products, row) {
+            missing.iter().for_each(|j| row[*j] = f64::NAN);
+            imputation.fill(&self.basis, ridges, row);
+        }
+    }
+
+    /// Returns the ridge factors of the directions.
+    fn ridges(&self) -> Vec<f64> {
+        let noise = self.residual_energy.iter().sum::<f64>() / self.mean.len().max(1) as f64;
+        self.variances.iter().map(|variance| ridge(noise, *variance)).collect()
     }
 
     /// Checks a deserialized state for rows of d numbers.
@@ -176,25 +262,157 @@ impl Shape {
     }
 }
 
-/// Computes the weighted mean and covariance of the rows that are not in the range `without`. The covariance is in the
-/// lower triangle.
-fn moments(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
+/// Returns the weighted mean of the rows that are not in the range `without`, and these rows minus the mean, multiplied by
+/// the square roots of their shares of the weight. The covariance is the product of this matrix with its transpose.
+fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     let Sample { rows, weights, .. } = sample;
-    let d = rows.rows();
-    let used = || (0..rows.columns()).filter(|t| !without.contains(t) && weights[*t] > 0.0);
-    let total = used().map(|t| weights[t]).sum::<f64>().max(f64::MIN_POSITIVE);
-    let mut mean = vec![0.0; d];
-    used().for_each(|t| mean.iter_mut().zip(rows.column(t)).for_each(|(m, x)| *m += weights[t] / total * x));
-    let mut centered = Matrix::zeros(d, 0);
-    let mut column = vec![0.0; d];
-    for t in used() {
-        let root = (weights[t] / total).sqrt();
-        column.iter_mut().zip(rows.column(t)).zip(&mean).for_each(|((c, x), m)| *c = root * (x - m));
-        centered.push_column(&column);
+    let used: Vec<usize> = (0..rows.columns()).filter(|t| !without.contains(t) && weights[*t] > 0.0).collect();
+    let total = used.iter().map(|t| weights[*t]).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mut mean = vec![0.0; rows.rows()];
+    for t in &used {
+        mean.iter_mut().zip(rows.column(*t)).for_each(|(m, x)| *m += weights[*t] / total * x);
+    }
+    let mut centered = Matrix::zeros(rows.rows(), used.len());
+    for (i, t) in used.iter().enumerate() {
+        let root = (weights[*t] / total).sqrt();
+        let column = centered.column_mut(i).iter_mut().zip(rows.column(*t));
+        column.zip(&mean).for_each(|((c, x), m)| *c = root * (x - m));
+    }
+    (mean, centered)
+}
+
+/// Chooses a number of eigenvalues from the descending list.
+type Count<'a> = &'a dyn Fn(&mut dyn Iterator<Item = f64>) -> usize;
+
+/// Returns the largest eigenvalues of `A Aᵀ`, in descending order, and their eigenvectors. `near` is a number that `count`
+/// may choose.
+fn leading(a: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
+    let (d, n) = (a.rows(), a.columns());
+    if n < d {
+        let mut gram = Matrix::zeros(n, n);
+        add_lower_product(&mut gram, a.view().transpose(), a.view());
+        let (values, mut coordinates) = pairs(&gram, near, count);
+        let is_accurate = values.iter().all(|value| *value > LEAST_VARIANCE * values[0]);
+        if is_accurate && values.len() == count(&mut values.iter().copied()) {
+            for (j, value) in values.iter().enumerate() {
+                coordinates.column_mut(j).iter_mut().for_each(|x| *x /= value.sqrt());
+            }
+            let mut basis = Matrix::default();
+            multiply(&mut basis, a.view(), coordinates.view());
+            return (values, basis);
+        }
     }
     let mut covariance = Matrix::zeros(d, d);
-    if centered.columns() > 0 {
-        add_lower_product(&mut covariance, centered.view(), centered.view().transpose());
+    add_lower_product(&mut covariance, a.view(), a.view().transpose());
+    let (mut values, basis) = pairs(&covariance, near, count);
+    values.iter_mut().for_each(|value| *value = value.max(0.0));
+    (values, basis)
+}
+
+/// Returns the largest eigenvalues of a symmetric matrix, in descending order, and their eigenvectors.
+fn pairs(matrix: &Matrix, near: Option<usize>, count: Count<'_>) -> (Vec<f64>, Matrix) {
+    if let Some((mut values, mut vectors)) = near.and_then(|k| separate_pairs(matrix, k)) {
+        let k = count(&mut values.iter().copied());
+        if k <= values.len() {
+            values.truncate(k);
+            vectors.resize(matrix.rows(), k);
+            return (values, vectors);
+        }
     }
-    (mean, covariance)
+    let mut eigen = Eigen::default();
+    eigen.compute(matrix.view());
+    top(&eigen.values, &eigen.vectors, count(&mut eigen.values.iter().rev().copied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// Draws rows near three directions, as columns of a matrix.
+    fn rows(d: usize, count: usize, random: &mut Random) -> Matrix {
+        let mut rows = Matrix::zeros(d, count);
+        for t in 0..count {
+            let factors = [random.normal(), random.normal(), random.normal()];
+            for (j, x) in rows.column_mut(t).iter_mut().enumerate() {
+                *x = factors[j % 3] * (1.0 + 0.1 * j as f64) + 0.5 * factors[(j / 3) % 3] + 0.2 * random.normal() + 3.0;
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn directions_of_few_rows_are_those_of_the_covariance() {
+        let mut random = Random::seeded(2);
+        for (d, n) in [(9, 6), (40, 20), (40, 39), (12, 30), (90, 200), (200, 80)] {
+            let a = rows(d, n, &mut random);
+            let mut covariance = Matrix::zeros(d, d);
+            add_lower_product(&mut covariance, a.view(), a.view().transpose());
+            let mut eigen = Eigen::default();
+            eigen.compute(covariance.view());
+            // As many as the rows allow, and more.
+            for (k, near) in
+                [(1, None), (3, None), (3, Some(3)), (2, Some(3)), (4, Some(3)), (n.min(d) - 1, None), (d - 1, None)]
+            {
+                let (values, basis) = leading(&a, near, &|_| k);
+                let (wanted, vectors) = top(&eigen.values, &eigen.vectors, k);
+                assert_eq!((values.len(), basis.columns()), (k, k), "{d} {n}");
+                assert!(basis.drift() < 1e-9, "{d} {n} {k}: {}", basis.drift());
+                for j in 0..k {
+                    assert!((values[j] - wanted[j]).abs() <= 1e-12 * wanted[0], "{d} {n} {k}: {j}");
+                    let along = dot(basis.column(j), vectors.column(j)).abs();
+                    assert!(wanted[j] < 1e-6 * wanted[0] || along > 1.0 - 1e-9, "{d} {n} {k}: {j} {along}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn statistics_of_many_rows_are_those_of_each() {
+        let mut random = Random::seeded(3);
+        for (d, kept) in [(7, Kept::Count(3)), (20, Kept::Share(0.9)), (2, Kept::Count(1)), (1, Kept::Share(0.5))] {
+            let rows = rows(d, BLOCK + 5, &mut random);
+            let weights = vec![1.0; rows.columns()];
+            let shape = Shape::fit(Sample { rows: &rows, weights: &weights, active: d, near: None }, 3..9, kept);
+            let (found, mut parts, level) = (shape.statistics(&rows), Parts::default(), vec![0.0; d]);
+            assert_eq!(found.len(), rows.columns());
+            for (t, found) in found.iter().enumerate() {
+                let wanted = shape.look(rows.column(t), &level, &mut parts);
+                let is_near = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-10 * (1.0 + b.abs());
+                assert!(found.iter().zip(&wanted).all(is_near), "{d} {t}: {found:?} {wanted:?}");
+            }
+        }
+    }
+
+    /// The oracle fills in each row by the normal equations.
+    #[test]
+    fn rows_filled_in_together_are_those_filled_in_one_by_one() {
+        let mut random = Random::seeded(5);
+        let mut table = rows(12, 300, &mut random);
+        let gaps: Vec<Gaps> = (0..300).step_by(2).map(|t| (t, (0..12).step_by(1 + t % 11).collect())).collect();
+        let weights = vec![1.0; 300];
+        for kept in [Kept::Count(2), Kept::Count(6), Kept::Share(0.99)] {
+            let sample = Sample { rows: &table, weights: &weights, active: 12, near: None };
+            let mut shape = Shape::fit(sample, 0..0, kept);
+            let (before, ridges) = (table.clone(), shape.ridges());
+            let change = shape.fill_all(&mut table, &gaps);
+            let mut largest = 0f64;
+            for (t, missing) in &gaps {
+                let mut row: Vec<f64> = before.column(*t).iter().zip(&shape.mean).map(|(x, m)| x - m).collect();
+                missing.iter().for_each(|j| row[*j] = f64::NAN);
+                let (mut alone, level) = (before.column(*t).to_vec(), shape.mean.clone());
+                missing.iter().for_each(|j| alone[*j] = f64::NAN);
+                shape.fill(&mut alone, &level);
+                Imputation::default().fill(&shape.basis, &ridges, &mut row);
+                for j in 0..12 {
+                    let wanted = row[j] + shape.mean[j];
+                    largest = largest.max((wanted - before.column(*t)[j]).abs());
+                    assert!((table.column(*t)[j] - wanted).abs() <= 1e-9, "{t} {j}");
+                    assert!((alone[j] - wanted).abs() <= 1e-9, "{t} {j}");
+                }
+            }
+            let rms = (shape.floor / ROUNDING).sqrt();
+            assert!(change > 0.0 && (change * rms - largest).abs() <= 1e-9, "{change} {largest}");
+        }
+    }
 }

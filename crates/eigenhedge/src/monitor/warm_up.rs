@@ -15,7 +15,7 @@ use super::last_rows::LastRows;
 use super::limits::{TENTH, time_between_independent};
 use super::options::Choose;
 use super::repeats::Repeats;
-use super::shape::{Kept, Parts, Sample, Shape};
+use super::shape::{Gaps, Kept, Sample, Shape};
 use super::tails::{Tails, quantile};
 use super::{Differences, Fitted, Monitor};
 use crate::columns::{Columns, cannot_standardize};
@@ -26,8 +26,10 @@ use crate::standardize::{Standardize, Standardizer};
 
 /// Number of times the robust fit is repeated.
 const REFITS: usize = 3;
-/// Number of times that missing cells are filled in from the directions.
+/// Maximum number of times per fit that missing cells are filled in from the directions.
 const FILLINGS: usize = 8;
+/// Change of the filled cells that ends the filling, as a share of a typical cell.
+const SETTLED: f64 = 1e-6;
 /// Maximum autocorrelation time of rows that count as independent.
 const ISOLATED: f64 = 1.5;
 /// Median autocorrelation of the columns above which the differences between rows are scored too.
@@ -84,7 +86,7 @@ impl Monitor {
             return;
         }
         let mut fitted = reference.clone();
-        let standardizer = other.columns.standardizer.moved_to(&self.waiting_means());
+        let standardizer = other.columns.standardizer.moved_to(&means(&self.waiting, self.width));
         fitted.flags.adopt_constants(&self.waiting);
         let mut rows = Vec::with_capacity(self.waiting.len());
         for raw in &self.waiting {
@@ -95,25 +97,12 @@ impl Monitor {
                 rows.push(row);
             }
         }
-        fill_with_means(&mut rows);
-        let level = |j: usize| rows.iter().map(|row| row[j]).sum::<f64>() / rows.len().max(1) as f64;
-        let levels: Vec<f64> = (0..self.width).map(level).map(|x| if x.is_finite() { x } else { 0.0 }).collect();
-        fitted.levels.move_to(&levels);
+        fitted.levels.move_to(&means(&rows, self.width));
         fitted.forget_state(self.width);
         self.columns = Columns::new(self.columns.names.take(), standardizer);
         self.fitted = Some(fitted);
         self.is_borrowed = true;
         self.begin_table();
-    }
-
-    /// Returns the mean of each column over the warm-up rows received so far, without missing cells. The mean of a
-    /// column without cells is 0.
-    fn waiting_means(&self) -> Vec<f64> {
-        let of_column = |j: usize| {
-            let seen = || self.waiting.iter().map(|row| row[j]).filter(|x| !x.is_nan());
-            seen().sum::<f64>() / seen().count().max(1) as f64
-        };
-        (0..self.width).map(of_column).map(|mean| if mean.is_finite() { mean } else { 0.0 }).collect()
     }
 
     /// Returns the deviation of the last warm-up row from the mean of the earlier rows, or `None` before the second
@@ -139,28 +128,31 @@ impl Monitor {
         }
         let mut flags = Flags::find(raw_rows);
         let robust = Robust::fit(raw_rows, &flags, options.standardize, options.kept)?;
-        let Robust { standardizer, rows, weights } = robust;
+        let Robust { standardizer, rows, weights, shape } = robust;
+        let mut columns = Matrix::default();
+        columns.transpose_of(&rows);
         let repeats = Repeats::fit(raw_rows);
         let of_flags: Vec<[f64; 2]> = raw_rows.iter().map(|raw| flags.enter(raw, true)).collect();
         let has_differences = match options.differences {
             Choose::Fixed(is_on) => is_on,
-            Choose::Auto => median_autocorrelation(&rows) >= AUTOCORRELATED,
+            Choose::Auto => median_autocorrelation(&columns) >= AUTOCORRELATED,
         };
         let rule = if has_differences { options.limit.halved() } else { options.limit };
         let active = self.width - flags.len();
-        let fit = |rows: &[Vec<f64>], weights: &[f64], of_flags: &[[f64; 2]], gap: usize| {
+        let fit = |rows: &Matrix, weights: &[f64], of_flags: &[[f64; 2]], gap: usize, shape: Shape| {
             let (vectors, last) = embedded(rows, lags);
             let weights: Vec<f64> = weights.windows(lags + 1).map(least).collect();
-            let sample = Sample { rows: &vectors, weights: &weights, active: active * (lags + 1) };
-            let (channel, scores) = Channel::fit(sample, &of_flags[lags..], gap, options.kept, rule);
+            let sample = Sample { rows: &vectors, weights: &weights, active: active * (lags + 1), near: None };
+            let shape = if lags == 0 { shape } else { Shape::fit(sample, 0..0, options.kept) };
+            let (channel, scores) = Channel::fit(sample, shape, &of_flags[lags..], gap, options.kept, rule);
             (channel, scores, last)
         };
-        let (levels, scores, lagged) = fit(&rows, &weights, &of_flags, lags);
+        let (levels, scores, lagged) = fit(&rows, &weights, &of_flags, lags, shape);
         let differences = if has_differences {
-            let steps: Vec<Vec<f64>> = rows.windows(2).map(|pair| difference(&pair[1], &pair[0])).collect();
-            let Robust { standardizer, rows: steps, weights } = Robust::fit(&steps, &flags, true, options.kept)?;
-            let (channel, _, lags) = fit(&steps, &weights, &vec![[0.0; 2]; steps.len()], lags + 1);
-            let previous = rows.last().cloned().unwrap_or_default();
+            let steps: Vec<Vec<f64>> = (1..count).map(|t| difference(rows.column(t), rows.column(t - 1))).collect();
+            let Robust { standardizer, rows: steps, weights, shape } = Robust::fit(&steps, &flags, true, options.kept)?;
+            let (channel, _, lags) = fit(&steps, &weights, &vec![[0.0; 2]; steps.columns()], lags + 1, shape);
+            let previous = rows.column(count - 1).to_vec();
             let (step, causes) = (Scratch::default(), Scratch::default());
             Some(Differences { channel, lags, standardizer, previous, step, causes })
         } else {
@@ -168,7 +160,7 @@ impl Monitor {
         };
         let limit = levels.reference_limit;
         let ratios: Vec<f64> = scores.iter().map(|score| score / limit).collect();
-        let is_wandering = (0..self.width).any(|j| wanders(&rows.iter().map(|row| row[j]).collect::<Vec<_>>()));
+        let is_wandering = (0..self.width).any(|j| wanders(columns.column(j)));
         let mut changes = Changes::new(self.width, options.change_time);
         changes.begin(scores.iter().copied(), time_between_independent(&scores));
         let fitted = Fitted {
@@ -187,78 +179,114 @@ impl Monitor {
     }
 }
 
-/// Rows in standard units, with the weights of a robust fit.
+/// Rows in standard units, as columns of a matrix, with the weights of a robust fit.
 struct Robust {
     standardizer: Standardizer,
-    rows: Vec<Vec<f64>>,
+    rows: Matrix,
     weights: Vec<f64>,
+    /// Shape of the rows.
+    shape: Shape,
 }
 
 impl Robust {
     fn fit(raw_rows: &[Vec<f64>], flags: &Flags, standardize: bool, kept: Kept) -> Result<Self, Error> {
         let width = raw_rows.first().map_or(0, Vec::len);
+        let active = width - flags.len();
         let mut weights = vec![1.0; raw_rows.len()];
-        let mut refit = 0;
+        let (mut rows, mut row) = (Matrix::zeros(width, raw_rows.len()), Vec::new());
+        let mut gaps: Vec<Gaps> = Vec::new();
+        let of_all = if standardize { finite_moments(raw_rows, &weights)? } else { <(Vec<f64>, Vec<f64>)>::default() };
+        let (mut refit, mut near) = (0, None);
         loop {
             let standardizer = if standardize {
-                let (means, variances) = weighted_moments(raw_rows, &weights)?;
+                let (means, variances) = robust_moments(raw_rows, &weights, &of_all);
                 Standardizer::settled(raw_rows.len() as u64, &means, &variances)
             } else {
                 let mut none = Standardizer::new(Standardize::None, width);
                 none.settle();
                 none
             };
-            let mut rows = Vec::with_capacity(raw_rows.len());
-            for raw in raw_rows {
-                let mut row = Vec::new();
+            for (t, raw) in raw_rows.iter().enumerate() {
                 standardizer.apply(raw, &mut row).map_err(|index| cannot_standardize(raw, index))?;
                 flags.blank(&mut row);
-                rows.push(row);
+                // A missing cell keeps its value in the previous fit.
+                let cells = rows.column_mut(t).iter_mut().zip(&row);
+                cells.filter(|(_, x)| !x.is_nan()).for_each(|(cell, x)| *cell = *x);
+                let missing = || (0..width).filter(|j| row[*j].is_nan());
+                if refit == 0 && missing().next().is_some() {
+                    gaps.push((t, missing().collect()));
+                }
             }
-            fill_from_directions(&mut rows, &weights, kept, width - flags.len());
+            if refit == 0 {
+                fill_with_means(&mut rows, &gaps);
+            }
+            let shape = fill_from_directions(&mut rows, &gaps, (&weights, active, near), kept);
             if refit == REFITS {
-                return Ok(Self { standardizer, rows, weights });
+                return Ok(Self { standardizer, rows, weights, shape });
             }
-            weights = weights_of(&rows, &weights, kept, width - flags.len());
+            near = Some(shape.basis.columns());
+            weights = weights_of(&rows, &shape);
             refit += 1;
         }
     }
 }
 
-/// Computes the weighted mean and variance of each column. Missing cells are ignored.
-fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
+/// Computes the weighted mean and variance of each column. Missing cells and rows without weight are ignored.
+fn weighted_moments(rows: &[Vec<f64>], weights: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let width = rows.first().map_or(0, Vec::len);
-    let mut means = Vec::with_capacity(width);
-    let mut variances = Vec::with_capacity(width);
-    for j in 0..width {
-        let moments = |weight: &dyn Fn(usize) -> f64| {
-            let cells =
-                || rows.iter().enumerate().map(|(t, row)| (weight(t), row[j])).filter(|(w, x)| *w > 0.0 && !x.is_nan());
-            let total = cells().map(|(w, _)| w).sum::<f64>().max(f64::MIN_POSITIVE);
-            let mean = cells().map(|(w, x)| w / total * x).sum::<f64>();
-            (mean, cells().map(|(w, x)| w / total * (x - mean).powi(2)).sum::<f64>())
-        };
-        let (mean, variance) = moments(&|_| 1.0);
-        if !variance.is_finite() {
-            let spoils = |row: &&Vec<f64>| !(row[j] - mean).powi(2).is_finite();
-            let row = rows.iter().find(spoils).unwrap_or(&rows[0]);
-            return Err(cannot_standardize(row, j));
-        }
-        let (own_mean, own_variance) = moments(&|t| weights[t]);
-        // A column that varies only in rows of zero weight gets the scale of all rows.
-        let is_lost = own_variance <= 1e-18 * variance;
-        means.push(if is_lost { mean } else { own_mean });
-        variances.push(if is_lost { variance } else { own_variance });
+    let used = || rows.iter().zip(weights).filter(|(_, weight)| **weight > 0.0);
+    let mut totals = vec![0.0; width];
+    for (row, weight) in used() {
+        totals.iter_mut().zip(row).for_each(|(total, x)| *total += if x.is_nan() { 0.0 } else { *weight });
     }
-    Ok((means, variances))
+    totals.iter_mut().for_each(|total| *total = total.max(f64::MIN_POSITIVE));
+    let mut means = vec![0.0; width];
+    for (row, weight) in used() {
+        let cells = means.iter_mut().zip(row).zip(&totals);
+        cells.for_each(|((mean, x), total)| *mean += if x.is_nan() { 0.0 } else { weight / total * x });
+    }
+    let mut variances = vec![0.0; width];
+    for (row, weight) in used() {
+        for (((variance, x), mean), total) in variances.iter_mut().zip(row).zip(&means).zip(&totals) {
+            *variance += if x.is_nan() { 0.0 } else { weight / total * (x - mean).powi(2) };
+        }
+    }
+    (means, variances)
 }
 
-/// Computes the weights of the rows for the next robust fit, from a fit with the current weights.
-fn weights_of(rows: &[Vec<f64>], weights: &[f64], kept: Kept, active: usize) -> Vec<f64> {
-    let (vectors, _) = embedded(rows, 0);
-    let shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
-    let mut parts = Parts::default();
-    let statistics: Vec<[f64; 3]> = rows.iter().map(|row| shape.look(row, shape.mean(), &mut parts)).collect();
+/// Returns the means of `width` columns without missing cells, or 0 for a column without cells.
+fn means(rows: &[Vec<f64>], width: usize) -> Vec<f64> {
+    let (mut means, _) = weighted_moments(rows, &vec![1.0; rows.len()]);
+    means.resize(width, 0.0);
+    means.iter_mut().filter(|mean| !mean.is_finite()).for_each(|mean| *mean = 0.0);
+    means
+}
+
+/// Computes the moments of the columns. Returns `Err` if a variance overflows.
+fn finite_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
+    let (means, variances) = weighted_moments(rows, weights);
+    let Some(j) = variances.iter().position(|variance| !variance.is_finite()) else { return Ok((means, variances)) };
+    let row = rows.iter().find(|row| !(row[j] - means[j]).powi(2).is_finite()).unwrap_or(&rows[0]);
+    Err(cannot_standardize(row, j))
+}
+
+/// Computes the weighted moments of the columns. A column that varies only in rows of zero weight gets the moments of all
+/// rows.
+fn robust_moments(rows: &[Vec<f64>], weights: &[f64], of_all: &(Vec<f64>, Vec<f64>)) -> (Vec<f64>, Vec<f64>) {
+    let (mut means, mut variances) = weighted_moments(rows, weights);
+    for j in (0..means.len()).filter(|j| variances[*j] <= 1e-18 * of_all.1[*j]).collect::<Vec<_>>() {
+        (means[j], variances[j]) = (of_all.0[j], of_all.1[j]);
+    }
+    (means, variances)
+}
+
+/// Computes the weights of the rows for the next robust fit, from the shape of the current one.
+fn weights_of(rows: &Matrix, shape: &Shape) -> Vec<f64> {
+    let mut centered = rows.clone();
+    for t in 0..rows.columns() {
+        centered.column_mut(t).iter_mut().zip(shape.mean()).for_each(|(x, mean)| *x -= mean);
+    }
+    let statistics = shape.statistics(&centered);
     let tails = Tails::fit(&statistics, shape.floors());
     let scores: Vec<f64> = statistics.iter().map(|row| tails.score(row)).collect();
     let mut sorted = scores.clone();
@@ -281,58 +309,58 @@ fn difference(later: &[f64], earlier: &[f64]) -> Vec<f64> {
     later.iter().zip(earlier).map(|(b, a)| b - a).collect()
 }
 
-/// Fills missing cells from the directions of the rows. Directions and cells are recomputed in turn [`FILLINGS`] times,
-/// starting with the column means, which alone would be far from the directions.
-fn fill_from_directions(rows: &mut [Vec<f64>], weights: &[f64], kept: Kept, active: usize) {
-    let gaps_of = |row: &Vec<f64>| (0..row.len()).filter(|j| row[*j].is_nan()).collect::<Vec<usize>>();
-    let gaps: Vec<(usize, Vec<usize>)> =
-        rows.iter().map(gaps_of).enumerate().filter(|(_, columns)| !columns.is_empty()).collect();
-    fill_with_means(rows);
-    let fillings = if gaps.is_empty() { 0 } else { FILLINGS };
-    for _ in 0..fillings {
-        let (vectors, _) = embedded(rows, 0);
-        let mut shape = Shape::fit(Sample { rows: &vectors, weights, active }, 0..0, kept);
-        let level = shape.mean().to_vec();
-        for (t, columns) in &gaps {
-            columns.iter().for_each(|j| rows[*t][*j] = f64::NAN);
-            shape.fill(&mut rows[*t], &level);
+/// Fills missing cells from the directions of the rows. Directions and cells are recomputed in turn until the cells are
+/// settled, at most [`FILLINGS`] times. Returns the shape of the rows.
+fn fill_from_directions(
+    rows: &mut Matrix,
+    gaps: &[Gaps],
+    (weights, active, mut near): (&[f64], usize, Option<usize>),
+    kept: Kept,
+) -> Shape {
+    for _ in 0..FILLINGS {
+        let mut shape = Shape::fit(Sample { rows: &*rows, weights, active, near }, 0..0, kept);
+        if shape.fill_all(rows, gaps) <= SETTLED {
+            return shape;
         }
+        near = Some(shape.basis.columns());
     }
+    Shape::fit(Sample { rows: &*rows, weights, active, near }, 0..0, kept)
 }
 
-/// Replaces missing cells by the means of their columns.
-fn fill_with_means(rows: &mut [Vec<f64>]) {
-    let width = rows.first().map_or(0, Vec::len);
-    for j in 0..width {
-        let seen = || rows.iter().map(|row| row[j]).filter(|x| !x.is_nan());
-        let mean = seen().sum::<f64>() / seen().count().max(1) as f64;
-        rows.iter_mut().filter(|row| row[j].is_nan()).for_each(|row| row[j] = mean);
+/// Replaces missing cells, which are zero, by the means of their columns.
+fn fill_with_means(rows: &mut Matrix, gaps: &[Gaps]) {
+    let mut sums = vec![0.0; rows.rows()];
+    let mut counts = vec![rows.columns(); rows.rows()];
+    for t in 0..rows.columns() {
+        sums.iter_mut().zip(rows.column(t)).for_each(|(sum, x)| *sum += x);
+    }
+    gaps.iter().flat_map(|(_, missing)| missing).for_each(|j| counts[*j] -= 1);
+    for (t, missing) in gaps {
+        missing.iter().for_each(|j| rows.column_mut(*t)[*j] = sums[*j] / counts[*j].max(1) as f64);
     }
 }
 
 /// Appends lags to the rows. Returns the lagged rows as columns of a matrix, and the buffer of the most recent rows.
-fn embedded(rows: &[Vec<f64>], count: usize) -> (Matrix, Lags) {
-    let width = rows.first().map_or(0, Vec::len);
-    let mut lags = Lags::new(width, count);
-    let mut vectors = Matrix::zeros(width * (count + 1), 0);
-    for row in rows {
-        lags.push(row);
+fn embedded(rows: &Matrix, count: usize) -> (Matrix, Lags) {
+    let mut lags = Lags::new(rows.rows(), count);
+    let mut vectors = Matrix::zeros(rows.rows() * (count + 1), 0);
+    for t in 0..rows.columns() {
+        lags.push(rows.column(t));
         lags.row().into_iter().for_each(|vector| vectors.push_column(vector));
     }
     (vectors, lags)
 }
 
 /// Returns the median lag-one autocorrelation of the columns that vary.
-fn median_autocorrelation(rows: &[Vec<f64>]) -> f64 {
-    let width = rows.first().map_or(0, Vec::len);
-    let count = rows.len() as f64;
+fn median_autocorrelation(columns: &Matrix) -> f64 {
     let of_column = |j: usize| {
-        let mean = rows.iter().map(|row| row[j]).sum::<f64>() / count;
-        let energy: f64 = rows.iter().map(|row| (row[j] - mean).powi(2)).sum();
-        let along: f64 = rows.windows(2).map(|pair| (pair[0][j] - mean) * (pair[1][j] - mean)).sum();
+        let column = columns.column(j);
+        let mean = column.iter().sum::<f64>() / column.len() as f64;
+        let energy: f64 = column.iter().map(|x| (x - mean).powi(2)).sum();
+        let along: f64 = column.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
         (energy > 0.0).then(|| along / energy)
     };
-    let mut all: Vec<f64> = (0..width).filter_map(of_column).collect();
+    let mut all: Vec<f64> = (0..columns.columns()).filter_map(of_column).collect();
     all.sort_unstable_by(f64::total_cmp);
     all.get(all.len() / 2).copied().unwrap_or(0.0)
 }

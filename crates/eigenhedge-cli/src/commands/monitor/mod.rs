@@ -17,7 +17,8 @@ use crate::live::Live;
 use crate::stop::StopSignal;
 use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::Result;
-use eigenhedge_io::{Form, Target, printable_path, write_whole};
+use eigenhedge::MonitorOptions;
+use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
 use monitors::{Finished, Monitors};
@@ -38,8 +39,8 @@ pub struct Outputs {
     pub events: Destination,
 }
 
-/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up, it is read again with a
-/// shorter warm-up.
+/// Runs the monitor over a table and prints a summary. If the table ends during the warm-up, it is read with a shorter
+/// warm-up: at once if the file states its number of rows, and otherwise again.
 pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let mut options = options(args)?;
     let outputs = outputs(args)?;
@@ -53,6 +54,18 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let session = loop {
         let opened = Monitors::session(args, &options, &outputs, &signal, keys);
         let Some(mut session) = unless_stopped(&signal, opened)? else { return Ok(()) };
+        let known = match session.stream.progress() {
+            Progress::Rows(0, rows) if can_read_again && keys.is_none() => session.engine.shorter_than(rows),
+            _ => None,
+        };
+        if let Some(rows) = known {
+            shorten(&mut options, rows, args.quiet);
+            keys = Some(1);
+            continue;
+        }
+        if keys.is_none() && !args.quiet {
+            session.engine.say_warm_up();
+        }
         if let Some(live) = &mut live {
             live.follow(MonitorPages::of(&session));
         }
@@ -65,8 +78,11 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if !engine.is_too_short() {
             break session;
         }
-        match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again(args) && outcome == Outcome::Ended) {
-            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
+        match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && outcome == Outcome::Ended) {
+            Some(rows) => {
+                shorten(&mut options, rows, args.quiet);
+                keys = Some(engine.keys());
+            }
             None => return Err(engine.too_short(&session.stream)),
         }
     };
@@ -100,6 +116,14 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         return Err(Alarmed(format!("{} in {events}{drifts}", counted(alarms, "alarm"))).into());
     }
     Ok(())
+}
+
+/// Sets the warm-up of a table that is shorter than the usual one, and reports it.
+fn shorten(options: &mut MonitorOptions, rows: u64, is_quiet: bool) {
+    if !is_quiet && options.warm_up.is_none() {
+        say(&format!("the table ends before the usual warm-up: its first {rows} rows are the warm-up"));
+    }
+    options.warm_up = Some(rows);
 }
 
 /// Returns lines that name the written files, or suggest options that write files.

@@ -25,6 +25,8 @@ use crate::random::Random;
 const EXTRA: usize = 8;
 /// Maximum size of the basis, in blocks of k + EXTRA columns.
 const BLOCKS: usize = 5;
+/// Number of steps in which pairs converge if they are well separated from the others.
+const FEW_STEPS: usize = 16;
 /// Maximum residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
@@ -38,6 +40,12 @@ const DEPENDENT: f64 = 1e-8;
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     let steps = 4 * matrix.rows() / (kept + EXTRA);
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
+}
+
+/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in [`FEW_STEPS`] steps, which take a
+/// small part of the time of a full decomposition.
+pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+    search(matrix, kept, FEW_STEPS, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
 /// Returns the sum of the k largest eigenvalues. The error is at most the rounding error of the largest one. Returns

@@ -13,4 +13,4 @@ mod secular_simd;
 pub(crate) use dense::symmetric_eigenvalues;
 pub use dense::{Eigen, symmetric_eigen};
 pub(crate) use factor::{Factor, FactorScratch};
-pub(crate) use largest_pairs::{largest_pairs, largest_sum, orthonormal_to, top};
+pub(crate) use largest_pairs::{largest_pairs, largest_sum, orthonormal_to, separate_pairs, top};
