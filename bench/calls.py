@@ -455,11 +455,11 @@ def seconds(call, d, repeats):
 
 def measure(call, peer, d, laps):
     """Least time of a call and of its peer."""
-    first = [seconds(one, d, 1) for one in (call, peer)]
-    first = [min(seconds(one, d, 1), 1e9) if time < LONG else time for one, time in zip((call, peer), first)]
-    least = list(first)
-    repeats = [max(1, int(0.01 / max(time, 1e-6))) for time in first]
-    for _ in range(laps if first[0] < LONG else 0):
+    for one in (call, peer):
+        one(d)
+    least = [seconds(one, d, 1) for one in (call, peer)]
+    repeats = [max(1, int(0.01 / max(time, 1e-6))) for time in least]
+    for _ in range(laps if least[0] < LONG else 0):
         least = [min(had, seconds(one, d, count)) for one, count, had in zip((call, peer), repeats, least)]
     return least
 
@@ -482,10 +482,10 @@ def table(results):
         "`cargo xtask bench calls` measures them and writes the page.",
         "",
         f"The three sizes (rows × columns) are {sizes[0]}. Calls on all pairs of rows (kernels) have {sizes[1]}.",
-        "The *growth* in rows and in columns is the exponent of the time between the first size and four times as many. The ratio",
-        "is the time of the call divided by that of the peer, at each size. The peer is what people would call instead, from",
-        "scikit-learn, River, NumPy or Matplotlib, or a lower bound such as one product. A command also starts the program and",
-        "reads a file, and its peer does not. Times of `Client` are times of the clock.",
+        "The *growth* in rows and in columns is the exponent of the time between the first size and four times as many. The",
+        "ratio is the time of the call divided by that of the peer, at each size. The peer is what people would call instead,",
+        "from scikit-learn, River, NumPy or Matplotlib, or a lower bound such as one product. A command also starts the program",
+        "and reads a file, and its peer does not. Times of `Client` are times of the clock.",
         "",
         "| call | time | growth in rows | in columns | peer | ratio |",
         "|---|---|---|---|---|---|",

@@ -256,6 +256,34 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
     assert_eq!(scored(&place.read("s.csv")), 80);
 }
 
+/// The number of rows of an NPY file is known before they are read; that of a text is not.
+#[test]
+fn a_warm_up_longer_than_the_table_is_said_before_the_rows_are_read() {
+    let place = Place::new();
+    assert_eq!(place.run("make iid --rows 300 --dim 150 --out t.npy").status, 0);
+    assert_eq!(place.run("make iid --rows 300 --dim 150 --out t.csv").status, 0);
+    let sentences = [
+        ("t.npy", "eigenhedge: the table ends before the usual warm-up: its first 100 rows are the warm-up\n"),
+        ("t.csv", "eigenhedge: the first 450 rows are the warm-up, which --warm-up changes\n"),
+        ("t.npy --warm-up 100", ""),
+    ];
+    for (table, sentence) in sentences {
+        let outcome = place.run(&format!("monitor {table} --out {}.scores", &table[..5]));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, sentence), "{table}");
+        assert!(outcome.out.contains("normal     the first 100 rows"), "{}", outcome.out);
+        assert_eq!(place.run(&format!("monitor {table} --quiet")).err, "", "{table}");
+    }
+    assert_eq!(place.read("t.npy.scores"), place.read("t.csv.scores"));
+    // A table without rows enough for any warm-up is refused.
+    assert_eq!(place.run("make iid --rows 30 --dim 150 --out t.npy").status, 0);
+    let outcome = place.run("monitor t.npy");
+    assert!(
+        outcome.status == 1 && outcome.err.contains("must have more rows than the warm-up, 450, got 30"),
+        "{}",
+        outcome.err
+    );
+}
+
 #[test]
 fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
     let place = Place::new();

@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn directions_of_few_rows_are_those_of_the_covariance() {
         let mut random = Random::seeded(2);
-        for (d, n) in [(9, 6), (40, 20), (40, 39), (12, 30), (90, 200), (200, 80)] {
+        for (d, n) in [(9, 6), (40, 20), (40, 39), (12, 30), (150, 200), (200, 140)] {
             let a = rows(d, n, &mut random);
             let mut covariance = Matrix::zeros(d, d);
             add_lower_product(&mut covariance, a.view(), a.view().transpose());

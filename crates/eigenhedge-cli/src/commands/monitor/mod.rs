@@ -17,7 +17,6 @@ use crate::live::Live;
 use crate::stop::StopSignal;
 use crate::table::{Usage, is_dash, say_times, source, title};
 use anyhow::Result;
-use eigenhedge::MonitorOptions;
 use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
@@ -59,8 +58,10 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             _ => None,
         };
         if let Some(rows) = known {
-            shorten(&mut options, rows, args.quiet);
-            keys = Some(1);
+            if !args.quiet {
+                say(&format!("the table ends before the usual warm-up: its first {rows} rows are the warm-up"));
+            }
+            (options.warm_up, keys) = (Some(rows), Some(1));
             continue;
         }
         if keys.is_none() && !args.quiet {
@@ -79,10 +80,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
             break session;
         }
         match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && outcome == Outcome::Ended) {
-            Some(rows) => {
-                shorten(&mut options, rows, args.quiet);
-                keys = Some(engine.keys());
-            }
+            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
             None => return Err(engine.too_short(&session.stream)),
         }
     };
@@ -116,14 +114,6 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         return Err(Alarmed(format!("{} in {events}{drifts}", counted(alarms, "alarm"))).into());
     }
     Ok(())
-}
-
-/// Sets the warm-up of a table that is shorter than the usual one, and reports it.
-fn shorten(options: &mut MonitorOptions, rows: u64, is_quiet: bool) {
-    if !is_quiet && options.warm_up.is_none() {
-        say(&format!("the table ends before the usual warm-up: its first {rows} rows are the warm-up"));
-    }
-    options.warm_up = Some(rows);
 }
 
 /// Returns lines that name the written files, or suggest options that write files.

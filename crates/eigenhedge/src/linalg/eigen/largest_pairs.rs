@@ -27,6 +27,8 @@ const EXTRA: usize = 8;
 const BLOCKS: usize = 5;
 /// Number of steps in which pairs converge if they are well separated from the others.
 const FEW_STEPS: usize = 16;
+/// Minimum size of a matrix, in blocks of k + EXTRA columns, for which these steps take a small part of a decomposition.
+const FEW_BLOCKS: usize = 12;
 /// Maximum residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
@@ -42,9 +44,12 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in [`FEW_STEPS`] steps, which take a
-/// small part of the time of a full decomposition.
+/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few steps, which take a small
+/// part of the time of a full decomposition.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+    if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
+        return None;
+    }
     search(matrix, kept, FEW_STEPS, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
