@@ -47,7 +47,7 @@ RESULTS, PAGE = ROOT / "bench/results/calls.json", ROOT / "docs/src/calls.md"
 K = 4
 #: Rows and columns of calls that read rows, and of calls that compare all pairs of rows.
 ROWS, PAIRS = [(1000, 32), (4000, 32), (1000, 128)], [(250, 8), (1000, 8), (250, 32)]
-QUICK_ROWS, QUICK_PAIRS = [(60, 8)] * 3, [(30, 6)] * 3
+QUICK_ROWS, QUICK_PAIRS = [(200, 8)] * 3, [(30, 6)] * 3
 #: Seconds after which a call is not repeated.
 LONG = 1.0
 
@@ -108,6 +108,7 @@ class Data:
 
     run = cached_property(lambda d: eh.run(d.X, K))
     model = cached_property(lambda d: learned(d.X))
+    plain = cached_property(lambda d: learned(d.X, center=False))
     other = cached_property(lambda d: learned(d.Y))
     pca = cached_property(lambda d: eh.OnlinePCA(K).fit(d.X))
     kernel_pca = cached_property(lambda d: eh.KernelPCA(K).fit(d.X))
@@ -127,21 +128,21 @@ class Data:
     trees = cached_property(lambda d: each(river.anomaly.HalfSpaceTrees(seed=1), "learn_one", d.dicts))
 
 
-def learned(X):
-    model = eh.Model(X.shape[1], K, learner="anchored")
+def learned(X, **options):
+    model = eh.Model(X.shape[1], K, learner="anchored", **options)
     model.learn(X)
     return model
 
 
 def fleet(d):
-    fleet = eh.Fleet(eh.Monitor(warm_up=40) if d.rows >= 250 else K)
+    fleet = eh.Fleet(eh.Monitor(warm_up=24))
     fleet.update(d.keys, d.X)
     return fleet
 
 
 def averaged(d):
     average = eh.Average(d.columns)
-    average.add(d.model)
+    average.add(d.plain)
     return average
 
 
@@ -242,11 +243,11 @@ CALLS = {
     "OnlinePCA.save": (lambda d: d.pca.save(d.path("pca")), "pickle of PCA"),
     "Model.learn": (lambda d: eh.Model(d.columns, K).learn(d.X), "IncrementalPCA.fit"),
     "Model.step": (lambda d: d.model.step(d.X[0]), "nothing"),
-    "Model.step_batch": (lambda d: eh.Model(d.columns, K).step_batch(d.X), "IncrementalPCA.fit"),
+    "Model.step_batch": (lambda d: eh.Model(d.columns, K, center=False).step_batch(d.X), "IncrementalPCA.fit"),
     "Model.step_each": (lambda d: eh.Model(d.columns, K).step_each(d.X), "IncrementalPCA.fit"),
     "Model.transform": (lambda d: d.model.transform(d.X), "PCA.transform"),
     "Model.losses": (lambda d: d.model.losses(d.X), "PCA.score_samples"),
-    "Model.reconstruct": (lambda d: d.model.reconstruct(d.X), "PCA.inverse_transform"),
+    "Model.reconstruct": (lambda d: d.model.reconstruct(d.X[:, :K]), "PCA.inverse_transform"),
     "Model.merge": (lambda d: d.model.merge(d.other), "X.T @ X"),
     "Model.to_bytes": (lambda d: d.model.to_bytes(), "pickle of PCA"),
     "Model.from_bytes": (lambda d: eh.Model.from_bytes(d.model.to_bytes()), "unpickled PCA"),
@@ -255,7 +256,7 @@ CALLS = {
     "save": (lambda d: eh.save(d.model, d.path("model")), "pickle of PCA"),
     "load": (lambda d: (eh.save(d.model, d.path("model")), eh.load(d.path("model"))), "unpickled PCA"),
     "export": (lambda d: eh.export(d.model, d.path("model.npz")), "pickle of PCA"),
-    "merge": (lambda d: eh.merge(d.moments, d.moments), "X.T @ X"),
+    "merge": (lambda d: eh.merge(d.model, d.other), "X.T @ X"),
     "Moments.update": (lambda d: eh.Moments(d.columns, K).update(d.X), "X.T @ X"),
     "Moments.merge": (lambda d: d.moments.merge(d.moments), "X.T @ X"),
     "Moments.finish": (lambda d: d.moments.finish(), "eigh(X.T @ X)"),
@@ -280,7 +281,7 @@ CALLS = {
     "Fleet.keys": (lambda d: d.fleet.keys(), "nothing"),
     "Fleet.save": (lambda d: d.fleet.save(d.path("fleet")), "pickle of PCA"),
     "Fleet.load": (lambda d: (d.fleet.save(d.path("fleet")), eh.Fleet.load(d.path("fleet"))), "unpickled PCA"),
-    "Average.add": (lambda d: eh.Average(d.columns).add(d.model), "nothing"),
+    "Average.add": (lambda d: eh.Average(d.columns).add(d.plain), "nothing"),
     "Average.loss": (lambda d: d.average.loss(d.X[0]), "nothing"),
     "Average.components": (lambda d: d.average.components(K), "eigh(X.T @ X)"),
     "Hedge": (lambda d: eh.Hedge(d.columns, 1.0), "nothing"),
@@ -390,7 +391,7 @@ def bound(function):
     """The call of a bound, whose arguments are numbers."""
     numbers = {"eta": 1.0, "best": 10.0, "k": K, "experts": 32, "rows": 1000, "alpha": 0.01, "changes": 3, "squares_norm": 10.0,
                "prior": 1.0, "offset": 1.0, "first_square": 1.0, "divergence": 5.0, "ceiling": 100.0, "scale": 1.0,
-               "setting": eh.bounds.Setting(1.0, K, 32.0), "dimension": 32.0}  # fmt: skip
+               "setting": eh.bounds.Setting(1.0, K, 32), "dimension": 32}  # fmt: skip
     arguments = [numbers[name] for name in inspect.signature(function).parameters]
     return lambda d: function(*arguments)
 

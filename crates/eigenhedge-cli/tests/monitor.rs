@@ -263,7 +263,7 @@ fn a_warm_up_longer_than_the_table_is_said_before_the_rows_are_read() {
     assert_eq!(place.run("make iid --rows 300 --dim 150 --out t.npy").status, 0);
     assert_eq!(place.run("make iid --rows 300 --dim 150 --out t.csv").status, 0);
     let sentences = [
-        ("t.npy", "eigenhedge: the table ends before the usual warm-up: its first 100 rows are the warm-up\n"),
+        ("t.npy", "eigenhedge: the table is short: the first 100 rows are the warm-up, which --warm-up changes\n"),
         ("t.csv", "eigenhedge: the first 450 rows are the warm-up, which --warm-up changes\n"),
         ("t.npy --warm-up 100", ""),
     ];

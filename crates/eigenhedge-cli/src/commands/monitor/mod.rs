@@ -8,8 +8,8 @@ mod opening;
 mod options;
 mod pages;
 
-use super::session::Outcome;
 use super::session::words::{list_skipped, say, unless_stopped};
+use super::session::{Engine, Outcome};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::destination::{Destination, judge_outputs, judge_page};
 use crate::files::judge_place;
@@ -26,6 +26,9 @@ use options::options;
 use pages::MonitorPages;
 
 pub use inspect::inspect;
+
+/// Number of warm-up rows above which it is reported before the rows are read.
+const LONG_WARM_UP: u64 = 400;
 
 /// Error that makes the program exit with the alarm status.
 #[derive(Debug, thiserror::Error)]
@@ -53,19 +56,21 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let session = loop {
         let opened = Monitors::session(args, &options, &outputs, &signal, keys);
         let Some(mut session) = unless_stopped(&signal, opened)? else { return Ok(()) };
-        let known = match session.stream.progress() {
-            Progress::Rows(0, rows) if can_read_again && keys.is_none() => session.engine.shorter_than(rows),
-            _ => None,
-        };
-        if let Some(rows) = known {
-            if !args.quiet {
-                say(&format!("the table ends before the usual warm-up: its first {rows} rows are the warm-up"));
+        if let Some(usual) = session.engine.usual_warm_up().filter(|_| keys.is_none()) {
+            let rows = match session.stream.progress() {
+                Progress::Rows(_, rows) if can_read_again && rows < usual => {
+                    session.engine.shorter_warm_up(rows, false)
+                }
+                _ => None,
+            };
+            if !args.quiet && (rows.is_some() || usual > LONG_WARM_UP) {
+                let (first, of_few) = (rows.unwrap_or(usual), if rows.is_some() { "the table is short: " } else { "" });
+                say(&format!("{of_few}the first {first} rows are the warm-up, which --warm-up changes"));
             }
-            (options.warm_up, keys) = (Some(rows), Some(1));
-            continue;
-        }
-        if keys.is_none() && !args.quiet {
-            session.engine.say_warm_up();
+            if rows.is_some() {
+                (options.warm_up, keys) = (rows, Some(1));
+                continue;
+            }
         }
         if let Some(live) = &mut live {
             live.follow(MonitorPages::of(&session));
@@ -79,7 +84,10 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if !engine.is_too_short() {
             break session;
         }
-        match engine.shorter_warm_up(keys.is_some()).filter(|_| can_read_again && outcome == Outcome::Ended) {
+        match engine
+            .shorter_warm_up(engine.rows(), keys.is_some())
+            .filter(|_| can_read_again && outcome == Outcome::Ended)
+        {
             Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
             None => return Err(engine.too_short(&session.stream)),
         }

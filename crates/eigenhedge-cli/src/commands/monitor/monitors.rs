@@ -7,7 +7,7 @@ use crate::commands::session::words::{by_name, say};
 use crate::commands::session::{Engine, Session};
 use crate::live::Shared;
 use anyhow::{Result, anyhow};
-use eigenhedge::{Cause, Error, Fleet, Mode, Monitor, MonitorOptions, Verdict};
+use eigenhedge::{Cause, Error, Fleet, Mode, Monitor, Verdict};
 use eigenhedge_io::{
     Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
 };
@@ -192,44 +192,26 @@ impl Monitors<'_> {
         !self.watched().journal.tracks.iter().any(|track| track.is_ready)
     }
 
-    /// Returns a warm-up length with which a table that is too short can be read again, or `None` if that would not
+    /// Returns a warm-up length with which a table of this many rows, which is too short, can be read, or `None` if that would not
     /// help.
     ///
     /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is
     /// the given length.
-    pub fn shorter_warm_up(&self, knows_keys: bool) -> Option<u64> {
+    pub fn shorter_warm_up(&self, rows: u64, knows_keys: bool) -> Option<u64> {
         let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
         if options.warm_up.is_some() || options.mode != Mode::Adapt {
             let given = options.warm_up_rows(width);
-            return (self.key.is_some() && !knows_keys && self.rows() > given).then_some(given);
+            return (self.key.is_some() && !knows_keys && rows > given).then_some(given);
         }
-        self.third_of(self.rows())
-    }
-
-    /// Returns a third of the rows of a table, or `None` if that is too short for a warm-up.
-    fn third_of(&self, rows: u64) -> Option<u64> {
-        let least = self.fleet.fresh().options().least_warm_up(self.fleet.fresh().width()) as u64;
+        let least = options.least_warm_up(width) as u64;
         (rows >= 2 * least).then(|| (rows / 3).max(least))
     }
 
-    /// Returns the warm-up of a table with this number of rows if it ends before the usual warm-up, and `None` otherwise.
-    pub fn shorter_than(&self, rows: u64) -> Option<u64> {
-        self.usual_warm_up().filter(|usual| self.key.is_none() && rows < *usual).and_then(|_| self.third_of(rows))
-    }
-
-    /// Returns the number of warm-up rows if it follows from the number of columns.
-    fn usual_warm_up(&self) -> Option<u64> {
+    /// Returns the number of warm-up rows if it follows from the number of columns and every row belongs to it.
+    pub fn usual_warm_up(&self) -> Option<u64> {
         let (fresh, options) = (self.fleet.fresh(), self.fleet.fresh().options());
         let is_chosen = options.warm_up.is_some() || options.mode != Mode::Adapt || fresh.is_ready();
-        (!is_chosen).then(|| options.warm_up_rows(fresh.width()))
-    }
-
-    /// Reports the number of warm-up rows if it is larger than that of a table with few columns.
-    pub fn say_warm_up(&self) {
-        let usual = MonitorOptions::default().warm_up_rows(1);
-        if let Some(rows) = self.usual_warm_up().filter(|rows| *rows > usual && self.rows() == 0) {
-            say(&format!("the first {rows} rows are the warm-up, which --warm-up changes"));
-        }
+        (!is_chosen && self.key.is_none() && self.rows() == 0).then(|| options.warm_up_rows(fresh.width()))
     }
 
     /// Returns the number of keys so far.
