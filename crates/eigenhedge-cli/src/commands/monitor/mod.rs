@@ -58,7 +58,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         let Some(mut session) = unless_stopped(&signal, opened)? else { return Ok(()) };
         if let Some(usual) = session.engine.usual_warm_up().filter(|_| keys.is_none()) {
             let rows = match session.stream.progress() {
-                Progress::Rows(_, rows) if can_read_again && rows < usual => {
+                Progress::Rows(_, rows) if can_read_again(args) && rows < usual => {
                     session.engine.shorter_warm_up(rows, false)
                 }
                 _ => None,
@@ -86,7 +86,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         }
         match engine
             .shorter_warm_up(engine.rows(), keys.is_some())
-            .filter(|_| can_read_again && outcome == Outcome::Ended)
+            .filter(|_| can_read_again(args) && outcome == Outcome::Ended)
         {
             Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
             None => return Err(engine.too_short(&session.stream)),
