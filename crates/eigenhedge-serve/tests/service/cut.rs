@@ -122,7 +122,7 @@ impl Soak {
         let line = |row: &Vec<f64>| {
             let cells = row.iter().zip(["a", "b", "c", "d"]).map(|(x, name)| format!("\"{name}\":{x:?}"));
             let mut cells: Vec<String> = cells.collect();
-            cells.push(format!("\"who\":\"{}\"", (row[0] > 0.0) as u8));
+            cells.push(format!("\"who\":\"{}\"", u8::from(row[0] > 0.0)));
             let cells: Vec<&str> = order.iter().map(|i| cells[*i].as_str()).collect();
             format!("{{{}}}\n", cells.join(","))
         };

@@ -94,6 +94,14 @@ fn private_file(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Closes a database. Its last writes may panic if the file is damaged.
+fn drop_guarded(database: Option<Database>) {
+    let _ = guarded(|| {
+        drop(database);
+        Ok(())
+    });
+}
+
 /// Returns the range of keys that belong to a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
@@ -164,15 +172,13 @@ impl Store {
     /// transactions.
     fn reopen(&self) {
         let mut database = self.write_lock();
-        let was_open = database.take();
-        let _ = guarded(|| Ok(drop(was_open)));
+        drop_guarded(database.take());
         *database = guarded(|| self.database(private_file(&self.folder.join(FILE))?)).ok();
     }
 
     /// Closes the file.
     pub fn close(&self) {
-        let database = self.write_lock().take();
-        let _ = guarded(|| Ok(drop(database)));
+        drop_guarded(self.write_lock().take());
     }
 
     /// Runs `work` in a read transaction.
