@@ -64,7 +64,8 @@ fn text_cases() -> Vec<Case> {
         bad(
             "t.csv",
             "monday,1,2\ntuesday,3,4\n",
-            "t.csv, line 2, column 0 (\"monday\"): must hold numbers, got \"tuesday\"; it can be left out with --exclude 0",
+            "t.csv, line 1, column 0: must hold numbers, got \"monday\"; it can be left out with --exclude 0; --header reads the line as a \
+             header",
         ),
         bad(
             "t.csv",

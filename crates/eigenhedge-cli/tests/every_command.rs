@@ -19,7 +19,7 @@ struct Case {
 
 const CASES: [Case; 14] = [
     Case { line: "run T -k 2 --quiet OUT", by_name: "run P --start-from model.eh --quiet OUT" },
-    Case { line: "monitor T --warm-up 60 --quiet OUT", by_name: "monitor P --train T --quiet OUT" },
+    Case { line: "monitor T --warm-up 60 --quiet OUT", by_name: "monitor P --start-from monitor.eh --quiet OUT" },
     Case { line: "compare T -k 2 --learners leader --plot result.svg", by_name: "" },
     Case { line: "scree T", by_name: "" },
     Case { line: "transform model.eh T OUT", by_name: "transform model.eh P OUT" },
@@ -54,6 +54,7 @@ fn folder() -> Place {
     for (k, name) in [(2, "model.eh"), (3, "three.eh")] {
         assert_eq!(place.run(&format!("run t.csv -k {k} --quiet --snapshot {name}")).status, 0);
     }
+    assert_eq!(place.run("monitor t.csv --warm-up 60 --quiet --snapshot monitor.eh").status, 0);
     place
 }
 

@@ -156,7 +156,7 @@ fn experts_and_pairs_have_all_their_learners_and_theorems() {
     }
     assert!(place.read("out.csv").starts_with("row,expected_loss,loss\n"));
     assert_eq!(place.run("experts l.csv -k 1 --learner leader --mixing fixed-share").status, 1);
-    let out = ok(&place, "pair l.csv l.csv -k 1 --alpha 0 --norm-bound 2 --directions d.csv");
+    let out = ok(&place, "pair l.csv l.csv -k 1 --alpha 0 --norm-bound 2 --center none --directions d.csv");
     assert!(out.contains("(JMLR Theorem 6, section 9): it holds"), "{out}");
     assert!(
         place.read("d.csv").starts_with("kept,left_a,left_b,left_c,right_a,right_b,right_c\n0.99"),

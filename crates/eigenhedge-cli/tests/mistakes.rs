@@ -111,7 +111,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     ("make iid --noise inf", 2, "must be a finite number"),
     ("make iid --dim 0", 2, "0 is not in 1.."),
     ("make iid -k 0", 2, "0 is not in 1.."),
-    ("run pumps.csv -k 3 --kernel rbf --budget 2", 2, "--budget must be at least -k, got 2"),
+    ("run pumps.csv -k 3 --kernel rbf --budget 2", 2, "--budget must be at least k, got 2"),
     (
         "run pumps.csv -k 2 --report r.txt",
         2,
@@ -222,7 +222,7 @@ const MISTAKES: &[(&str, i32, &str)] = &[
     (
         "monitor pumps.csv --events page.html",
         2,
-        "--events lists events as a table, got page.html; --report draws a page",
+        "--events writes csv, tsv, jsonl or parquet, by the end of the name, got page.html",
     ),
     (
         "monitor pumps.csv --report pages/page.html",

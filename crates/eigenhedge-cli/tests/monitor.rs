@@ -48,7 +48,7 @@ fn alarms_causes_and_events_are_written_and_summed_up() {
         "row,when,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3"
     );
     assert_eq!(scores.lines().count(), 601);
-    assert_eq!(cells(&scores, 200)[2..10], ["", "", "", "", "0", "normal", "", ""]);
+    assert_eq!(cells(&scores, 200)[2..10], ["", "", "", "", "0", "unscored", "", ""]);
     let fault = cells(&scores, 306);
     assert_eq!(fault[..1], ["305"]);
     assert_eq!((&fault[6..9], fault[10].as_str()), (&["1", "alarm", "300"].map(str::to_owned)[..], "b"));
@@ -383,7 +383,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     assert!(failing.status == 0 && failing.err.contains("--on-alarm: the command failed"), "{}", failing.err);
     for (arguments, sentence) in [
         ("--out - --events -", "--out and --events must not both be -"),
-        ("--events e.html", "--report draws a page"),
+        ("--events e.html", "--events writes csv, tsv, jsonl or parquet"),
         ("--metrics t.csv", "--metrics must not be the input"),
     ] {
         let outcome = place.run(&format!("monitor t.csv {arguments}"));
