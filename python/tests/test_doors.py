@@ -150,8 +150,8 @@ def test_a_fleet(case):
 
 def test_an_estimator(case):
     name, k, X, run = case
-    whole = OnlinePCA(k, learner=name, random_state=0).fit(X)
-    parts = OnlinePCA(k, learner=name, random_state=0)
+    whole = OnlinePCA(k, learner=name, losses=True, random_state=0).fit(X)
+    parts = OnlinePCA(k, learner=name, losses=True, random_state=0)
     for piece in np.split(X[:200], [1, 40, 41]):
         parts.partial_fit(piece)
     # The last rows one by one, as `partial_fit` hands them to the model, so that their losses are seen.
