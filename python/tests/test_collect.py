@@ -80,7 +80,8 @@ def test_parts_in_any_order_are_the_whole(name, learner):
 def test_components_are_those_of_pca_to_eight_digits():
     for seed, (rows, columns) in enumerate([(500, 16), (900, 64), (600, 200), (60, 200)]):
         rng = np.random.default_rng(seed)
-        X = rng.normal(size=(rows, 6)) * np.arange(9.0, 3.0, -1) @ rng.normal(size=(6, columns)) + rng.normal(size=(rows, columns))
+        X = rng.normal(size=(rows, 6)) * np.arange(9.0, 3.0, -1) @ rng.normal(size=(6, columns))
+        X += rng.normal(size=(rows, columns))
         theirs, ours = PCA(5, svd_solver="full").fit(X), OnlinePCA(5).fit(X)
         signs = np.sign((theirs.components_ * ours.components_).sum(axis=1))
         np.testing.assert_allclose(ours.components_, signs[:, None] * theirs.components_, atol=1e-8)
