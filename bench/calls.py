@@ -217,6 +217,7 @@ PEERS = {
     "KernelPCA.fit": lambda d: SklearnKernelPCA(K, kernel="rbf").fit(d.X),
     "KernelPCA.transform": lambda d: d.fitted_kernel_pca.transform(d.X),
     "KernelPCA.inverse_transform": lambda d: d.fitted_kernel_pca.inverse_transform(d.X[:, :K]),
+    "KernelPCA.inverse_transform, 9 rows": lambda d: d.fitted_kernel_pca.inverse_transform(d.X[:9, :K]),
     "KernelRidge.fit": lambda d: SklearnKernelRidge(kernel="rbf").fit(d.X[:, 1:], d.X[:, 0]),
     "GaussianProcessRegressor.predict": lambda d: d.fitted_gaussian.predict(d.X[:, 1:], return_std=True),
     "PLSSVD.fit": lambda d: PLSSVD(K).fit(d.X, d.Y),
@@ -258,7 +259,7 @@ CALLS = {
     "export": (lambda d: eh.export(d.model, d.path("model.npz")), "pickle of PCA"),
     "merge": (lambda d: eh.merge(d.model, d.other), "X.T @ X"),
     "Moments.update": (lambda d: eh.Moments(d.columns, K).update(d.X), "X.T @ X"),
-    "Moments.merge": (lambda d: d.moments.merge(d.moments), "X.T @ X"),
+    "Moments.merge": (lambda d: eh.Moments(d.columns, K).merge(d.moments), "X.T @ X"),
     "Moments.finish": (lambda d: d.moments.finish(), "eigh(X.T @ X)"),
     "Moments.best_loss": (lambda d: d.moments.best_loss(), "eigh(X.T @ X)"),
     "Moments.to_bytes": (lambda d: d.moments.to_bytes(), "X.T @ X"),
@@ -325,14 +326,14 @@ CALLS_ON_PAIRS = {
     "KernelPCA.fit": (lambda d: eh.KernelPCA(K).fit(d.X), "KernelPCA.fit"),
     "KernelPCA.fit_transform": (lambda d: eh.KernelPCA(K).fit_transform(d.X), "KernelPCA.fit"),
     "KernelPCA.transform": (lambda d: d.kernel_pca.transform(d.X), "KernelPCA.transform"),
-    "KernelPCA.inverse_transform": (lambda d: d.kernel_pca.inverse_transform(d.X[:9, :K]), "KernelPCA.inverse_transform"),
+    "KernelPCA.inverse_transform": (lambda d: d.kernel_pca.inverse_transform(d.X[:9, :K]), "KernelPCA.inverse_transform, 9 rows"),
     "KernelPCA.score_samples": (lambda d: d.kernel_pca.score_samples(d.X), "KernelPCA.transform"),
     "OnlineKernelPCA.fit": (lambda d: eh.OnlineKernelPCA(K, kernel="rbf").fit(d.X), "KernelPCA.fit"),
     "OnlineKernelPCA.partial_fit": (lambda d: eh.OnlineKernelPCA(K, kernel="rbf").partial_fit(d.X), "KernelPCA.fit"),
     "OnlineKernelPCA.transform": (lambda d: d.online_kernel_pca.transform(d.X), "KernelPCA.transform"),
     "OnlineKernelPCA.inverse_transform": (
         lambda d: d.online_kernel_pca.inverse_transform(d.X[:9, :K]),
-        "KernelPCA.inverse_transform",
+        "KernelPCA.inverse_transform, 9 rows",
     ),
     "OnlineKernelPCA.score_samples": (lambda d: d.online_kernel_pca.score_samples(d.X), "KernelPCA.transform"),
     "OnlineKernelPCA.score": (lambda d: d.online_kernel_pca.score(d.X), "KernelPCA.transform"),
@@ -341,7 +342,7 @@ CALLS_ON_PAIRS = {
     "KernelRidge.predict": (lambda d: d.ridge.predict(d.X[:, 1:], return_std=True), "GaussianProcessRegressor.predict"),
     "kernel_mean": (lambda d: eh.kernel_mean(d.X), "rbf_kernel(X)"),
     "mmd": (lambda d: eh.mmd(d.X, d.Y), "rbf_kernel(X)"),
-    "preimage": (lambda d: eh.preimage(d.X, np.full(d.rows, 1 / d.rows)), "KernelPCA.inverse_transform"),
+    "preimage": (lambda d: eh.preimage(d.X, np.full(d.rows, 1 / d.rows)), "KernelPCA.inverse_transform, 9 rows"),
 }
 
 #: Arguments of the commands, and the name of the peer, which reads no file.
@@ -356,7 +357,7 @@ COMMANDS = {
     "merge": (lambda d: [d.half(0), d.half(1), "--out", d.path("merged")], "X.T @ X"),
     "export": (lambda d: [d.half(0), "--out", d.path("model.npz")], "eigenhedge --version"),
     "make": (
-        lambda d: ["iid", "--rows", str(d.rows), "--dim", str(d.columns), "--out", d.path("made.npy")],
+        lambda d: ["iid", "--rows", str(d.rows), "--dim", str(d.columns), "--out", d.path("made.csv")],
         "eigenhedge --version",
     ),
     "pair": (lambda d: [d.file("few.npy", d.X[:250]), d.file("few2.npy", d.Y[:250]), "-k", "1"], "PLSSVD.fit"),
@@ -470,7 +471,8 @@ def growth(few, many):
 
 
 def shown(time):
-    return f"{1e3 * time:.2f} ms" if time < 1.0 else f"{time:.2f} s"
+    unit, scale = next((unit, scale) for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)) if time >= scale or unit == "µs")
+    return f"{time / scale:.3g} {unit}"
 
 
 def table(results):

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use crate::common::{Place, unhinted};
+use crate::tables::{Order, npy};
 use eigenhedge::Random;
 
 /// Returns a table with a time column, a fault in `b` from row 300 to 319, and `c` stuck from row 420 to 459.
@@ -260,8 +261,11 @@ fn keys_with_few_rows_share_a_reference_and_short_tables_have_a_short_warm_up() 
 #[test]
 fn a_warm_up_longer_than_the_table_is_said_before_the_rows_are_read() {
     let place = Place::new();
-    assert_eq!(place.run("make iid --rows 300 --dim 150 --out t.npy").status, 0);
-    assert_eq!(place.run("make iid --rows 300 --dim 150 --out t.csv").status, 0);
+    let rows = eigenhedge::streams::iid(150, 2, 0.3, 300, 1).rows;
+    place.write("t.npy", npy(&rows, Order::C));
+    let line = |row: &Vec<f64>| row.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(",") + "\n";
+    let header = (0..150).map(|j| format!("x{j}")).collect::<Vec<_>>().join(",") + "\n";
+    place.write("t.csv", header + &rows.iter().map(line).collect::<String>());
     let sentences = [
         ("t.npy", "eigenhedge: the table is short: the first 100 rows are the warm-up, which --warm-up changes\n"),
         ("t.csv", "eigenhedge: the first 450 rows are the warm-up, which --warm-up changes\n"),
@@ -273,9 +277,12 @@ fn a_warm_up_longer_than_the_table_is_said_before_the_rows_are_read() {
         assert!(outcome.out.contains("normal     the first 100 rows"), "{}", outcome.out);
         assert_eq!(place.run(&format!("monitor {table} --quiet")).err, "", "{table}");
     }
-    assert_eq!(place.read("t.npy.scores"), place.read("t.csv.scores"));
+    let scores = |file: &str| {
+        place.read(file).lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(scores("t.npy.scores"), scores("t.csv.scores"));
     // A table without rows enough for any warm-up is refused.
-    assert_eq!(place.run("make iid --rows 30 --dim 150 --out t.npy").status, 0);
+    place.write("t.npy", npy(&rows[..30].to_vec(), Order::C));
     let outcome = place.run("monitor t.npy");
     assert!(
         outcome.status == 1 && outcome.err.contains("must have more rows than the warm-up, 450, got 30"),
