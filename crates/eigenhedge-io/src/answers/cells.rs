@@ -3,6 +3,7 @@
 //! A record is a row in bytes: 8 bytes for an integer or a number, and the length in 4 bytes before the bytes of a text. Rows wait
 //! for another thread, or for the conversion to Parquet, as records.
 
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 
 /// Type of an output column.
@@ -34,8 +35,8 @@ pub type Column = (String, CellKind);
 /// they get a prefix, because a header of numbers would be read as a row.
 pub fn number_columns(names: &[String]) -> Vec<Column> {
     let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
-    let is_first = |(i, name): &(usize, &String)| !names[..*i].contains(name);
-    let name = |(i, name): (usize, &String)| match is_first(&(i, name)) {
+    let mut seen = HashSet::new();
+    let name = |(i, name): (usize, &String)| match seen.insert(name) {
         true if are_positions => format!("x{name}"),
         true => name.clone(),
         false => format!("{name}_{i}"),
