@@ -1,8 +1,8 @@
 //! State of a model object in Python.
 
 use crate::arrays::Names;
-use crate::items::Points;
 use crate::errors::refused;
+use crate::items::Points;
 use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model, Moments};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

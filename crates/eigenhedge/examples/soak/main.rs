@@ -52,7 +52,11 @@ fn arguments() -> Result<Arguments, String> {
             "--case" => given.case = Some(value),
             "--cases" if given.saved.is_some() => given.saved = Some(0..number()?),
             "--only" if given.saved.is_some() => given.saved = Some(number()?..number()? + 1),
-            _ => return Err(format!("no option {name}; there are --rows, --seed and --case, and with saved --cases and --only")),
+            _ => {
+                return Err(format!(
+                    "no option {name}; there are --rows, --seed and --case, and with saved --cases and --only"
+                ));
+            }
         }
     }
     Ok(given)

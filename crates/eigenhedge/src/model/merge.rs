@@ -15,8 +15,8 @@ use crate::comparators::{BestMethod, Hindsight};
 use crate::error::Error;
 use crate::registry::options::{OptionEntry, Value};
 use crate::registry::{Kind, Missing, Spec};
-use crate::state::length;
 use crate::standardize::Standardize;
+use crate::state::length;
 use crate::subspace::{Learned, NormBound};
 
 /// Learners that can be merged.

@@ -28,10 +28,10 @@ mod finish;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
-use crate::linalg::add_lower_product;
-use crate::model::Model;
 use crate::error::{Error, add_square, every};
 use crate::linalg::Matrix;
+use crate::linalg::add_lower_product;
+use crate::model::Model;
 use crate::num::{LARGEST_TOTAL, dot};
 use crate::registry::Missing;
 use crate::row::{check_cells, check_row};

@@ -84,7 +84,10 @@ impl Case {
         let is_subspace = spec.learner.entry().family != Family::Hebbian && spec.missing == Missing::Fail;
         let is_plain = standardize == Standardize::None && spec.kernel.is_none() && is_subspace;
         Self {
-            comparators: Comparators::new(random.below(2) == 0, if random.below(4) == 0 && !takes_items { 3 } else { 0 }),
+            comparators: Comparators::new(
+                random.below(2) == 0,
+                if random.below(4) == 0 && !takes_items { 3 } else { 0 },
+            ),
             standardize,
             door: if is_plain { pick(random, &doors) } else { Door::Step },
             options: options(random),
@@ -178,7 +181,13 @@ impl Case {
         report.violated.extend(outcome.unwrap_or_else(|_| Err(format!("{name}: panic"))).err());
     }
 
-    fn run<T: Saved>(&self, name: &str, mut own: T, rows: &[Vec<f64>], refused: &mut Vec<String>) -> Result<(), String> {
+    fn run<T: Saved>(
+        &self,
+        name: &str,
+        mut own: T,
+        rows: &[Vec<f64>],
+        refused: &mut Vec<String>,
+    ) -> Result<(), String> {
         let within = |t: usize, what: String| format!("{name}, row {t}: {what}");
         let mut copy: Option<T> = None;
         for t in 0..=rows.len() {
@@ -239,15 +248,33 @@ fn kernel(random: &mut Random, length: usize) -> VectorKernel {
 
 fn spec(random: &mut Random, length: usize, kernel: Option<VectorKernel>) -> Spec {
     // Hebbian learners come twice.
-    let entry = REGISTRY.get(random.below(REGISTRY.len() + 3)).unwrap_or(&REGISTRY[REGISTRY.len() - 1 - random.below(3)]);
+    let entry =
+        REGISTRY.get(random.below(REGISTRY.len() + 3)).unwrap_or(&REGISTRY[REGISTRY.len() - 1 - random.below(3)]);
     let kept = if entry.kind == Kind::Oja { 1 } else { 1 + random.below(3.min(length)) };
     let base = if random.below(2) == 0 { Spec::new(entry.kind, kept) } else { Spec::bare(entry.kind, kept) };
-    let centers = [None, None, Some(RunningCenter::MEAN), Some(RunningCenter::forgetting(0.6)), Some(RunningCenter { prior: 2.5, forget: 0.9 })];
-    let mixings = [Mixing::None, Mixing::FixedShare { alpha: 1e-3 }, Mixing::FixedShare { alpha: 0.3 }, Mixing::PastAverage { alpha: 1e-2 }];
+    let centers = [
+        None,
+        None,
+        Some(RunningCenter::MEAN),
+        Some(RunningCenter::forgetting(0.6)),
+        Some(RunningCenter { prior: 2.5, forget: 0.9 }),
+    ];
+    let mixings = [
+        Mixing::None,
+        Mixing::FixedShare { alpha: 1e-3 },
+        Mixing::FixedShare { alpha: 0.3 },
+        Mixing::PastAverage { alpha: 1e-2 },
+    ];
     let is_hebbian = entry.family == Family::Hebbian;
     let rates: &[f64] = if is_hebbian { &[0.01, 0.05, 0.5, 1.0] } else { &[0.1, 1.0, 8.0, 1000.0] };
     let reads = |option: &str| entry.kind.reads(option);
-    let missing = if random.below(5) > 0 { Missing::Fail } else if is_hebbian || kernel.is_some() { Missing::Skip } else { Missing::Fill };
+    let missing = if random.below(5) > 0 {
+        Missing::Fail
+    } else if is_hebbian || kernel.is_some() {
+        Missing::Skip
+    } else {
+        Missing::Fill
+    };
     let infinite = kernel.as_ref().is_some_and(|kernel| kernel.dimension(length) == Multiplicity::Infinite);
     Spec {
         eta: pick(random, rates),

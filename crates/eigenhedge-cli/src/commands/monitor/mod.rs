@@ -21,8 +21,7 @@ use eigenhedge_io::{Form, Progress, Target, printable_path, write_whole};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::monitor::{Inside, json, page, text};
 use monitors::{Finished, Monitors};
-use opening::can_read_again;
-use options::options;
+use options::{can_read_again, options};
 use pages::MonitorPages;
 
 pub use inspect::inspect;

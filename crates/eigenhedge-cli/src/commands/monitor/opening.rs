@@ -4,7 +4,7 @@ use super::Outputs;
 use super::hook::Hook;
 use super::metrics::Metrics;
 use super::monitors::{MonitorState, Monitors, Watched};
-use super::options::{misfit, plan};
+use super::options::{can_read_again, misfit, plan};
 use crate::args::{BesideArgs, MonitorArgs};
 use crate::commands::session::words::sentence;
 use crate::commands::session::{Options, ResumeState, Session, Snapshots};
@@ -12,7 +12,7 @@ use crate::destination::Destination;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::live::Shared;
 use crate::stop::StopSignal;
-use crate::table::{self, Usage, is_dash, say_reading, source, with_beside};
+use crate::table::{self, Usage, say_reading, source, with_beside};
 use anyhow::{Context, Result, anyhow};
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind, Standardize};
 use eigenhedge_io::{
@@ -170,11 +170,6 @@ impl<'a> Monitors<'a> {
         };
         Ok(Session::new(engine, stream, snapshots, plan, elapsed))
     }
-}
-
-/// Returns true if a table that ends during the warm-up can be read again.
-pub(super) fn can_read_again(args: &MonitorArgs) -> bool {
-    args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }
 
 /// Returns the option that requires recorded data for a page, or `None` if no page is requested.

@@ -2,11 +2,16 @@
 
 use crate::args::{MonitorArgs, typed};
 use crate::commands::session::Options;
-use crate::table::Usage;
+use crate::table::{Usage, is_dash};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, MONITOR_OPTIONS, Mode, MonitorOption, MonitorOptions, Standardize};
 use eigenhedge_io::Layout;
 use serde_json::json;
+
+/// Returns true if a table that ends during the warm-up can be read again.
+pub fn can_read_again(args: &MonitorArgs) -> bool {
+    args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
+}
 
 /// Builds the options of the monitor.
 pub fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
