@@ -36,12 +36,12 @@ pub type Column = (String, CellKind);
 pub fn number_columns(names: &[String]) -> Vec<Column> {
     let are_positions = names.iter().all(|name| name.parse::<f64>().is_ok());
     let mut seen = HashSet::new();
-    let name = |(i, name): (usize, &String)| match seen.insert(name) {
+    let names = names.iter().enumerate().map(|(i, name)| match seen.insert(name.as_str()) {
         true if are_positions => format!("x{name}"),
         true => name.clone(),
         false => format!("{name}_{i}"),
-    };
-    names.iter().enumerate().map(name).map(|name| (name, CellKind::Number)).collect()
+    });
+    names.map(|name| (name, CellKind::Number)).collect()
 }
 
 /// Returns the cells of a row of numbers.
