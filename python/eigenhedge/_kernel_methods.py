@@ -33,7 +33,7 @@ class KernelPCA(Transformer):
     Parameters
     ----------
     n_components : int, default=None
-        Number of components. None means the number of rows.
+        Number of components. None means all components with an eigenvalue above 10⁻¹² of the largest.
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, ``"precomputed"``, or a function of two rows, which may be any
         objects. For kernels of texts or sets, rows are texts or sets.
@@ -57,11 +57,15 @@ class KernelPCA(Transformer):
         For ``"cholesky"``: share of the trace at which the factorization stops.
     max_rank : int, default=None
         For ``"cholesky"``: maximum number of rows used. None means ten per component, at least 100.
+    remove_zero_eig : bool, default=False
+        True to leave out components with an eigenvalue of at most 10⁻¹² of the largest, also if ``n_components`` is given.
 
     Attributes
     ----------
     eigenvalues_ : ndarray of shape (n_components,)
         Largest eigenvalues of the (centered) kernel matrix.
+    eigenvectors_ : ndarray of shape (n_samples, n_components)
+        Their eigenvectors: the coordinates of the fitted rows, scaled to length 1, and zero for an eigenvalue of 0.
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Share of the energy that each component explains.
     trace_error_ : float
@@ -96,6 +100,7 @@ class KernelPCA(Transformer):
         solver: Literal["auto", "dense", "partial", "cholesky"] = "auto",
         tolerance: float = 1e-6,
         max_rank: int | None = None,
+        remove_zero_eig: bool = False,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -109,6 +114,7 @@ class KernelPCA(Transformer):
         self.solver = solver
         self.tolerance = tolerance
         self.max_rank = max_rank
+        self.remove_zero_eig = remove_zero_eig
 
     def fit(self, X: Table, y: object = None) -> Self:
         """Fit the components to the rows of ``X``.
@@ -135,11 +141,22 @@ class KernelPCA(Transformer):
             self._lift = Lift(self.kernel, rows, self.n_components or 0)
             rows, kernel = self._lift(rows), {"kernel": "linear"}
         self._model = KernelComponents(rows, k, kernel, self.center, self.solver, self.tolerance, max_rank)
+        values = self._model.eigenvalues
+        if self.remove_zero_eig or self.n_components is None:
+            k = int((values > 1e-12 * values.max(initial=0.0)).sum())
         self._n_features_out = k
-        self.eigenvalues_ = self._model.eigenvalues
-        self.explained_variance_ratio_ = self._model.explained_ratio
+        self.eigenvalues_ = values[:k]
+        self.explained_variance_ratio_ = self._model.explained_ratio[:k]
         self.trace_error_ = self._model.trace_error
         return self
+
+    @property
+    def eigenvectors_(self) -> Floats:
+        """ndarray of shape (n_samples, n_components): eigenvectors of the kernel matrix."""
+        check_is_fitted(self)
+        lengths = np.sqrt(self.eigenvalues_)
+        vectors: Floats = self._model.scores.T[:, : len(lengths)] / np.where(lengths > 0, lengths, 1.0)
+        return vectors
 
     def fit_transform(self, X: Table, y: object = None) -> Floats:
         """Fit the components and return the coordinates of the rows.
@@ -156,7 +173,8 @@ class KernelPCA(Transformer):
         X_new : ndarray of shape (n_samples, n_components)
         """
         self.fit(X)
-        return np.ascontiguousarray(self._model.scores.T, dtype=np.float32 if is_single(X) else np.float64)
+        scores = self._model.scores.T[:, : self._n_features_out]
+        return np.ascontiguousarray(scores, dtype=np.float32 if is_single(X) else np.float64)
 
     score_samples = needs_kernel_name(Transformer.score_samples)
     inverse_transform = needs_kernel_name(Transformer.inverse_transform)
@@ -164,12 +182,14 @@ class KernelPCA(Transformer):
     def _embed(self, X: Table) -> tuple[Floats, Floats]:
         check_is_fitted(self)
         rows = _checked(self, X, reset=False)
-        return self._model.embed(rows if self._lift is None else self._lift(rows))
+        coordinates, losses = self._model.embed(rows if self._lift is None else self._lift(rows))
+        return np.ascontiguousarray(coordinates[:, : self._n_features_out]), losses
 
     def _invert(self, coordinates: Floats) -> Floats:
         if takes_items(self.kernel):
             raise ValueError("texts and sets cannot be made from coordinates: preimage finds the best of candidates")
-        atoms = self._model.atoms()
+        atoms, left_out = self._model.atoms(), len(self._model.eigenvalues) - self._n_features_out
+        coordinates = np.pad(coordinates, ((0, 0), (0, left_out)))
         return np.array([preimage(atoms, row, **_chosen(self)).point for row in self._model.expand(coordinates)])
 
 

@@ -87,7 +87,11 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """
         check_is_fitted(self)
         check_numbers(X)
-        return self._invert(check_array(X, dtype=np.float64, order="C"))
+        coordinates = check_array(X, dtype=np.float64, order="C")
+        wanted = len(self.get_feature_names_out())
+        if coordinates.shape[1] != wanted:
+            raise ValueError(f"X must have {wanted} columns, one for each component, got {coordinates.shape[1]}")
+        return self._invert(coordinates)
 
     def score_samples(self, X: Table) -> Floats:
         """Return minus the loss of each row.
