@@ -115,7 +115,7 @@ impl Soak {
 
     /// Returns a block of rows that is sent once, with the columns in a random order.
     fn block(&mut self) -> Vec<u8> {
-        let count = 1 + self.below(if self.next.0 % 5 == 0 { 120 } else { 12 });
+        let count = 1 + self.below(if self.next.0.is_multiple_of(5) { 120 } else { 12 });
         self.next.0 += 1;
         let mut order: Vec<usize> = (0..5).collect();
         (1..5).for_each(|i| order.swap(i, self.random.below(i + 1)));
