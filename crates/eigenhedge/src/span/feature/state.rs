@@ -6,7 +6,10 @@ use crate::kernel::{Dictionary, Vectors};
 use crate::linalg::checks::shape;
 use crate::simplex::others;
 use crate::span::{Beside, Span};
-use crate::state::{LARGEST, State, count, ensure, entries, length, within};
+use crate::state::{LARGEST, State, count, ensure, length, within};
+
+/// Largest length of an atom's part in a unit vector. The module bounds it by the square root of `LOST_SIZE`.
+const LARGEST_PART: f64 = 1e30;
 
 impl State for Feature<Vectors> {
     fn check_state(&self, built: &Self) -> Result<(), Error> {
@@ -20,8 +23,6 @@ impl State for Feature<Vectors> {
         if let Some(origin) = &self.origin {
             length("the coefficients of the center", origin.coefficients.len(), atoms)?;
             length("the image of the center", origin.image.len(), atoms)?;
-            entries("coefficients of the center", &origin.coefficients, -LARGEST..=LARGEST)?;
-            entries("image of the center", &origin.image, -LARGEST..=LARGEST)?;
             within("the squared norm of the center", origin.square, -LARGEST..=LARGEST)?;
             within("the error of the image of the center", origin.error, 0.0..=LARGEST)?;
         }
@@ -30,7 +31,27 @@ impl State for Feature<Vectors> {
             (Some(budget), Some(built)) => budget.check_state(built, atoms)?,
             _ => return Err(Error::State("the budget must be that of the learner")),
         }
-        count("the number of rows", self.trials)
+        count("the number of rows", self.trials)?;
+        self.check_sizes()
+    }
+}
+
+impl Feature<Vectors> {
+    /// Checks that coefficients and images are of a size that cannot overflow. Learning keeps them far smaller. They are
+    /// not compared with recomputed ones, which differ by rounding errors of any size when terms cancel.
+    fn check_sizes(&self) -> Result<(), Error> {
+        let center = self.origin.iter().map(|center| (&center.coefficients[..], &center.image[..], LARGEST.sqrt()));
+        let columns = (0..self.columns()).map(|j| (self.coefficients.column(j), self.images.column(j), LARGEST_PART));
+        let parts: Vec<_> = center.chain(columns).collect();
+        for atom in 0..self.dictionary.len() {
+            let length = self.dictionary.value_between(atom, &self.dictionary, atom).sqrt();
+            for (coefficients, image, most) in &parts {
+                within("a part of the basis or the center", coefficients[atom] * length, -most..=*most)?;
+                let most = most * length;
+                within("an image of the basis or the center", image[atom], -most..=most)?;
+            }
+        }
+        Ok(())
     }
 }
 
