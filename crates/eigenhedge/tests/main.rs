@@ -14,6 +14,7 @@ mod hebbian;
 mod invariance;
 mod kernel_laws;
 mod laws;
+mod leading;
 mod long_rows;
 mod merge;
 mod missing;

@@ -11,7 +11,7 @@ pub(crate) use append_with_products::{Intake, Source, WINDOW};
 
 use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 use subtract_projection::{Columns, SubtractTimes};
 
@@ -277,6 +277,12 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
+    /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.
+    pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
+        assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");
+        Arch::new().dispatch(SymmetricProduct { lower: self, x, y });
+    }
+
     /// Returns the largest absolute entry of the Gram matrix of the columns minus the identity.
     pub fn drift(&self) -> f64 {
         let mut largest = 0f64;
@@ -464,6 +470,27 @@ pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
     matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
 }
 
+/// Task of [`Matrix::add_symmetric_product`].
+struct SymmetricProduct<'a> {
+    lower: &'a Matrix,
+    x: &'a [f64],
+    y: &'a mut [f64],
+}
+
+impl WithSimd for SymmetricProduct<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { lower, x, y } = self;
+        for (j, amount) in x.iter().enumerate() {
+            let column = &lower.column(j)[j..];
+            let (own, below) = y[j..].split_at_mut(1);
+            own[0] += column[0] * amount + dot(&column[1..], &x[j + 1..]);
+            below.iter_mut().zip(&column[1..]).for_each(|(y, entry)| *y += amount * entry);
+        }
+    }
+}
+
 /// Computes `out = a b` on one thread. Resizes `out`.
 pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     out.resize(a.nrows(), b.ncols());
@@ -473,6 +500,27 @@ pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_product_of_a_lower_triangle_is_that_of_the_symmetric_matrix() {
+        let mut random = crate::Random::seeded(1);
+        for n in [0, 1, 2, 7, 8, 33, 130] {
+            let mut full = Matrix::zeros(n, n);
+            for j in 0..n {
+                for i in j..n {
+                    let entry = random.normal();
+                    full.column_mut(j)[i] = entry;
+                    full.column_mut(i)[j] = entry;
+                }
+            }
+            let x: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+            let (mut wanted, mut found) = (Vec::new(), vec![1.0; n]);
+            full.transpose_times(&x, &mut wanted);
+            (0..n).for_each(|j| full.column_mut(j)[..j].fill(f64::NAN));
+            full.add_symmetric_product(&x, &mut found);
+            found.iter().zip(&wanted).for_each(|(a, b)| assert!((a - 1.0 - b).abs() <= 1e-12, "{n}: {a} and {b}"));
+        }
+    }
 
     #[test]
     fn growing_and_shrinking_keeps_the_shared_part_and_zeroes_the_rest() {

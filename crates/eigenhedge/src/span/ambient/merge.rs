@@ -38,6 +38,7 @@ impl Ambient {
         self.scratch.0.block.clear();
         self.columns = Matrix::identity(self.length);
         self.deferred = Deferred::default();
+        self.standard = true;
         vectors
     }
 

@@ -5,7 +5,8 @@
 //! pass. A residual that is not small is known from products alone, so the row itself is stored, and its column is kept
 //! as a combination ([`Deferred`]) until all columns are combined next. Long rows in a block share one pass ([`Block`])
 //! and are copied directly to their final storage. Rows with few filled
-//! cells need no pass at all ([`Sparse`]).
+//! cells need no pass at all ([`Sparse`]). Neither do rows of at least [`LEAST_STANDARD`] numbers once the columns span the whole
+//! space: the unit vectors then replace them.
 //!
 //! Numerics: classical Gram–Schmidt, repeated if the residual is shorter than [`REPEAT`] times the point ("twice is
 //! enough"), so that no defect of the columns is amplified by more than that factor. If the second pass halves the
@@ -59,6 +60,8 @@ pub struct Ambient {
     sparse: Option<Box<Sparse>>,
     /// Number of consecutive sparse rows.
     sparse_streak: usize,
+    /// True if the columns are the unit vectors, so that coordinates are cells.
+    standard: bool,
 }
 
 /// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once. Later steps do not
@@ -140,6 +143,9 @@ const TOLERABLE_DRIFT: f64 = 1e-13;
 const LOOK_EVERY: u64 = 32;
 /// Minimum row length for the single-pass method.
 const LONG: usize = 512;
+/// Minimum row length for which complete columns are replaced by the unit vectors. Their products with a row would take
+/// as long as the rest of a trial.
+const LEAST_STANDARD: usize = 129;
 /// Minimum number of points requested for a block.
 const SHORTEST_BLOCK: usize = 4;
 /// Maximum number of values in a block.
@@ -163,6 +169,7 @@ impl Ambient {
             deferred: Deferred::default(),
             sparse: None,
             sparse_streak: 0,
+            standard: false,
         })
     }
 
@@ -252,6 +259,9 @@ impl Ambient {
         if let Some(sparse) = &self.sparse {
             return sparse.columns.write(&self.columns, directions, out);
         }
+        if self.standard {
+            return out.clone_from(directions);
+        }
         if self.deferred.columns() == 0 {
             return multiply(out, self.columns.view(), directions.view());
         }
@@ -312,7 +322,7 @@ impl Ambient {
 
     /// Returns true if points are long enough to be loaded directly into their final storage.
     fn stores_points(&self) -> bool {
-        self.length >= LONG
+        self.length >= LONG && !self.standard
     }
 
     /// Copies a point minus the origin into the point buffer. Returns its squared norm.
@@ -535,6 +545,11 @@ impl Span for Ambient {
         if self.sparse.is_some() {
             return self.project_sparse(coordinates);
         }
+        if self.standard {
+            coordinates.clone_from(&self.scratch.0.point);
+            self.scratch.0.residual_norm = 0.0;
+            return 0.0;
+        }
         let Working { point, place, square, products, residual_norm, explained, refinement, block, .. } =
             &mut self.scratch.0;
         match (&place, block.present()) {
@@ -590,6 +605,7 @@ impl Span for Ambient {
     }
 
     fn combine(&mut self, rotation: &Matrix) {
+        self.standard = false;
         if self.sparse.is_some() {
             self.combinations += 1;
             return self.combine_sparse(rotation);
@@ -647,7 +663,13 @@ impl Span for Ambient {
 
     fn end_trial(&mut self) -> Option<&Matrix> {
         self.end_sparse_trial();
-        None
+        let is_complete = self.sparse.is_none() && self.columns.columns() == self.length;
+        if !is_complete || self.standard || self.length < LEAST_STANDARD {
+            return None;
+        }
+        let columns = self.complete();
+        self.scratch.0.expanded.transpose_of(&columns);
+        Some(&self.scratch.0.expanded)
     }
 
     fn drift(&self) -> f64 {

@@ -67,7 +67,18 @@ impl<'de> Deserialize<'de> for Ambient {
             SavedOrigin::Some(origin) => (Some(origin), 0, None),
             SavedOrigin::Sparse(origin, streak, sparse) => (origin, streak, sparse),
         };
-        let scratch = Scratch::default();
-        Ok(Self { dimension, columns, origin, combinations, scratch, length, deferred, sparse, sparse_streak })
+        let (scratch, standard) = (Scratch::default(), sparse.is_none() && columns == Matrix::identity(columns.rows()));
+        Ok(Self {
+            dimension,
+            columns,
+            origin,
+            combinations,
+            scratch,
+            length,
+            deferred,
+            sparse,
+            sparse_streak,
+            standard,
+        })
     }
 }

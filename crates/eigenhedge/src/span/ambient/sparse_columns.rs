@@ -96,6 +96,7 @@ impl Ambient {
             self.columns.combine(expanded, product);
             self.deferred.clear();
         }
+        self.standard = false;
         self.sparse = Some(Box::default());
         self.begin_sparse();
     }

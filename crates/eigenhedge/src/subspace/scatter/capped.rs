@@ -12,7 +12,7 @@
 
 use super::super::frame::Frame;
 use super::super::rule::Observed;
-use super::chained::ROUNDING;
+use super::row_sum::ROUNDING;
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, multiply};
 use crate::simplex::Multiplicity;

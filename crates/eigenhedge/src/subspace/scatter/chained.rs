@@ -17,29 +17,19 @@
 //! set to zero, because they would become subnormal numbers, which are slow.
 
 use super::super::rule::Observed;
-use super::restrict::restrict;
+use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
-use crate::linalg::checks::{energies, orthonormal, shape};
+use crate::linalg::checks::{orthonormal, shape};
 use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
 use crate::scratch::Scratch;
-use crate::state::{LARGEST, State, ensure, entries, within};
-use faer::{Accum, Par};
+use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Share of the largest eigenvalue below which eigenvalues are treated as rounding errors.
-pub(super) const ROUNDING: f64 = f64::EPSILON;
-
 /// Scatter matrix with all its eigenvalues. Eigenvectors are products of a basis and later factors.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(in super::super) struct Chained {
-    /// Matrix at the most recent decomposition.
-    matrix: Matrix,
-    /// Product of the forgetting factors since the most recent decomposition.
-    matrix_scale: f64,
-    /// Rows since the most recent decomposition, one per column.
-    recent: Matrix,
-    /// Weights of the rows in `recent`.
-    recent_weights: Vec<f64>,
+    /// Matrix at the most recent decomposition, and the rows since then.
+    sum: RowSum,
     /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then.
     basis: Matrix,
     /// Current eigenvalues, in the order of the coordinates.
@@ -81,31 +71,11 @@ const TURNED: usize = 128;
 /// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
 
-impl Default for Chained {
-    fn default() -> Self {
-        Self {
-            matrix: Matrix::default(),
-            matrix_scale: 1.0,
-            recent: Matrix::default(),
-            recent_weights: Vec::new(),
-            basis: Matrix::default(),
-            values: Vec::new(),
-            chain: Chain::default(),
-            scratch: Scratch::default(),
-        }
-    }
-}
-
 impl State for Chained {
     fn check_state(&self, _: &Self) -> Result<(), Error> {
         let columns = self.values.len();
-        let sizes = [self.matrix.columns(), self.basis.columns()];
-        ensure(sizes.iter().all(|size| *size <= columns), "a decomposition must be of columns that are there")?;
-        shape("the scatter matrix", &self.matrix, self.matrix.columns(), self.matrix.columns())?;
-        within("the share of the scatter matrix", self.matrix_scale, 0.0..=1.0)?;
-        shape("the recent rows", &self.recent, columns, self.recent_weights.len())?;
-        entries("weights of the recent rows", &self.recent_weights, 0.0..=LARGEST)?;
-        energies("the energy of the recent rows", &self.recent)?;
+        ensure(self.basis.columns() <= columns, "a decomposition must be of columns that are there")?;
+        self.sum.check_state(columns)?;
         shape("the eigenvectors", &self.basis, self.basis.columns(), self.basis.columns())?;
         orthonormal("the eigenvectors", &self.basis)?;
         let Chain { factors, used } = &self.chain;
@@ -131,7 +101,7 @@ impl Chained {
     /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
         self.values.resize(columns, 0.0);
-        self.recent.resize(columns, self.recent.columns());
+        self.sum.grow(columns);
     }
 
     /// Computes the coordinates of a point in the current eigenbasis.
@@ -200,8 +170,7 @@ impl Chained {
     /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point.
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
-        self.recent_weights.iter_mut().for_each(|w| *w *= forget);
-        self.matrix_scale *= forget;
+        self.sum.fade(forget);
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
             let point = instance.coordinates.column(j);
             if j + 1 < instance.weights.len() {
@@ -230,79 +199,47 @@ impl Chained {
         } else {
             self.chain.used += 1;
         }
-        let recent = self.recent_weights.len();
-        self.recent.resize(self.values.len(), recent + 1);
-        self.recent.column_mut(recent).copy_from_slice(point);
-        self.recent_weights.push(weight);
-        if self.recent_weights.len() >= if size <= TURNED { TURNS } else { longest_chain(size) } {
-            self.refresh();
+        self.sum.push(point, weight);
+        if self.sum.recent() >= if size <= TURNED { TURNS } else { longest_chain(size) } {
+            self.decompose();
         }
     }
 
     /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
     pub fn reduce(&mut self, rotation: &Matrix) {
-        self.collect();
-        restrict(&mut self.matrix, rotation, &mut self.scratch.0.eigen);
+        self.sum.reduce(rotation);
         self.values.truncate(rotation.columns());
         self.decompose();
     }
 
     /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
-        self.collect();
-        self.matrix.clone()
+        self.sum.collect().clone()
     }
 
     /// Replaces the matrix, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         self.values.resize(matrix.columns(), 0.0);
-        (self.matrix, self.matrix_scale) = (matrix, 1.0);
-        self.recent_weights.clear();
+        self.sum.replace(matrix);
         self.decompose();
     }
 
-    fn refresh(&mut self) {
-        self.collect();
-        self.decompose();
+    /// Creates the decomposition of a sum of rows.
+    pub(super) fn of(sum: RowSum) -> Self {
+        let mut all = Self { values: vec![0.0; sum.columns()], sum, ..Self::default() };
+        all.decompose();
+        all
     }
 
-    /// Applies the accumulated forgetting factor and adds the recent rows to the matrix.
-    fn collect(&mut self) {
-        let size = self.values.len();
-        if self.matrix_scale != 1.0 {
-            self.fade_matrix();
-        }
-        self.matrix_scale = 1.0;
-        self.matrix.resize(size, size);
-        for (j, weight) in self.recent_weights.drain(..).enumerate() {
-            self.recent.column_mut(j).iter_mut().for_each(|x| *x *= weight.sqrt());
-        }
-        faer::linalg::matmul::matmul(
-            self.matrix.view_mut(),
-            Accum::Add,
-            self.recent.view(),
-            self.recent.view().transpose(),
-            1.0,
-            Par::Seq,
-        );
-        self.recent.resize(size, 0);
-    }
-
-    /// Applies the forgetting factor to the matrix. Entries too small to affect any eigenvalue are set to zero.
-    fn fade_matrix(&mut self) {
-        let largest = (0..self.matrix.columns()).fold(0f64, |a, j| a.max(self.matrix.column(j)[j]));
-        let gone = ROUNDING * ROUNDING * largest;
-        for j in 0..self.matrix.columns() {
-            for x in self.matrix.column_mut(j) {
-                *x = if x.abs() > gone { *x * self.matrix_scale } else { 0.0 };
-            }
-        }
+    /// Returns the eigenvectors and the sum of rows, if both are of the same rows and there are many columns.
+    pub(super) fn decomposed(&self) -> Option<(&Matrix, &RowSum)> {
+        let is_long = self.values.len() > TURNED && self.basis.columns() == self.values.len();
+        (is_long && self.sum.recent() == 0 && self.chain.used == 0).then_some((&self.basis, &self.sum))
     }
 
     fn decompose(&mut self) {
-        self.recent.resize(self.values.len(), 0);
         self.chain.used = 0;
-        self.scratch.0.eigen.compute_graded(&self.matrix);
+        self.scratch.0.eigen.compute_graded(self.sum.collect());
         self.basis.clone_from(&self.scratch.0.eigen.vectors);
         for (value, fresh) in self.values.iter_mut().zip(&self.scratch.0.eigen.values) {
             *value = fresh.max(0.0);

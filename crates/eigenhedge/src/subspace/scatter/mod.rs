@@ -3,12 +3,14 @@
 //! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
 //! the span, and zero outside the explicit directions.
 //!
-//! There are two representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), or the R largest
-//! ([`Capped`], O(w R²)).
+//! There are three representations with one interface: all eigenpairs ([`Chained`], O(w^2.5) per row), the k largest and
+//! a few more ([`Leading`], a few w²), or the R largest without the rest of the matrix ([`Capped`], O(w R²)).
 
 mod capped;
 mod chained;
+mod leading;
 mod restrict;
+mod row_sum;
 
 pub(super) use restrict::restrict;
 
@@ -19,6 +21,7 @@ use crate::simplex::Multiplicity;
 use crate::state::{LARGEST, State, energy, entries};
 use capped::Capped;
 use chained::Chained;
+use leading::Leading;
 use serde::{Deserialize, Serialize};
 
 /// Running scatter matrix, stored as eigenvalues with their directions.
@@ -29,6 +32,8 @@ pub(super) enum Scatter {
     Full(Box<Chained>),
     /// Largest eigenpairs only.
     Capped(Box<Capped>),
+    /// Largest eigenpairs of the whole matrix. Used for the leader, if there are many columns.
+    Leading(Box<Leading>),
 }
 
 impl State for Scatter {
@@ -36,6 +41,7 @@ impl State for Scatter {
         match (self, built) {
             (Self::Full(own), Self::Full(built)) => own.check_state(built)?,
             (Self::Capped(own), Self::Capped(built)) => own.check_state(built)?,
+            (Self::Leading(own), Self::Full(_)) => own.check_state(&Leading::empty(own.frame.dimension()))?,
             _ => return Err(Error::State("the rank cap must be that of the learner")),
         }
         let values = self.values();
@@ -61,6 +67,7 @@ impl Scatter {
         match self {
             Self::Full(full) => full.values(),
             Self::Capped(capped) => &capped.frame.values,
+            Self::Leading(leading) => &leading.frame.values,
         }
     }
 
@@ -69,6 +76,7 @@ impl Scatter {
         match self {
             Self::Full(full) => full.values().len(),
             Self::Capped(capped) => capped.frame.columns(),
+            Self::Leading(leading) => leading.frame.columns(),
         }
     }
 
@@ -77,6 +85,7 @@ impl Scatter {
         match self {
             Self::Full(full) => full.grow(columns),
             Self::Capped(capped) => capped.frame.grow(columns),
+            Self::Leading(leading) => leading.grow(columns),
         }
     }
 
@@ -89,6 +98,7 @@ impl Scatter {
                 0.0
             }
             Self::Capped(capped) => capped.frame.observe(columns),
+            Self::Leading(leading) => leading.frame.observe(columns),
         }
     }
 
@@ -97,6 +107,7 @@ impl Scatter {
         match self {
             Self::Full(full) => full.coordinates(),
             Self::Capped(capped) => capped.frame.coordinates(),
+            Self::Leading(leading) => leading.frame.coordinates(),
         }
     }
 
@@ -106,14 +117,17 @@ impl Scatter {
         match self {
             Self::Full(_) => &[],
             Self::Capped(capped) => capped.frame.outside(),
+            Self::Leading(leading) => leading.frame.outside(),
         }
     }
 
     /// Orthonormalizes the directions. Does nothing for a full decomposition, whose directions are always
     /// nearly orthonormal.
     pub fn heal(&mut self) {
-        if let Self::Capped(capped) = self {
-            capped.frame.heal();
+        match self {
+            Self::Full(_) => {}
+            Self::Capped(capped) => capped.frame.heal(),
+            Self::Leading(leading) => leading.frame.heal(),
         }
     }
 
@@ -121,10 +135,8 @@ impl Scatter {
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         match self {
             Self::Full(full) => full.direction(i, out),
-            Self::Capped(capped) => {
-                out.clear();
-                out.extend_from_slice(capped.frame.rotation().column(i));
-            }
+            Self::Capped(capped) => copy_column(capped.frame.rotation(), i, out),
+            Self::Leading(leading) => copy_column(leading.frame.rotation(), i, out),
         }
     }
 
@@ -132,23 +144,32 @@ impl Scatter {
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
         match self {
             Self::Full(full) => full.directions(order, out),
-            Self::Capped(capped) => {
-                let rotation = capped.frame.rotation();
-                out.resize(rotation.rows(), order.len());
-                order.iter().enumerate().for_each(|(c, i)| out.column_mut(c).copy_from_slice(rotation.column(*i)));
-            }
+            Self::Capped(capped) => copy_columns(capped.frame.rotation(), order, out),
+            Self::Leading(leading) => copy_columns(leading.frame.rotation(), order, out),
         }
     }
 
     /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point. Returns the sum of
-    /// the dropped eigenvalues.
-    pub fn add(&mut self, forget: f64, instance: &Observed) -> f64 {
+    /// the dropped eigenvalues. The `kept` leading eigenpairs are always accurate.
+    pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> f64 {
         match self {
-            Self::Full(full) => {
-                full.add(forget, instance);
-                0.0
+            Self::Full(full) => full.add(forget, instance),
+            Self::Capped(capped) => return capped.add(forget, instance),
+            Self::Leading(leading) => {
+                if !leading.add(forget, instance, kept) {
+                    *self = Self::Full(Box::new(leading.all()));
+                }
             }
-            Self::Capped(capped) => capped.add(forget, instance),
+        }
+        0.0
+    }
+
+    /// Stores only the leading eigenpairs if there are many columns, for a learner that keeps the `kept` largest.
+    pub fn lead(&mut self, kept: usize, dimension: Multiplicity) {
+        if let Self::Full(full) = self
+            && let Some(leading) = Leading::of(full, kept, dimension)
+        {
+            *self = Self::Leading(Box::new(leading));
         }
     }
 
@@ -157,24 +178,28 @@ impl Scatter {
         match self {
             Self::Full(full) => full.matrix(),
             Self::Capped(capped) => capped.matrix(),
+            Self::Leading(leading) => leading.matrix(),
         }
     }
 
     /// Replaces the matrix, which may have another number of columns. Returns the sum of the dropped eigenvalues.
     pub fn replace(&mut self, matrix: Matrix) -> f64 {
         match self {
-            Self::Full(full) => {
+            Self::Full(full) => full.replace(matrix),
+            Self::Capped(capped) => return capped.replace(&matrix),
+            Self::Leading(_) => {
+                let mut full = Box::<Chained>::default();
                 full.replace(matrix);
-                0.0
+                *self = Self::Full(full);
             }
-            Self::Capped(capped) => capped.replace(&matrix),
         }
+        0.0
     }
 
     /// Returns the combination that the span should apply to its columns, or `None` if none is needed yet.
     pub fn due(&self, max_pending: usize) -> Option<&Matrix> {
         match self {
-            Self::Full(_) => None,
+            Self::Full(_) | Self::Leading(_) => None,
             Self::Capped(capped) => capped.frame.due(max_pending),
         }
     }
@@ -187,10 +212,33 @@ impl Scatter {
     }
 
     /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`.
-    pub fn reduce(&mut self, rotation: &Matrix) {
+    pub fn reduce(&mut self, rotation: &Matrix, kept: usize) {
         match self {
             Self::Full(full) => full.reduce(rotation),
             Self::Capped(capped) => capped.reduce(rotation),
+            Self::Leading(leading) => {
+                if !leading.reduce(rotation, kept) {
+                    *self = Self::Full(Box::new(leading.all()));
+                }
+            }
         }
     }
+
+    /// Returns the trace of the matrix.
+    pub fn trace(&self) -> f64 {
+        match self {
+            Self::Leading(leading) => leading.trace(),
+            _ => self.values().iter().sum(),
+        }
+    }
+}
+
+fn copy_column(from: &Matrix, i: usize, out: &mut Vec<f64>) {
+    out.clear();
+    out.extend_from_slice(from.column(i));
+}
+
+fn copy_columns(from: &Matrix, order: &[usize], out: &mut Matrix) {
+    out.resize(from.rows(), order.len());
+    order.iter().enumerate().for_each(|(c, i)| out.column_mut(c).copy_from_slice(from.column(*i)));
 }

@@ -1,0 +1,283 @@
+//! Leading eigenpairs of a running scatter matrix, for a learner that keeps the k largest of many.
+//!
+//! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
+//! the span. Unlike with a rank cap, C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest
+//! eigenpairs are computed.
+//!
+//! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of z outside V, and then by residuals
+//! and by products with C (a Krylov space), until the first k pairs (θ, y) are accurate. The images CV change by a
+//! multiple of z per direction, so that each extension costs one product of C with a vector.
+//!
+//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤` [`TOLERANCE`] `(θ - θ') tr C`, where θ' is the smallest Ritz
+//! value that is stored. The energy of all rows in the k directions is then less than the largest possible one by at most
+//! k [`TOLERANCE`] of the total: the learner follows a subspace whose loss on the previous rows is the least one up to this
+//! share of their energy, for any gaps. If the eigenvalues k and k + 1 differ by the share g of the trace, the loss of a row
+//! differs from that of a full decomposition by at most `2 √(k TOLERANCE/g)` of its energy. If no basis of at most [`MOST`]
+//! more vectors achieves this, which includes eigenvalues tied beyond θ', all eigenpairs are computed instead ([`Chained`]).
+//!
+//! Cost: w² per extension, and O(w (k + EXTRA)²). One or two extensions suffice if θ_k is not in a dense part of the
+//! spectrum; otherwise about ten.
+//!
+//! Numerics: images are computed afresh every [`BLOCK`] rows.
+//!
+//! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 11 to 13.
+
+use super::super::frame::Frame;
+use super::super::rule::Observed;
+use super::chained::Chained;
+use super::row_sum::RowSum;
+use crate::error::Error;
+use crate::linalg::checks::{matrix_entries, shape};
+use crate::linalg::{Eigen, Matrix, multiply, orthonormal_to, symmetric_times};
+use crate::num::dot;
+use crate::scratch::Scratch;
+use crate::simplex::Multiplicity;
+use crate::state::{LARGEST, State, energy, ensure};
+use serde::{Deserialize, Serialize};
+
+/// Number of pairs in addition to the k wanted ones.
+const EXTRA: usize = 16;
+/// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
+const TOLERANCE: f64 = 1e-12;
+/// Maximum number of extensions of the basis for one row.
+const MOST: usize = 48;
+/// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
+const APART: f64 = 0.01;
+/// Distance between these eigenvalues, as a share of the larger one, that counts as a tie.
+const TIED: f64 = 1e-4;
+/// Number of rows that are added to the matrix at once.
+const BLOCK: usize = 64;
+/// Drift from orthonormality above which the directions are orthonormalized.
+const DRIFT: f64 = 1e-13;
+
+/// Scatter matrix with its leading eigenpairs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Leading {
+    sum: RowSum,
+    /// Directions with their Ritz values, in ascending order.
+    pub(super) frame: Frame,
+    /// Products of the matrix with the directions.
+    images: Matrix,
+    /// Trace of the matrix.
+    trace: f64,
+    #[serde(skip)]
+    scratch: Scratch<Working>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Working {
+    /// Extended basis, its images, and the matrix in this basis.
+    basis: Matrix,
+    images: Matrix,
+    inner: Matrix,
+    eigen: Eigen,
+    ritz: Matrix,
+    residuals: Matrix,
+    next: Vec<f64>,
+    image: Vec<f64>,
+    products: Vec<f64>,
+}
+
+impl State for Leading {
+    fn check_state(&self, built: &Self) -> Result<(), Error> {
+        self.frame.check_state(&built.frame)?;
+        let columns = self.frame.columns();
+        self.sum.check_state(columns)?;
+        ensure(self.sum.columns() == columns, "the leading directions must be in the columns of the scatter matrix")?;
+        shape("the images of the leading directions", &self.images, columns, self.frame.values.len())?;
+        matrix_entries("images of the leading directions", &self.images, -LARGEST..=LARGEST)?;
+        energy("the trace of the scatter matrix", self.trace)
+    }
+}
+
+impl Leading {
+    /// Creates the leading pairs of a matrix that has just been decomposed. Returns `None` unless there are many more
+    /// columns, and the pairs that are stored are distinct from those that are wanted.
+    pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
+        let (vectors, sum) = all.decomposed()?;
+        let (values, stored) = (all.values(), kept + EXTRA);
+        let first = values.len().checked_sub(stored).filter(|others| *others > 2 * stored)?;
+        let least = values[values.len() - kept];
+        if !(least - values[first] > APART * least) {
+            return None;
+        }
+        let mut directions = Matrix::zeros(values.len(), 0);
+        (first..values.len()).for_each(|j| directions.push_column(vectors.column(j)));
+        let mut frame = Frame::new(dimension);
+        frame.grow(values.len());
+        frame.replace(&directions, values[first..].iter().copied());
+        for (j, value) in frame.values.iter().enumerate() {
+            directions.column_mut(j).iter_mut().for_each(|x| *x *= value);
+        }
+        let trace = values.iter().sum();
+        Some(Self { sum: sum.clone(), frame, images: directions, trace, scratch: Scratch::default() })
+    }
+
+    /// Creates an empty matrix, against which deserialized ones are checked.
+    pub fn empty(dimension: Multiplicity) -> Self {
+        let (sum, images) = (RowSum::default(), Matrix::default());
+        Self { sum, frame: Frame::new(dimension), images, trace: 0.0, scratch: Scratch::default() }
+    }
+
+    /// Computes all eigenpairs.
+    pub fn all(&self) -> Chained {
+        Chained::of(self.sum.clone())
+    }
+
+    /// Returns the trace of the matrix.
+    pub fn trace(&self) -> f64 {
+        self.trace
+    }
+
+    /// Returns the matrix in coordinates of the columns of the span.
+    pub fn matrix(&mut self) -> Matrix {
+        self.sum.collect().clone()
+    }
+
+    /// Sets the number of columns. New columns have no energy.
+    pub fn grow(&mut self, columns: usize) {
+        self.sum.grow(columns);
+        self.frame.grow(columns);
+        self.images.resize(columns, self.images.columns());
+    }
+
+    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point. Returns true if the
+    /// `kept` leading pairs are accurate.
+    pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> bool {
+        if forget != 1.0 {
+            self.sum.fade(forget);
+            self.trace *= forget;
+            self.frame.values.iter_mut().for_each(|value| *value *= forget);
+            let images = &mut self.images;
+            (0..images.columns()).for_each(|j| images.column_mut(j).iter_mut().for_each(|x| *x *= forget));
+        }
+        let mut accurate = true;
+        for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
+            let point = instance.coordinates.column(j);
+            if j + 1 < instance.weights.len() {
+                self.frame.observe(point);
+            }
+            accurate = accurate && self.add_dyad(point, *weight * instance.unit_square, kept);
+        }
+        accurate
+    }
+
+    fn add_dyad(&mut self, point: &[f64], weight: f64, kept: usize) -> bool {
+        self.sum.push(point, weight);
+        self.trace += weight * dot(point, point);
+        let inner = &mut self.scratch.0.inner;
+        let coordinates = self.frame.coordinates();
+        let size = coordinates.len();
+        inner.resize(size, size);
+        for (j, amount) in coordinates.iter().enumerate() {
+            let amount = weight * amount;
+            inner.column_mut(j).iter_mut().zip(coordinates).for_each(|(entry, c)| *entry = amount * c);
+            inner.column_mut(j)[j] += self.frame.values[j];
+            self.images.column_mut(j).iter_mut().zip(point).for_each(|(entry, x)| *entry += amount * x);
+        }
+        self.scratch.0.next.clear();
+        self.scratch.0.next.extend_from_slice(self.frame.outside());
+        let accurate = self.refine(kept);
+        if self.sum.recent() >= BLOCK {
+            self.refresh();
+        }
+        accurate
+    }
+
+    /// Adds the recent rows to the matrix and computes the images afresh.
+    fn refresh(&mut self) {
+        if self.frame.rotation().drift() > DRIFT {
+            self.frame.heal();
+        }
+        symmetric_times(&mut self.images, self.sum.collect(), self.frame.rotation());
+    }
+
+    /// Extends the basis by the vector `next` and by residuals until the `kept` leading pairs are accurate, and replaces
+    /// the directions by the leading pairs in this basis. The matrix in the basis of the directions is in the scratch
+    /// space. Returns false if the pairs are not accurate.
+    fn refine(&mut self, kept: usize) -> bool {
+        let stored = self.frame.values.len();
+        let Working { basis, images, inner, eigen, ritz, residuals, next, image, products } = &mut self.scratch.0;
+        basis.clone_from(self.frame.rotation());
+        images.clone_from(&self.images);
+        let (mut steps, mut check) = (0, 1);
+        let accurate = loop {
+            let extends = orthonormal_to(basis, next);
+            if extends {
+                self.sum.times(next, image, products);
+                basis.push_column(next);
+                images.push_column(image);
+                basis.transpose_times(image, products);
+                let size = products.len();
+                inner.resize(size, size);
+                products.iter().enumerate().for_each(|(j, product)| inner.column_mut(j)[size - 1] = *product);
+                steps += 1;
+                if steps < check {
+                    std::mem::swap(next, image);
+                    continue;
+                }
+            }
+            eigen.compute_graded(inner);
+            let worst = worst_residual(eigen, (basis, images), kept, stored, (ritz, residuals));
+            if worst.1 <= TOLERANCE * self.trace {
+                break true;
+            }
+            if !extends || steps >= MOST || !worst.1.is_finite() {
+                break false;
+            }
+            next.clear();
+            next.extend_from_slice(residuals.column(worst.0));
+            check = steps + 1 + steps / 2;
+        };
+        let leading = eigen.vectors.view().subcols(eigen.values.len() - stored, stored);
+        multiply(ritz, basis.view(), leading);
+        multiply(&mut self.images, images.view(), leading);
+        self.frame.replace(ritz, eigen.values[eigen.values.len() - stored..].iter().copied());
+        accurate
+    }
+
+    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`. Returns true if the leading
+    /// pairs are accurate.
+    pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
+        let matrix = self.sum.reduce(rotation);
+        self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
+        let mut directions = Matrix::default();
+        multiply(&mut directions, rotation.view().transpose(), self.frame.rotation().view());
+        directions.orthonormalise_any();
+        let values = std::mem::take(&mut self.frame.values);
+        self.frame.grow(rotation.columns());
+        self.frame.replace(&directions, values.into_iter());
+        self.refresh();
+        let Working { inner, next, .. } = &mut self.scratch.0;
+        multiply(inner, directions.view().transpose(), self.images.view());
+        next.clear();
+        next.resize(rotation.columns(), 0.0);
+        self.refine(kept)
+    }
+}
+
+/// Computes the residuals of the `kept` leading pairs. Returns the largest of the energies that their directions may miss,
+/// which are the squared residuals divided by the distances from the smallest of `stored` Ritz values, and its index.
+fn worst_residual(
+    eigen: &Eigen,
+    (basis, images): (&Matrix, &Matrix),
+    kept: usize,
+    stored: usize,
+    (ritz, residuals): (&mut Matrix, &mut Matrix),
+) -> (usize, f64) {
+    let size = eigen.values.len();
+    let leading = eigen.vectors.view().subcols(size - kept, kept);
+    multiply(ritz, basis.view(), leading);
+    multiply(residuals, images.view(), leading);
+    let mut worst = (0, 0.0);
+    for (j, value) in eigen.values[size - kept..].iter().enumerate() {
+        let residual = residuals.column_mut(j);
+        residual.iter_mut().zip(ritz.column(j)).for_each(|(image, y)| *image -= value * y);
+        let distance = value - eigen.values[size - stored];
+        let missed = if distance > TIED * value { dot(residual, residual) / distance } else { f64::INFINITY };
+        if !(missed <= worst.1) {
+            worst = (j, missed);
+        }
+    }
+    worst
+}

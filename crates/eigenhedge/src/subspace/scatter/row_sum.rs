@@ -1,0 +1,141 @@
+//! Sum of weighted dyads of rows. The most recent rows are stored, and are added in blocks by one matrix product.
+
+use super::restrict::restrict;
+use crate::error::Error;
+use crate::linalg::checks::{energies, shape};
+use crate::linalg::{Eigen, Matrix, multiply};
+use crate::state::{LARGEST, ensure, entries, within};
+use faer::{Accum, Par};
+use serde::{Deserialize, Serialize};
+
+/// Share of the largest eigenvalue below which eigenvalues are treated as rounding errors.
+pub(super) const ROUNDING: f64 = f64::EPSILON;
+
+/// Running scatter matrix in the coordinates of the columns of the span.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct RowSum {
+    /// Matrix without the recent rows.
+    matrix: Matrix,
+    /// Product of the forgetting factors since the matrix was changed last.
+    matrix_scale: f64,
+    /// Rows that are not in the matrix yet, one per column.
+    recent: Matrix,
+    /// Weights of the rows in `recent`.
+    recent_weights: Vec<f64>,
+}
+
+impl Default for RowSum {
+    fn default() -> Self {
+        let (matrix, recent) = (Matrix::default(), Matrix::default());
+        Self { matrix, matrix_scale: 1.0, recent, recent_weights: Vec::new() }
+    }
+}
+
+impl RowSum {
+    /// Checks a deserialized sum for a span of `columns` columns.
+    pub fn check_state(&self, columns: usize) -> Result<(), Error> {
+        ensure(self.matrix.columns() <= columns, "a decomposition must be of columns that are there")?;
+        shape("the scatter matrix", &self.matrix, self.matrix.columns(), self.matrix.columns())?;
+        within("the share of the scatter matrix", self.matrix_scale, 0.0..=1.0)?;
+        shape("the recent rows", &self.recent, columns, self.recent_weights.len())?;
+        entries("weights of the recent rows", &self.recent_weights, 0.0..=LARGEST)?;
+        energies("the energy of the recent rows", &self.recent)
+    }
+
+    /// Returns the number of stored rows.
+    pub fn recent(&self) -> usize {
+        self.recent_weights.len()
+    }
+
+    /// Returns the number of columns.
+    pub fn columns(&self) -> usize {
+        self.recent.rows()
+    }
+
+    /// Sets the number of columns. New columns have no energy.
+    pub fn grow(&mut self, columns: usize) {
+        self.recent.resize(columns, self.recent.columns());
+    }
+
+    /// Multiplies the sum by a forgetting factor.
+    pub fn fade(&mut self, forget: f64) {
+        self.recent_weights.iter_mut().for_each(|w| *w *= forget);
+        self.matrix_scale *= forget;
+    }
+
+    /// Adds `weight · z zᵀ`.
+    pub fn push(&mut self, point: &[f64], weight: f64) {
+        let recent = self.recent();
+        self.recent.resize(point.len(), recent + 1);
+        self.recent.column_mut(recent).copy_from_slice(point);
+        self.recent_weights.push(weight);
+    }
+
+    /// Computes `out = C x`.
+    pub fn times(&self, x: &[f64], out: &mut Vec<f64>, products: &mut Vec<f64>) {
+        let size = self.matrix.columns();
+        out.clear();
+        out.resize(x.len(), 0.0);
+        self.matrix.add_symmetric_product(&x[..size], &mut out[..size]);
+        if self.matrix_scale != 1.0 {
+            out.iter_mut().for_each(|y| *y *= self.matrix_scale);
+        }
+        self.recent.transpose_times(x, products);
+        products.iter_mut().zip(&self.recent_weights).for_each(|(product, weight)| *product *= -weight);
+        self.recent.subtract_times(products, out);
+    }
+
+    /// Applies the accumulated forgetting factor and adds the recent rows. Returns the matrix.
+    pub fn collect(&mut self) -> &Matrix {
+        let size = self.columns();
+        if self.matrix_scale != 1.0 {
+            self.fade_matrix();
+        }
+        self.matrix_scale = 1.0;
+        self.matrix.resize(size, size);
+        for (j, weight) in self.recent_weights.drain(..).enumerate() {
+            self.recent.column_mut(j).iter_mut().for_each(|x| *x *= weight.sqrt());
+        }
+        faer::linalg::matmul::matmul(
+            self.matrix.view_mut(),
+            Accum::Add,
+            self.recent.view(),
+            self.recent.view().transpose(),
+            1.0,
+            Par::Seq,
+        );
+        self.recent.resize(size, 0);
+        &self.matrix
+    }
+
+    /// Applies the forgetting factor to the matrix. Entries too small to affect any eigenvalue are set to zero.
+    fn fade_matrix(&mut self) {
+        let largest = (0..self.matrix.columns()).fold(0f64, |a, j| a.max(self.matrix.column(j)[j]));
+        let gone = ROUNDING * ROUNDING * largest;
+        for j in 0..self.matrix.columns() {
+            for x in self.matrix.column_mut(j) {
+                *x = if x.abs() > gone { *x * self.matrix_scale } else { 0.0 };
+            }
+        }
+    }
+
+    /// Updates the sum after the span has lost or rotated columns: `C ← Rᵀ C R` for R = `rotation`. Returns the matrix.
+    pub fn reduce(&mut self, rotation: &Matrix) -> &Matrix {
+        self.collect();
+        if rotation.columns() < rotation.rows() {
+            restrict(&mut self.matrix, rotation, &mut Eigen::default());
+        } else {
+            let mut half = Matrix::default();
+            multiply(&mut half, rotation.view().transpose(), self.matrix.view());
+            multiply(&mut self.matrix, half.view(), rotation.view());
+        }
+        self.recent.resize(rotation.columns(), 0);
+        &self.matrix
+    }
+
+    /// Replaces the sum, which may have another number of columns.
+    pub fn replace(&mut self, matrix: Matrix) {
+        self.recent.resize(matrix.columns(), 0);
+        *self = Self { matrix, recent: std::mem::take(&mut self.recent), ..Self::default() };
+    }
+}
