@@ -141,8 +141,7 @@ impl Embedding {
         with_losses: bool,
         mut each: impl FnMut(f64),
     ) -> Result<(), (usize, Error)> {
-        let is_plain = self.basis.dictionary.is_none() && !rows.iter().any(|row| row.iter().any(|x| x.is_nan()));
-        if rows.len() < 2 || !is_plain {
+        let Some(block) = self.deviations(rows) else {
             let mut own = Vec::new();
             for (i, row) in rows.iter().enumerate() {
                 let loss = self.transform(row, &mut own).map_err(|error| (i, error))?;
@@ -150,11 +149,7 @@ impl Embedding {
                 each(loss);
             }
             return Ok(());
-        }
-        let mut block = Matrix::zeros(self.basis.center.len(), rows.len());
-        for (i, row) in rows.iter().enumerate() {
-            self.deviate(row, block.column_mut(i)).map_err(|error| (i, error))?;
-        }
+        };
         let Basis { columns, .. } = &self.basis;
         let (mut along, mut projection) = (Matrix::default(), Matrix::default());
         multiply(&mut along, columns.view().transpose(), block.view());
@@ -169,23 +164,27 @@ impl Embedding {
         Ok(())
     }
 
-    /// Writes the difference between a row without missing cells and the center to `deviation`, in standard units.
-    fn deviate(&mut self, raw: &[f64], deviation: &mut [f64]) -> Result<(), Error> {
-        length("row", raw.len(), deviation.len())?;
+    /// Returns the differences between rows and the center in standard units, one per column. Returns `None` for a single
+    /// row, for features, or if a row has missing cells or is refused.
+    fn deviations(&mut self, rows: &[&[f64]]) -> Option<Matrix> {
+        let (Basis { dictionary, center, .. }, length) = (&self.basis, self.basis.center.len());
+        if rows.len() < 2 || dictionary.is_some() {
+            return None;
+        }
         let is_scaled = self.standardizer.how() != Standardize::None;
-        if is_scaled {
-            check_cells("row", raw, self.standardizer.mean().len())?;
-            let scaled = self.standardizer.apply(raw, &mut self.scaled);
-            scaled.map_err(|index| cannot_standardize(raw, index))?;
+        let mut block = Matrix::zeros(length, rows.len());
+        for (i, raw) in rows.iter().enumerate() {
+            if raw.len() != length || is_scaled && self.standardizer.apply(raw, &mut self.scaled).is_err() {
+                return None;
+            }
+            let row = if is_scaled { &self.scaled[..] } else { raw };
+            let deviation = block.column_mut(i);
+            deviation.iter_mut().zip(row).zip(center).for_each(|((to, x), m)| *to = *x - *m);
+            if !dot(deviation, deviation).is_finite() {
+                return None;
+            }
         }
-        let row = if is_scaled { &self.scaled[..] } else { raw };
-        let differences = row.iter().zip(&self.basis.center).map(|(x, m)| *x - *m);
-        deviation.iter_mut().zip(differences).for_each(|(to, x)| *to = x);
-        if dot(deviation, deviation).is_finite() {
-            return Ok(());
-        }
-        every("row", row, "finite", f64::is_finite)?;
-        Err(Error::Overflow { largest: largest(deviation) })
+        Some(block)
     }
 
     fn transform_scaled(&mut self, row: &[f64], coordinates: &mut Vec<f64>) -> Result<f64, Error> {
