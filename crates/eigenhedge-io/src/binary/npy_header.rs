@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn half_precision_is_decoded_exactly() {
         let cases = [
-            (0x3c00, 1.0),
+            (0x3c00_u16, 1.0),
             (0xc000, -2.0),
             (0x3555, 0.333_251_953_125),
             (0x7bff, 65504.0),
