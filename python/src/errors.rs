@@ -26,6 +26,14 @@ pub fn refused_row(row: usize, error: &Error) -> PyErr {
     PyValueError::new_err(format!("row {row}: {}", sentence(error)))
 }
 
+/// Splits an error about one of several rows into the position of the row and the cause.
+pub fn apart(error: Error) -> (usize, Error) {
+    match error {
+        Error::At { point, error } => (point, *error),
+        error => (0, error),
+    }
+}
+
 /// Returns the message of an error, worded for the Python package.
 fn sentence(error: &Error) -> String {
     match error {

@@ -1,10 +1,9 @@
 //! Learning from tables of rows.
 
 use crate::arrays::{Given, Names, Rows, as_table, numbers, table};
-use crate::errors::{check_room, refused, refused_row};
+use crate::errors::{apart, check_room, refused, refused_row};
 use crate::interrupt::{MOST, each, each_lot};
 use crate::items::Points;
-use crate::moments::apart;
 use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock, settled};
 use eigenhedge::{Loss, Matrix, Model, Moments};

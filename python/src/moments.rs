@@ -1,13 +1,13 @@
 //! Moments of rows: count, mean and scatter matrix.
 
 use crate::arrays::{Rows, as_named_table, column_names, numbers, transposed};
-use crate::errors::{check_room, refused};
+use crate::errors::{apart, check_room, refused};
 use crate::interrupt::each_lot;
 use crate::model::PyModel;
 use crate::options::{Named, given};
 use crate::spelling::spelling;
 use crate::state::{State, lock};
-use eigenhedge::{Error, Missing, Moments};
+use eigenhedge::{Missing, Moments};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,14 +27,6 @@ impl Folded {
 
     fn of(moments: Moments) -> Self {
         Self { moments: Mutex::new(moments) }
-    }
-}
-
-/// Splits an error about one of several rows into the position of the row and the cause.
-pub fn apart(error: Error) -> (usize, Error) {
-    match error {
-        Error::At { point, error } => (point, *error),
-        error => (0, error),
     }
 }
 
