@@ -37,11 +37,16 @@ impl Clone for Eigen {
 impl Eigen {
     /// Decomposes a symmetric matrix. Only the lower triangle is read. Entries must be finite.
     pub(crate) fn compute(&mut self, matrix: MatRef<'_, f64>) {
+        assert!(self.try_compute(matrix), "{CONVERGES}");
+    }
+
+    /// Does the work of [`Self::compute`]. Returns false if the solver does not converge.
+    fn try_compute(&mut self, matrix: MatRef<'_, f64>) -> bool {
         let n = matrix.nrows();
         if n == 0 {
             self.values.clear();
             self.vectors.resize(0, 0);
-            return;
+            return true;
         }
         if self.memory.as_ref().is_none_or(|(size, _)| *size < n) {
             let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params());
@@ -49,10 +54,13 @@ impl Eigen {
         }
         self.vectors.resize(n, n);
         self.values.resize(n, 0.0);
-        let Some((_, memory)) = self.memory.as_mut() else { return };
-        decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled);
+        let Some((_, memory)) = self.memory.as_mut() else { return false };
+        decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled)
     }
 }
+
+/// Rule that a matrix must satisfy, for a message about an error of the program.
+const CONVERGES: &str = "the eigendecomposition of a finite symmetric matrix converges";
 
 /// Share of the largest eigenvalue below which an eigenvalue is computed again, without the larger ones.
 const SMALL: f64 = 1e-8;
@@ -62,7 +70,8 @@ impl Eigen {
     /// triangle is read. Entries must be finite.
     ///
     /// The computed eigenvectors of small eigenvalues span their space to working accuracy, and are small where the
-    /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses.
+    /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses. The solver may
+    /// not converge for rounding errors of rounding errors, whose decomposition is kept as it is.
     pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
         self.compute(matrix.view());
         let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
@@ -78,7 +87,9 @@ impl Eigen {
             symmetric_times(&mut image, matrix, &vectors);
             let mut inner = Matrix::default();
             multiply(&mut inner, vectors.view().transpose(), image.view());
-            part.compute(inner.view());
+            if !part.try_compute(inner.view()) {
+                return;
+            }
             multiply(&mut image, vectors.view(), part.vectors.view());
             (0..count).for_each(|j| self.vectors.column_mut(j).copy_from_slice(image.column(j)));
             self.values[..count].copy_from_slice(&part.values);
@@ -86,19 +97,20 @@ impl Eigen {
     }
 }
 
-/// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
+/// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given. Returns false if the solver
+/// does not converge.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
     vectors: Option<MatMut<'_, f64>>,
     memory: &mut MemBuffer,
     scaled: &mut Matrix,
-) {
+) -> bool {
     let (matrix, unit) = comfortable(matrix, scaled);
     let diagonal = faer::diag::DiagMut::from_slice_mut(values);
     let result = self_adjoint_evd(matrix, diagonal, vectors, Par::Seq, MemStack::new(memory), params());
-    assert!(result.is_ok(), "the eigendecomposition of a finite symmetric matrix converges");
     values.iter_mut().for_each(|value| *value *= unit);
+    result.is_ok()
 }
 
 /// Divides the matrix by a power of two to avoid overflow and underflow. Returns the quotient and the power. The
@@ -137,7 +149,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
         return values;
     }
     let mut memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params()));
-    decompose(matrix, &mut values, None, &mut memory, &mut Matrix::default());
+    assert!(decompose(matrix, &mut values, None, &mut memory, &mut Matrix::default()), "{CONVERGES}");
     values
 }
 
