@@ -227,7 +227,7 @@ fn bad_rows_and_budgets_are_named_and_leave_the_state_alone() {
     }
     let refused = |spec: Spec| spec.kernel(VectorKernel::Linear, 5).unwrap_err().to_string();
     let spec = Spec::bare(Kind::Tracking, 2);
-    assert_eq!(refused(Spec { budget: Some(0), ..spec.clone() }), "budget must be at least 1, got 0");
+    assert_eq!(refused(Spec { budget: Some(0), ..spec.clone() }), "budget must be at least k, got 0");
     let novelty = Spec { budget: Some(9), novelty: f64::NAN, ..spec.clone() };
     assert_eq!(refused(novelty), "novelty must be between 0 and 1, got NaN");
     assert!(refused(Spec { as_printed: true, ..spec.clone() }).contains("anchored"));
