@@ -15,13 +15,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
     names: Arc<[String]>,
+    /// True if every IP address is accepted. DNS rebinding needs a name, so an address cannot be forged by a page.
+    any_address: bool,
 }
 
 /// Reason why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The `Host` header is missing or names another host.
-    #[error("the name of the server must be localhost or its address; a proxy must send `Host: localhost`")]
+    #[error(
+        "the name of the server must be localhost, its address or a name of --host; a proxy must send one of them as `Host`"
+    )]
     Host,
     /// A page of another site sent the request.
     #[error("the request must come from a page of this server")]
@@ -29,21 +33,19 @@ pub enum Refusal {
 }
 
 impl Guard {
-    /// Creates a guard that also accepts `names`.
+    /// Creates a guard that also accepts `names` and every IP address.
     pub fn with_names(names: impl IntoIterator<Item = String>) -> Self {
-        Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect() }
+        Self { names: names.into_iter().map(|name| name.to_ascii_lowercase()).collect(), any_address: true }
     }
 
     /// Rejects requests for other hosts, and requests from pages of other sites.
     pub fn check(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        if headers.get_all(header::HOST).iter().count() != 1 || !text(header::HOST).is_some_and(|host| self.knows(host))
-        {
-            return Err(Refusal::Host);
-        }
+        let host = text(header::HOST).filter(|_| headers.get_all(header::HOST).iter().count() == 1);
+        let Some(host) = host.filter(|host| self.knows(host, self.any_address)) else { return Err(Refusal::Host) };
         let of_page = |origin: &str| {
-            let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            host.is_some_and(|host| self.knows(host))
+            let found = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+            found.is_some_and(|found| found == host || self.knows(found, false))
         };
         let is_cross = headers.get("sec-fetch-site").is_some_and(|site| site == "cross-site" || site == "same-site")
             && headers.get("sec-fetch-mode").is_none_or(|mode| mode != "navigate");
@@ -54,15 +56,21 @@ impl Guard {
         }
     }
 
-    /// Returns true for `localhost`, a loopback address or an additional name, with or without a port.
-    fn knows(&self, host: &str) -> bool {
-        let name = match host.strip_prefix('[') {
-            Some(rest) => rest.split_once(']').map_or("", |(name, _)| name),
-            None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    /// Returns true for `localhost`, a loopback address, an additional name and, with `any_address`, every IP address.
+    /// A port may follow.
+    fn knows(&self, host: &str, any_address: bool) -> bool {
+        let (name, port) = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((name, port)) if name.contains(':') => (name, port),
+            Some(_) => return false,
+            None => host.split_at(host.find(':').unwrap_or(host.len())),
         };
+        let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
+            return false;
+        }
         let name = name.to_ascii_lowercase();
         name == "localhost"
-            || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+            || name.parse().is_ok_and(|address: IpAddr| any_address || address.is_loopback())
             || self.names.contains(&name)
     }
 }
@@ -110,15 +118,35 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8750", "127.0.0.1:8750", "127.0.0.7", "[::1]:8750", "[::1]"] {
             assert_eq!(check(&guard, &[("host", host)]), Ok(()), "{host}");
         }
-        for host in
-            ["evil.example", "evil.example:8750", "localhost.evil.example", "10.0.0.1", "", "[::1", "127.0.0.1.evil"]
-        {
+        for host in [
+            "evil.example",
+            "evil.example:8750",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "[::1",
+            "127.0.0.1.evil",
+            "[::1].evil.com",
+            "[::1]:evil.com",
+            "localhost:evil.com",
+            "localhost:",
+            "localhost:1:2",
+            "127.0.0.1:80.evil",
+            "[localhost]",
+            "[127.0.0.1]",
+            "::1",
+            "localhost@evil.com",
+            "localhost:8750@evil.com",
+        ] {
             assert_eq!(check(&guard, &[("host", host)]), Err(Refusal::Host), "{host}");
         }
         assert_eq!(check(&guard, &[]), Err(Refusal::Host));
         assert_eq!(check(&guard, &[("host", "localhost"), ("host", "localhost")]), Err(Refusal::Host));
         let named = Guard::with_names(["Plant.example".to_owned()]);
         assert_eq!(check(&named, &[("host", "plant.example:443"), ("origin", "https://plant.example")]), Ok(()));
+        assert_eq!(check(&named, &[("host", "10.0.0.1:8750"), ("origin", "http://10.0.0.1:8750")]), Ok(()));
+        assert_eq!(check(&named, &[("host", "10.0.0.1"), ("origin", "http://10.0.0.2")]), Err(Refusal::Origin));
+        assert_eq!(check(&named, &[("host", "evil.example")]), Err(Refusal::Host));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The streams of a service, by name.
 
-use super::engine::{Places, share_memory};
+use super::engine::Places;
+use super::memory::Memory;
 use super::name::check_name;
 use super::options::StreamOptions;
 use super::pool::Pool;
@@ -11,18 +12,9 @@ use super::stream::{Handle, Shared};
 use super::webhook::{Target, Webhooks};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use tokio::sync::Semaphore;
-
-/// Divisor of the memory limit that gives the size of the store's cache.
-const CACHE_SHARE: u64 = 16;
-/// Minimum and maximum size of the store's cache, in bytes.
-const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Divisor of the memory limit that gives the memory for waiting requests.
-const REQUEST_SHARE: u64 = 8;
 
 /// Streams of a service, with its settings and shared resources.
 pub struct Core {
@@ -30,31 +22,24 @@ pub struct Core {
     pub shared: Arc<Shared>,
     /// Streams in the store. Only the writer of the store changes them, when the change is durable.
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
-    /// Memory for requests, in kilobytes.
-    pub request_memory: Arc<Semaphore>,
+    pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Core {
     /// Opens the store. Its streams are loaded in the background.
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
-        let memory = settings.max_memory;
-        let cache = (memory / CACHE_SHARE).clamp(CACHE.0, CACHE.1);
-        let store = Arc::new(Store::open(&settings.store, usize::try_from(cache).unwrap_or(usize::MAX))?);
+        let memory = Memory::new(settings.max_memory);
+        let cache = usize::try_from(memory.cache()).unwrap_or(usize::MAX);
+        let store = Arc::new(Store::open(&settings.store, cache)?);
         let described = store.streams()?;
         let (queue, writer) = StoreQueue::start(Arc::clone(&store), &described)?;
-        let places = Places { folder: store.folder().to_owned(), fleet_bytes: Arc::new(AtomicU64::new(memory / 2)) };
+        let places = Places { folder: store.folder().to_owned(), fleet_bytes: memory.of_stream() / 2 };
         let threads = thread::available_parallelism().map_or(2, usize::from);
         let webhooks = Webhooks::start(&settings.webhook_hosts);
-        let shared = Arc::new(Shared { store, queue, pool: Pool::start(threads), places, webhooks });
-        let kilobytes = usize::try_from(memory / REQUEST_SHARE / 1024).unwrap_or(usize::MAX).clamp(1024, 1 << 28);
-        let core = Arc::new(Self {
-            settings,
-            shared,
-            streams: RwLock::default(),
-            request_memory: Arc::new(Semaphore::new(kilobytes)),
-            writer: Mutex::new(Some(writer)),
-        });
+        let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, webhooks, memory.clone()));
+        let core =
+            Arc::new(Self { settings, shared, streams: RwLock::default(), memory, writer: Mutex::new(Some(writer)) });
         for one in described {
             let options: Value = serde_json::from_slice(&one.options)
                 .map_err(|error| format!("the options of the stream {} are damaged: {error}", one.name))?;
@@ -68,13 +53,6 @@ impl Core {
     fn insert(&self, handle: Arc<Handle>) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         streams.insert(handle.name.clone(), handle);
-        self.share_memory(&streams);
-    }
-
-    /// Divides the memory for fleet members equally among the fleets.
-    fn share_memory(&self, streams: &BTreeMap<String, Arc<Handle>>) {
-        let fleets = streams.values().filter(|handle| handle.options.by.is_some()).count() as u64;
-        share_memory(&self.shared.places, self.settings.max_memory, fleets);
     }
 
     /// Returns the stream with this name, or a problem if there is none.
@@ -104,6 +82,7 @@ impl Core {
             Ok(found) => found.same(&options).map(|()| (found, false)),
             Err(_) => {
                 let handle = Handle::open(id, name, Arc::new(options), Arc::clone(&core.shared));
+                handle.load_soon();
                 core.insert(Arc::clone(&handle));
                 Ok((handle, true))
             }
@@ -118,9 +97,7 @@ impl Core {
         let action = Action::Delete { name: name.to_owned(), id: handle.id };
         let remove = move |_| {
             handle.delete();
-            let mut streams = core.streams.write().unwrap_or_else(PoisonError::into_inner);
-            streams.remove(&handle.name);
-            core.share_memory(&streams);
+            core.streams.write().unwrap_or_else(PoisonError::into_inner).remove(&handle.name);
             Ok(())
         };
         self.shared.queue.change(action, remove).await
@@ -137,10 +114,19 @@ impl Core {
         Err(Problem::unsound(sentence))
     }
 
-    /// Returns `Ok` once all streams are loaded from the store. Otherwise tries again to load the first that failed.
+    /// Loads all streams from the store once, to find out if they can be used. Idle ones are unloaded if memory is short.
+    pub async fn load_all(&self) {
+        for handle in self.all() {
+            // A failure is reported to the clients of the stream.
+            let _ = handle.load().await;
+        }
+    }
+
+    /// Returns `Ok` once all streams have been loaded from the store. Otherwise tries again to load the first that
+    /// failed.
     pub fn check_ready(&self) -> Result<(), Problem> {
-        self.all().iter().try_for_each(|handle| match handle.is_loaded() {
-            true => handle.check_loaded().inspect_err(|_| handle.load()),
+        self.all().iter().try_for_each(|handle| match handle.was_loaded() {
+            true => handle.check_loaded().inspect_err(|_| handle.load_soon()),
             false => Err(Problem::unavailable("streams are being read from the store")),
         })
     }

@@ -42,7 +42,9 @@ pub struct Feed {
 }
 
 struct State {
+    /// Channel to the listeners, if there have been any.
     sender: Option<Sender<FeedEvent>>,
+    is_closed: bool,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
     /// Losses or scores of the most recent rows, for the sparkline.
@@ -59,10 +61,19 @@ struct State {
 impl Default for Feed {
     fn default() -> Self {
         let (notices, points, next_point) = (VecDeque::new(), VecDeque::new(), Instant::now());
-        let sender = Some(channel(BEHIND).0);
-        let values = VecDeque::new();
-        let state =
-            State { sender, notices, points, values, in_drift: false, next_point, rows: 0, loss: 0.0, alarms: 0 };
+        let (sender, values) = (None, VecDeque::new());
+        let state = State {
+            sender,
+            is_closed: false,
+            notices,
+            points,
+            values,
+            in_drift: false,
+            next_point,
+            rows: 0,
+            loss: 0.0,
+            alarms: 0,
+        };
         Self { state: Mutex::new(state) }
     }
 }
@@ -127,8 +138,11 @@ impl Feed {
     /// Returns the notices after id `after`, and a receiver of later events. Without `after`, all stored points and
     /// notices are returned. Returns `None` once the stream is deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
-        let state = self.lock();
-        let receiver = state.sender.as_ref()?.subscribe();
+        let mut state = self.lock();
+        if state.is_closed {
+            return None;
+        }
+        let receiver = state.sender.get_or_insert_with(|| channel(BEHIND).0).subscribe();
         let missed = state.notices.iter().filter(|event| event.id > after.or(Some(0)));
         let before = if after.is_none() {
             state.points.iter().chain(missed).cloned().collect()
@@ -150,9 +164,18 @@ impl Feed {
         if state.in_drift { "drift" } else { "normal" }.to_owned()
     }
 
+    /// Frees the notices and points if nobody listens. [`Self::restore`] brings the notices back.
+    pub fn rest(&self) {
+        let mut state = self.lock();
+        if state.sender.as_ref().is_none_or(|sender| sender.receiver_count() == 0) {
+            (state.sender, state.notices, state.points) = (None, VecDeque::new(), VecDeque::new());
+        }
+    }
+
     /// Disconnects all listeners.
     pub fn close(&self) {
-        self.lock().sender = None;
+        let mut state = self.lock();
+        (state.sender, state.is_closed) = (None, true);
     }
 }
 

@@ -1,10 +1,11 @@
 //! Middleware that checks every request first, then counts its response and adds security headers.
 
 use super::app::App;
+use super::connections::Known;
 use super::problem::Problem;
 use super::token::{Scope, Tokens};
 use crate::live::guard::{Refusal, protect};
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -17,8 +18,11 @@ pub const COOKIE: &str = "eigenhedge";
 pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut response = match check(&app, &method, &path, request.headers()) {
-        Ok(()) => next.run(request).await,
+    let mut response = match check(&app, &request) {
+        Ok(is_known) => {
+            request.extensions().get().filter(|_| is_known).into_iter().for_each(Known::set);
+            next.run(request).await
+        }
         Err(problem) => problem.into_response(),
     };
     protect(response.headers_mut());
@@ -30,44 +34,30 @@ pub async fn gate(State(app): State<App>, request: Request, next: Next) -> Respo
     response
 }
 
-fn check(app: &App, method: &Method, path: &str, headers: &HeaderMap) -> Result<(), Problem> {
-    let is_about_health = matches!(path, "/health" | "/ready");
-    if app.shutdown.is_pulled() && path != "/health" {
+/// Returns true if the client is known: it has a token, or it needs none and asks a question about streams.
+fn check(app: &App, request: &Request) -> Result<bool, Problem> {
+    let route = request.extensions().get().map_or(request.uri().path(), MatchedPath::as_str);
+    if app.shutdown.is_pulled() && route != "/health" {
         return Err(Problem::unavailable("the service is stopping; try again in a moment"));
     }
-    check_names(app, headers)?;
-    match (&app.core.settings.tokens, scope(method, path)) {
-        (Some(tokens), Some(wanted)) if !is_about_health => allow(tokens, wanted, headers),
-        _ => Ok(()),
-    }
-}
-
-/// Rejects requests from pages of other sites, and requests for a host name that is not that of the service.
-///
-/// A service with tokens but without a list of host names accepts any name, because a page of another site
-/// does not know a token.
-fn check_names(app: &App, headers: &HeaderMap) -> Result<(), Problem> {
     let refused = |refusal: Refusal| Problem::new(StatusCode::FORBIDDEN, refusal.to_string());
-    let settings = &app.core.settings;
-    if settings.tokens.is_none() || !settings.hosts.is_empty() {
-        return app.guard.check(headers).map_err(refused);
+    app.guard.check(request.headers()).map_err(refused)?;
+    match (&app.core.settings.tokens, scope(request.method(), route)) {
+        (Some(tokens), Some(wanted)) => allow(tokens, wanted, request.headers()).map(|()| true),
+        (None, Some(Scope::Read)) => Ok(request.method() == Method::GET),
+        _ => Ok(false),
     }
-    let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-    let origin = text(header::ORIGIN).map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
-    if origin.is_some() && origin != text(header::HOST) { Err(refused(Refusal::Origin)) } else { Ok(()) }
 }
 
-/// Returns the scope that a request needs, or `None` for a public path. The pages are public, but their data is not.
-pub fn scope(method: &Method, path: &str) -> Option<Scope> {
-    let end = path.rsplit('/').next().unwrap_or("");
-    match (method, path) {
+/// Returns the scope that a request needs, or `None` for a public route. The pages are public, but their data is not.
+/// `route` is the path of the route, such as `/v1/streams/{name}`, or the path of the request if there is no route.
+pub fn scope(method: &Method, route: &str) -> Option<Scope> {
+    match (method, route) {
         (_, "/metrics") => Some(Scope::Read),
         (_, "/v1/backup") => Some(Scope::Admin),
-        (_, path) if !path.starts_with("/v1/") => None,
-        (&Method::GET | &Method::HEAD, _) => Some(Scope::Read),
-        (&Method::POST, _) if end == "score" => Some(Scope::Read),
-        (&Method::POST, _) => Some(Scope::Write),
-        (&Method::PUT, _) if end != "model" => Some(Scope::Write),
+        (_, route) if !route.starts_with("/v1/") => None,
+        (&Method::GET | &Method::HEAD, _) | (&Method::POST, "/v1/streams/{name}/score") => Some(Scope::Read),
+        (&Method::POST, _) | (&Method::PUT, "/v1/streams/{name}") => Some(Scope::Write),
         _ => Some(Scope::Admin),
     }
 }

@@ -1,11 +1,12 @@
 //! Metrics of the service, in Prometheus text format.
 
+use super::connections::Connections;
 use super::core::Core;
 use axum::http::StatusCode;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Maximum number of streams with their own metrics.
@@ -14,17 +15,22 @@ const STREAMS: usize = 1000;
 const CLASSES: [f64; 8] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 1.0, 10.0];
 
 /// Counters of responses and connections.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
     statuses: Mutex<BTreeMap<u16, u64>>,
     classes: [AtomicU64; CLASSES.len()],
     nanoseconds: AtomicU64,
     requests: AtomicU64,
-    /// Number of open connections.
-    pub connections: AtomicU64,
+    connections: Arc<Connections>,
 }
 
 impl Metrics {
+    /// Creates counters that are zero, for a service with these connections.
+    pub fn new(connections: Arc<Connections>) -> Self {
+        let (nanoseconds, requests) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { statuses: Mutex::default(), classes: Default::default(), nanoseconds, requests, connections }
+    }
+
     /// Counts a response.
     pub fn count(&self, status: StatusCode, time: Duration) {
         *self.statuses.lock().unwrap_or_else(PoisonError::into_inner).entry(status.as_u16()).or_default() += 1;
@@ -52,7 +58,7 @@ impl Metrics {
         out.line("request_seconds_bucket", "{le=\"+Inf\"}", load(&self.requests));
         out.line("request_seconds_sum", "", 1e-9 * load(&self.nanoseconds));
         out.line("request_seconds_count", "", load(&self.requests));
-        out.one("connections", "gauge", "Open connections.", load(&self.connections));
+        out.one("connections", "gauge", "Open connections.", self.connections.count() as f64);
         let store = &core.shared.queue.counts;
         out.one("store_commits_total", "counter", "Commits of the store.", load(&store.commits));
         out.one("store_orders_total", "counter", "Orders that were committed.", load(&store.orders));

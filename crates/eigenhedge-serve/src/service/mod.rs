@@ -7,17 +7,20 @@
 //! | `engine` | the learner of a stream, independent of HTTP |
 //! | `order` `repeats` | the logged commands, and repeated requests |
 //! | `store` | one transactional file, written by one thread |
+//! | `memory` | the memory limit: what is refused or unloaded |
 //! | `pool` `stream` `feed` `core` | running streams, by name |
-//! | `app` `gate` `routes` `problem` `server` | HTTP |
+//! | `app` `gate` `routes` `problem` `connections` `server` | HTTP |
 //! | `metrics` `log` `webhook` | operation and monitoring |
 
 mod app;
+mod connections;
 mod core;
 mod engine;
 mod feed;
 mod file_body;
 mod gate;
 mod log;
+mod memory;
 mod metrics;
 mod name;
 mod openapi;

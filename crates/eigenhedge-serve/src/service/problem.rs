@@ -7,6 +7,10 @@ use axum::response::{IntoResponse, Response};
 use eigenhedge_io::printable;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::borrow::Cow;
+
+/// Maximum length of a sentence, in characters. A longer one is cut in the middle.
+const LONGEST: usize = 1000;
 
 /// Error response: a status, a sentence, and optionally the row and column at fault.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,7 +24,7 @@ pub struct Problem {
 impl Problem {
     /// Creates a problem with this status.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
-        Self { status: status.as_u16(), detail: printable(&detail.into()), row: None, column: None }
+        Self { status: status.as_u16(), detail: printable(&cut(&detail.into())), row: None, column: None }
     }
 
     /// Creates a problem for a malformed request (400).
@@ -67,7 +71,7 @@ impl Problem {
     /// Adds the position of the error: the row of the request, counted from 0, and the column.
     #[must_use]
     pub fn at(mut self, row: Option<u64>, column: Option<&str>) -> Self {
-        (self.row, self.column) = (row, column.map(printable));
+        (self.row, self.column) = (row, column.map(|column| printable(&cut(column))));
         self
     }
 
@@ -80,6 +84,15 @@ impl Problem {
     pub fn detail(&self) -> &str {
         &self.detail
     }
+}
+
+/// Returns a sentence of at most [`LONGEST`] characters. The middle of a longer one, which is a value of the request, is
+/// replaced by `…`.
+pub fn cut(sentence: &str) -> Cow<'_, str> {
+    let half = LONGEST / 2;
+    let Some((end, _)) = sentence.char_indices().nth(half) else { return sentence.into() };
+    let Some((start, _)) = sentence.char_indices().rev().nth(half - 2) else { return sentence.into() };
+    if end < start { format!("{}…{}", &sentence[..end], &sentence[start..]).into() } else { sentence.into() }
 }
 
 impl IntoResponse for Problem {
@@ -108,5 +121,21 @@ impl IntoResponse for Problem {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_cut_in_the_middle() {
+        for length in [0, 1, 499, 500, 501, 999, 1000, 1001, 5000] {
+            let long: String = ('ä'..='ü').cycle().take(length).collect();
+            let shown = cut(&long);
+            assert_eq!(shown.chars().count(), length.min(LONGEST));
+            assert_eq!(shown.contains('…'), length > LONGEST);
+            assert_eq!((shown.chars().next(), shown.chars().last()), (long.chars().next(), long.chars().last()));
+        }
     }
 }

@@ -6,8 +6,10 @@ use std::collections::{HashMap, VecDeque};
 
 /// Maximum number of keys stored per stream.
 const KEYS: usize = 10_000;
-/// Maximum total size of the stored answers per stream, in bytes.
+/// Maximum total size of the stored keys and answers per stream, in bytes.
 const BYTES: usize = 8 << 20;
+/// Size of a stored key in memory, in addition to its characters, in bytes.
+const OF_KEY: usize = 256;
 /// Maximum length of a key, in bytes.
 const LONGEST: usize = 200;
 
@@ -52,9 +54,20 @@ pub struct Repeats {
     states: HashMap<String, (u64, State)>,
     /// All answered keys, oldest first.
     order: VecDeque<String>,
-    /// Answered keys whose answers are kept, oldest first.
-    kept: VecDeque<String>,
+    /// Number of the oldest keys whose answers are no longer stored.
+    forgotten: usize,
+    /// Size of all answered keys and their answers.
     bytes: usize,
+}
+
+/// Returns the size of a key and its state in memory, in bytes.
+fn size(key: &str, state: &State) -> usize {
+    let answer = match state {
+        State::Answered(Ok(bytes)) => bytes.len(),
+        State::Answered(Err(problem)) => problem.detail().len(),
+        State::Forgotten => 0,
+    };
+    OF_KEY + 2 * key.len() + answer
 }
 
 impl Repeats {
@@ -76,27 +89,27 @@ impl Repeats {
         })
     }
 
-    /// Stores the answer to a request. Drops the oldest keys and answers beyond the limits.
+    /// Stores the answer to a request. Drops the oldest answers, and then the oldest keys, beyond the limits.
     pub fn end(&mut self, request: &RequestKey, reply: &Reply) {
-        let size = |state: &State| if let State::Answered(Ok(bytes)) = state { bytes.len() } else { 0 };
         let answered = State::Answered(reply.clone());
-        self.bytes += size(&answered);
+        self.bytes += size(&request.key, &answered);
         self.states.insert(request.key.clone(), (request.digest, answered));
         self.order.push_back(request.key.clone());
-        self.kept.push_back(request.key.clone());
-        if self.order.len() > KEYS
+        while self.bytes > BYTES
+            && let Some(key) = self.order.get(self.forgotten)
+            && let Some((_, state)) = self.states.get_mut(key)
+        {
+            self.bytes -= size(key, state);
+            *state = State::Forgotten;
+            self.bytes += size(key, state);
+            self.forgotten += 1;
+        }
+        while self.order.len() > KEYS
             && let Some(oldest) = self.order.pop_front()
             && let Some((_, state)) = self.states.remove(&oldest)
         {
-            self.bytes -= size(&state);
-        }
-        while self.bytes > BYTES
-            && let Some(key) = self.kept.pop_front()
-        {
-            if let Some((_, state)) = self.states.get_mut(&key).filter(|(_, state)| size(state) > 0) {
-                self.bytes -= size(state);
-                *state = State::Forgotten;
-            }
+            self.bytes -= size(&oldest, &state);
+            self.forgotten = self.forgotten.saturating_sub(1);
         }
     }
 }
@@ -125,15 +138,24 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_a_key_outlives_its_answer() {
-        let mut repeats = Repeats::default();
-        for i in 0..=KEYS {
-            let one = request(&format!("{i}"), b"");
-            assert_eq!(repeats.answer(&one), None);
-            repeats.end(&one, &Ok(vec![0; BYTES / 100]));
-            assert!(repeats.bytes <= BYTES);
+        for (i, answer) in [vec![0; BYTES / 100], vec![0; 40], Vec::new()].into_iter().enumerate() {
+            let mut repeats = Repeats::default();
+            let (_, bytes) = crate::service::memory::measured(|| {
+                for i in 0..2 * KEYS {
+                    let one = request(&format!("{i}"), b"");
+                    assert_eq!(repeats.answer(&one), None);
+                    repeats.end(&one, &Ok(answer.clone()));
+                    assert!(repeats.bytes <= BYTES);
+                }
+            });
+            assert!(bytes <= BYTES as i64, "{bytes} bytes with answers of {}", answer.len());
+            assert_eq!((repeats.states.len(), repeats.order.len()), (KEYS, KEYS));
+            assert_eq!(repeats.answer(&request("0", b"")), None, "the oldest key is forgotten");
+            let late = request(&format!("{}", KEYS + 5), b"");
+            match i {
+                0 => assert_eq!(status(&repeats, &late), 409),
+                _ => assert_eq!(repeats.answer(&late), Some(Ok(answer))),
+            }
         }
-        assert_eq!((repeats.states.len(), repeats.order.len()), (KEYS, KEYS));
-        assert_eq!(repeats.answer(&request("0", b"")), None, "the oldest key is forgotten");
-        assert_eq!(status(&repeats, &request("5", b"")), 409);
     }
 }

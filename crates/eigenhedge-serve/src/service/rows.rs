@@ -1,5 +1,6 @@
 //! The rows of a request, read by `eigenhedge-io`, in the form in which they are logged.
 
+use super::memory::Reserved;
 use super::options::StreamOptions;
 use super::problem::Problem;
 use super::shape::Shape;
@@ -11,10 +12,18 @@ use std::sync::Arc;
 
 /// Maximum number of numeric columns per row.
 const MOST_NUMBERS: usize = 1 << 16;
-/// Memory limit for parsing, in bytes per byte of the request.
+/// Memory for parsing, in bytes per byte of the request: copies of the body.
+const COPIES: u64 = 4;
+/// Memory limit for decoding a batch of rows, in bytes per byte of the request.
 const MEMORY_FACTOR: u64 = 64;
-/// Minimum of the memory limit for parsing, in bytes.
-const LEAST_MEMORY: u64 = 64 << 20;
+/// Bounds of the memory limit for decoding, in bytes.
+const DECODED: (u64, u64) = (1 << 20, 64 << 20);
+/// Growth of the rows after which their memory is reserved, in bytes.
+const PIECE: usize = 64 << 10;
+/// Bytes of a text in memory, in addition to its characters.
+const OF_TEXT: usize = 48;
+/// Maximum length of a copied cell or of a column name, in bytes.
+const LONGEST_TEXT: usize = 4096;
 
 /// Format of the body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,17 +115,33 @@ impl Rows {
         Ok(Cow::Owned(Self { shape: None, width: shape.width, cells, ..self.clone() }))
     }
 
-    /// Reads the body of a request. If no shape is given, the rows are the first of their stream.
-    pub fn read(options: &StreamOptions, shape: Option<&Shape>, form: BodyForm, body: &[u8]) -> Result<Self, Problem> {
+    /// Returns the approximate size of the rows in memory, in bytes.
+    pub fn bytes(&self) -> usize {
+        let texts: usize = self.texts.iter().map(|text| text.len() + OF_TEXT).sum();
+        8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
+    }
+
+    /// Reads the body of a request, and reserves the memory for it. If no shape is given, the rows are the first of
+    /// their stream.
+    pub fn read(
+        options: &StreamOptions,
+        shape: Option<&Shape>,
+        (form, body): (BodyForm, &[u8]),
+        memory: &mut Reserved,
+    ) -> Result<Self, Problem> {
+        memory.add(COPIES * body.len() as u64)?;
         let bytes: Arc<[u8]> = if form == BodyForm::Json { lines_of(body)?.into() } else { body.into() };
-        let memory = MaxMemory::of_bytes((MEMORY_FACTOR * bytes.len() as u64).max(LEAST_MEMORY));
-        let layout = options.layout(form.format(), shape, memory);
+        let decoded = MaxMemory::of_bytes((MEMORY_FACTOR * bytes.len() as u64).clamp(DECODED.0, DECODED.1));
+        let layout = options.layout(form.format(), shape, decoded);
         let source = Source::Bytes("the request", bytes);
         let mut stream = Stream::open(&source, &layout).map_err(|error| refused(&error, None))?;
         let found = shape_of(&stream, options.by.is_some());
         if found.width > MOST_NUMBERS {
             let sentence = format!("a row must have at most {MOST_NUMBERS} numbers, got {}", found.width);
             return Err(Problem::too_large(sentence));
+        }
+        if let Some(name) = found.names.iter().flatten().chain(&found.kept).find(|name| name.len() > LONGEST_TEXT) {
+            return Err(too_long("the name of a column", name));
         }
         shape.map_or(Ok(()), |shape| shape.check(&found))?;
         let mut rows = Self {
@@ -128,6 +153,7 @@ impl Rows {
             numbers: Vec::new(),
             read: 0,
         };
+        let mut grown = 0;
         loop {
             match stream.next_row() {
                 Ok(None) => break,
@@ -137,6 +163,13 @@ impl Rows {
             rows.texts.extend_from_slice(stream.kept());
             rows.times.extend(found.has_time.then(|| stream.time().unwrap_or(f64::NAN)));
             rows.numbers.push(stream.row_number());
+            if let Some(text) = stream.kept().iter().find(|text| text.len() > LONGEST_TEXT) {
+                return Err(too_long("a copied cell", text).at(Some(stream.row_number()), None));
+            }
+            grown += 2 * (8 * (found.width + 2) + stream.kept().iter().map(|text| text.len() + OF_TEXT).sum::<usize>());
+            if grown > PIECE {
+                memory.add(std::mem::take(&mut grown) as u64)?;
+            }
         }
         rows.read = stream.rows_read();
         if rows.read == rows.numbers.len() as u64 {
@@ -158,6 +191,10 @@ fn shape_of(stream: &Stream, by_key: bool) -> Shape {
         has_time: stream.has_time(),
         time_format: None,
     }
+}
+
+fn too_long(what: &str, text: &str) -> Problem {
+    Problem::unsound(format!("{what} must have at most {LONGEST_TEXT} bytes, got {}", text.len()))
 }
 
 /// Converts an error of the reader to a problem, with its row and column if they are known.
@@ -211,10 +248,14 @@ mod tests {
         StreamOptions::new(&json!({"k": 1, "by": "who"})).unwrap()
     }
 
+    fn memory() -> Reserved {
+        crate::service::memory::Memory::new(1 << 30).request()
+    }
+
     #[test]
     fn all_forms_of_a_body_give_the_same_rows() {
         let options = options();
-        let read = |form, body: &str| Rows::read(&options, None, form, body.as_bytes()).unwrap();
+        let read = |form, body: &str| Rows::read(&options, None, (form, body.as_bytes()), &mut memory()).unwrap();
         let csv = read(BodyForm::Csv, "who,x,y\na,1,2\nb,3,4.5\n");
         let ndjson = "{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"b\",\"x\":3,\"y\":4.5}\n";
         let pretty = "[ {\"who\": \"a\",\n \"x\":1, \"y\":2},\r\n{\"who\":\"b\",\"x\":3,\"y\":4.5} ]";
@@ -225,8 +266,8 @@ mod tests {
         assert_eq!(csv.row(1), [3.0, 4.5]);
         assert_eq!(csv.texts(1), ["b"]);
         let shape = csv.shape.unwrap();
-        let later =
-            Rows::read(&options, Some(&shape), BodyForm::Json, b"{\"y\":2,\"extra\":9,\"x\":1,\"who\":\"c\"}").unwrap();
+        let body = b"{\"y\":2,\"extra\":9,\"x\":1,\"who\":\"c\"}";
+        let later = Rows::read(&options, Some(&shape), (BodyForm::Json, body), &mut memory()).unwrap();
         assert_eq!((later.row(0), later.texts(0), later.shape.clone()), (&[1.0, 2.0][..], &["c".to_owned()][..], None));
     }
 
@@ -243,7 +284,7 @@ mod tests {
     #[test]
     fn a_bad_cell_is_named_by_row_and_column() {
         let body = b"{\"who\":\"a\",\"x\":1,\"y\":2}\n{\"who\":\"a\",\"x\":\"?\",\"y\":2}\n";
-        let problem = Rows::read(&options(), None, BodyForm::Ndjson, body).unwrap_err();
+        let problem = Rows::read(&options(), None, (BodyForm::Ndjson, body), &mut memory()).unwrap_err();
         let wanted = "the request, line 2, column 1 (\"x\"): must be a finite number, got a text";
         assert_eq!(problem, Problem::unsound(wanted).at(Some(1), Some("1 (\"x\")")));
     }

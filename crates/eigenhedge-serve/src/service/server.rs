@@ -1,29 +1,32 @@
 //! The server: accepts connections within limits, until it is stopped.
 
 use super::app::App;
+use super::connections::{Connections, Place, TimedWrites};
 use super::core::Core;
 use super::log::event;
 use super::metrics::Metrics;
 use super::routes::router;
-use super::settings::Settings;
+use super::settings::{Limits, Settings};
 use crate::live::{Guard, Shutdown, ShutdownSwitch};
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use serde_json::json;
+use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// Time that running requests have to finish at shutdown.
 const REQUESTS: Duration = Duration::from_millis(2500);
+/// Maximum number of threads that parse requests and read files.
+const THREADS: usize = 16;
 /// Time for writing snapshots at shutdown, after running requests have ended.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
@@ -46,6 +49,7 @@ impl Service {
         let core = Core::open(settings)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
+            .max_blocking_threads(THREADS)
             .build()
             .map_err(|error| format!("the threads of the service cannot be started: {error}"))?;
         let (switch, shutdown) = ShutdownSwitch::new();
@@ -87,12 +91,16 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
     let limits = core.settings.limits;
     let guard = match &core.settings.tokens {
         None => Guard::default(),
-        Some(_) => Guard::with_names(names(&core.settings)),
+        Some(_) => Guard::with_names(core.settings.hosts.iter().cloned()),
     };
-    let metrics = Arc::new(Metrics::default());
-    let app = App { core: Arc::clone(&core), metrics: Arc::clone(&metrics), guard, shutdown: shutdown.clone() };
+    let places = Connections::new(limits.connections);
+    let metrics = Arc::new(Metrics::new(Arc::clone(&places)));
+    let app = App { core: Arc::clone(&core), metrics, guard, shutdown: shutdown.clone() };
     let routes = router(app);
-    let places = Arc::new(Semaphore::new(limits.connections));
+    tokio::spawn({
+        let core = Arc::clone(&core);
+        async move { core.load_all().await }
+    });
     let mut connections = JoinSet::new();
     loop {
         while connections.try_join_next().is_some() {}
@@ -107,17 +115,10 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
                 }
             },
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-            connections.spawn(refuse(stream));
-            continue;
-        };
-        let (routes, shutdown, metrics) = (routes.clone(), shutdown.clone(), Arc::clone(&metrics));
-        connections.spawn(async move {
-            metrics.connections.fetch_add(1, Ordering::Relaxed);
-            converse(stream, routes, limits, shutdown).await;
-            metrics.connections.fetch_sub(1, Ordering::Relaxed);
-            drop(place);
-        });
+        match places.enter() {
+            Some(place) => _ = connections.spawn(converse(stream, routes.clone(), limits, shutdown.clone(), place)),
+            None => refuse(stream),
+        }
     }
     drop(listener);
     end(core, connections).await;
@@ -134,15 +135,8 @@ async fn end(core: Arc<Core>, mut connections: JoinSet<()>) {
     event("stopped", json!({ "seconds": start.elapsed().as_secs_f64() }));
 }
 
-/// Returns the host names that a service with tokens accepts: the given names and its own address.
-fn names(settings: &Settings) -> Vec<String> {
-    let mut names = settings.hosts.clone();
-    names.push(settings.listen.ip().to_string());
-    names
-}
-
-/// Serves the requests of a connection until it closes or the service stops.
-async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Limits, mut shutdown: Shutdown) {
+/// Serves the requests of a connection until it closes, has to make room for another one, or the service stops.
+async fn converse(stream: TcpStream, routes: Router, limits: Limits, mut shutdown: Shutdown, mut place: Place) {
     let _ = stream.set_nodelay(true);
     let mut server = http1::Builder::new();
     server
@@ -151,11 +145,18 @@ async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Li
         .max_headers(limits.headers)
         .max_buf_size(limits.head_bytes)
         .half_close(false);
-    let connection = server.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes));
+    let known = place.known.clone();
+    let routes = TowerToHyperService::new(routes);
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(known.clone());
+        routes.call(request)
+    });
+    let connection = server.serve_connection(TokioIo::new(TimedWrites::new(stream, limits.answer_time)), service);
     tokio::pin!(connection);
     tokio::select! {
         // An error of a connection concerns only its client.
         _ = &mut connection => {}
+        _ = &mut place.displaced => {}
         () = shutdown.wait() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
@@ -164,7 +165,7 @@ async fn converse(stream: TcpStream, routes: Router, limits: super::settings::Li
 }
 
 /// Rejects a connection because there are too many.
-async fn refuse(mut stream: TcpStream) {
+fn refuse(stream: TcpStream) {
     const BODY: &str =
         "{\"type\":\"about:blank\",\"title\":\"Too Many Requests\",\"status\":429,\"detail\":\"too many connections\"}";
     let head = format!(
@@ -172,9 +173,9 @@ async fn refuse(mut stream: TcpStream) {
          content-length: {}\r\nconnection: close\r\n\r\n{BODY}",
         BODY.len()
     );
-    let answered = async {
-        stream.write_all(head.as_bytes()).await?;
-        stream.shutdown().await
-    };
-    let _ = tokio::time::timeout(Duration::from_secs(1), answered).await;
+    // The buffer of a new connection is empty, so that the answer fits into it. An error concerns only the client.
+    let _ = stream.into_std().and_then(|mut stream| {
+        stream.write_all(head.as_bytes())?;
+        stream.shutdown(std::net::Shutdown::Write)
+    });
 }

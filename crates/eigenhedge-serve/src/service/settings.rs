@@ -16,7 +16,7 @@ pub struct Settings {
     pub tokens: Option<Tokens>,
     /// Host names that the service accepts, in addition to those of this machine.
     pub hosts: Vec<String>,
-    /// Memory for learners and requests, in bytes.
+    /// Maximum memory of the service, in bytes, apart from the program itself.
     pub max_memory: u64,
     /// Maximum number of streams.
     pub max_streams: usize,
@@ -39,6 +39,8 @@ pub struct Limits {
     pub head_time: Duration,
     /// Maximum time to receive the body of a request.
     pub body_time: Duration,
+    /// Maximum time for which a client may read nothing of an answer that waits.
+    pub answer_time: Duration,
     /// Maximum size of the head of a request, in bytes.
     pub head_bytes: usize,
     /// Maximum number of headers per request.
@@ -52,6 +54,7 @@ impl Default for Limits {
             connections: 1024,
             head_time: Duration::from_secs(10),
             body_time: Duration::from_secs(60),
+            answer_time: Duration::from_secs(30),
             head_bytes: 64 << 10,
             headers: 64,
         }

@@ -6,6 +6,7 @@
 use super::engine::{Engine, Outcome, Places, Saved};
 use super::feed::Feed;
 use super::log::event;
+use super::memory::{Memory, Unloading, check_learner, measured, trim};
 use super::options::StreamOptions;
 use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
@@ -17,11 +18,17 @@ use super::webhook::{Target, Webhooks};
 use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 /// Maximum number of jobs that a stream runs before other streams get a turn.
 const TURN: usize = 64;
+/// Time for which a request waits until its stream is loaded, and the pause between two attempts.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BLINK: Duration = Duration::from_millis(10);
+/// Size of a learner after which its memory is returned to the system at once, in bytes.
+const TRIMMED: u64 = 1 << 20;
 /// Maximum number of waiting requests per stream.
 pub const WAITING: usize = 256;
 /// Minimum log size for a snapshot, in bytes. The log must also be larger than the previous snapshot.
@@ -34,6 +41,47 @@ pub struct Shared {
     pub pool: Arc<Pool<Handle>>,
     pub places: Places,
     pub webhooks: Webhooks,
+    pub memory: Memory,
+    /// Streams whose learners are in memory, by id.
+    loaded: Mutex<HashMap<u64, Weak<Handle>>>,
+    /// Counter of the uses of streams.
+    clock: AtomicU64,
+    /// Lock for work on large learners, so that the working space of only one is allocated at a time.
+    large: Mutex<()>,
+}
+
+impl Shared {
+    /// Creates the resources of streams of which none is loaded.
+    pub fn new(
+        store: Arc<Store>,
+        queue: StoreQueue,
+        pool: Arc<Pool<Handle>>,
+        places: Places,
+        webhooks: Webhooks,
+        memory: Memory,
+    ) -> Self {
+        let (loaded, clock, large) = (Mutex::default(), AtomicU64::new(0), Mutex::default());
+        Self { store, queue, pool, places, webhooks, memory, loaded, clock, large }
+    }
+
+    /// Unloads the least recently used idle streams until a learner of this size fits into memory. Returns false if no
+    /// stream is idle.
+    fn make_room(&self, bytes: u64) -> bool {
+        let excess = self.memory.excess(bytes);
+        if excess == 0 {
+            return true;
+        }
+        let mut idle: Vec<Arc<Handle>> = lock(&self.loaded).values().filter_map(Weak::upgrade).collect();
+        idle.retain(|handle| handle.waiting() == 0 && !handle.is_unloading.load(Ordering::Relaxed));
+        idle.sort_by_key(|handle| handle.used.load(Ordering::Relaxed));
+        let mut freed = 0;
+        for handle in &idle {
+            if freed < excess {
+                freed += handle.unload();
+            }
+        }
+        freed > 0
+    }
 }
 
 /// Counters of a stream, for the metrics.
@@ -59,9 +107,15 @@ pub struct Handle {
     shape: RwLock<Option<Arc<Shape>>>,
     repeats: Mutex<Repeats>,
     waiting: AtomicUsize,
+    /// Size of the learner in memory when it was last loaded, in bytes.
+    bytes: AtomicU64,
+    /// Value of the clock at the most recent use.
+    used: AtomicU64,
     is_loaded: AtomicBool,
+    was_loaded: AtomicBool,
     /// Reason why the learner could not be loaded from the store.
     failed: Mutex<Option<String>>,
+    is_unloading: AtomicBool,
     is_deleted: AtomicBool,
 }
 
@@ -108,9 +162,9 @@ fn ended() -> Problem {
 }
 
 impl Handle {
-    /// Opens a stream. Its first job loads its state from the store.
+    /// Opens a stream. [`Self::load`] loads its state from the store.
     pub fn open(id: u64, name: String, options: Arc<StreamOptions>, shared: Arc<Shared>) -> Arc<Self> {
-        let handle = Arc::new(Self {
+        Arc::new(Self {
             id,
             name,
             options,
@@ -122,22 +176,73 @@ impl Handle {
             shape: RwLock::default(),
             repeats: Mutex::default(),
             waiting: AtomicUsize::new(0),
+            bytes: AtomicU64::new(0),
+            used: AtomicU64::new(0),
             is_loaded: AtomicBool::new(false),
+            was_loaded: AtomicBool::new(false),
             failed: Mutex::default(),
+            is_unloading: AtomicBool::new(false),
             is_deleted: AtomicBool::new(false),
-        });
-        handle.load();
-        handle
+        })
     }
 
-    /// Loads the state in the background, unless it is loaded.
-    pub fn load(self: &Arc<Self>) {
+    /// Loads the learner in the background, unless it is loaded.
+    pub fn load_soon(self: &Arc<Self>) {
         self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
     }
 
     /// Returns true once the state has been loaded or loading has failed.
-    pub fn is_loaded(&self) -> bool {
-        self.is_loaded.load(Ordering::Acquire)
+    pub fn was_loaded(&self) -> bool {
+        self.was_loaded.load(Ordering::Acquire)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Loads the learner from the store if it is not in memory. Waits until other streams have made room for it. An
+    /// order must not be logged before, because it would be replayed during loading, and its request would get no
+    /// answer.
+    pub async fn load(self: &Arc<Self>) -> Result<(), Problem> {
+        self.used.store(self.shared.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if self.is_loaded.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        while self.shared.memory.excess(self.bytes()) > 0 && start.elapsed() < PATIENCE {
+            self.shared.make_room(self.bytes());
+            tokio::time::sleep(BLINK).await;
+        }
+        self.shared.memory.check_learners()?;
+        self.ask(|_| Ok(())).await
+    }
+
+    /// Returns an error with the limit if the learner, or all learners, have no memory to grow.
+    pub fn check_memory(&self) -> Result<(), Problem> {
+        self.shared.memory.check_stream(self.bytes())?;
+        self.shared.memory.check_learners()
+    }
+
+    /// Returns an error if no learner can be built for the first rows, or if it would be too large.
+    pub fn check_first(&self, shape: &Shape) -> Result<(), Problem> {
+        let memory = &self.shared.memory;
+        check_learner(memory, &self.options, shape.width)?;
+        let _large = lock(&self.shared.large);
+        memory.check_stream(Engine::check(&self.options, shape)?)
+    }
+
+    /// Tells the stream to save and drop its learner. Returns the bytes that this will free.
+    fn unload(self: &Arc<Self>) -> u64 {
+        if self.is_unloading.swap(true, Ordering::Relaxed) {
+            return 0;
+        }
+        let bytes = self.bytes();
+        let unloading = self.shared.memory.unloading(bytes);
+        self.push(Box::new(move |handle, slot| {
+            handle.is_unloading.store(false, Ordering::Relaxed);
+            slot.unload(handle, unloading);
+        }));
+        bytes
     }
 
     /// Returns an error if the state could not be loaded.
@@ -165,18 +270,19 @@ impl Handle {
 
     /// Returns the number of waiting requests.
     pub fn waiting(&self) -> usize {
-        self.waiting.load(Ordering::Relaxed)
+        self.waiting.load(Ordering::SeqCst)
     }
 
     /// Marks the stream as deleted.
     pub fn delete(&self) {
         self.is_deleted.store(true, Ordering::Release);
         self.feed.close();
+        lock(&self.shared.loaded).remove(&self.id);
     }
 
     /// Takes a place among the waiting requests. Returns `Err` if all [`WAITING`] places are taken.
     pub fn enter(self: &Arc<Self>) -> Result<Turn, Problem> {
-        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let before = self.waiting.fetch_add(1, Ordering::SeqCst);
         let turn = Turn(Arc::clone(self));
         if before >= WAITING {
             return Err(Problem::busy(format!("{WAITING} requests wait for the stream already")));
@@ -194,14 +300,16 @@ impl Handle {
             let found = slot.engine(handle).and_then(question);
             // The client may have disconnected.
             let _ = sender.send(found);
+            handle.shared.make_room(0);
         }));
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
-    /// Logs an order and applies it. A repeated request gets the same answer as the first.
-    pub async fn order(self: &Arc<Self>, logged: Logged) -> Reply {
+    /// Logs an order and applies it. A repeated request gets the same answer as the first. `held` is dropped or returned
+    /// after the order has been applied, even if the client disconnects.
+    pub async fn order<H: Send + 'static>(self: &Arc<Self>, logged: Logged, held: H) -> Result<(Vec<u8>, H), Problem> {
         if let Some(reply) = logged.key.as_ref().and_then(|key| lock(&self.repeats).answer(key)) {
-            return reply;
+            return reply.map(|answers| (answers, held));
         }
         let (sender, answer) = oneshot::channel();
         let bytes = logged.to_bytes()?;
@@ -211,7 +319,9 @@ impl Handle {
         let done = move |place: Result<u64, Problem>| match place {
             Ok(place) => {
                 handle.push(Box::new(move |handle, slot| {
-                    let _ = sender.send(slot.carry_out(handle, place, size, &logged));
+                    let reply = slot.carry_out(handle, place, size, &logged);
+                    let _ = sender.send(reply.map(|answers| (answers, held)));
+                    handle.shared.make_room(0);
                 }));
             }
             Err(problem) => _ = sender.send(Err(problem)),
@@ -225,7 +335,7 @@ impl Handle {
         let (sender, saved) = oneshot::channel();
         self.push(Box::new(move |handle, slot| match slot.log_bytes {
             0 => _ = sender.send(()),
-            _ => slot.save(handle, Some(sender)),
+            _ => slot.save(handle, move || _ = sender.send(())),
         }));
         // A failure is harmless: the log is sufficient to restore the state.
         let _ = saved.await;
@@ -252,7 +362,10 @@ impl Worked for Handle {
     fn work(self: &Arc<Self>) -> bool {
         for _ in 0..TURN {
             let Some(job) = self.next_job() else { return false };
+            let is_large = self.bytes() > self.shared.memory.of_stream() / 4;
+            let large = is_large.then(|| lock(&self.shared.large));
             job(self, &mut lock(&self.slot));
+            drop(large);
         }
         true
     }
@@ -267,7 +380,30 @@ impl Slot {
     /// Drops the learner. Requests wait until it is loaded from the store again.
     fn forget(&mut self, handle: &Handle) {
         *self = Self::default();
-        handle.is_loaded.store(false, Ordering::Release);
+        handle.is_loaded.store(false, Ordering::SeqCst);
+        lock(&handle.shared.loaded).remove(&handle.id);
+    }
+
+    /// Drops the learner of an idle stream if its snapshot is up to date, and otherwise saves it first.
+    fn unload(&mut self, handle: &Arc<Handle>, unloading: Unloading) {
+        if self.engine.is_none() || self.is_saving || handle.waiting() > 0 {
+            return;
+        }
+        if self.log_bytes > 0 {
+            // The stream is unloaded once it is saved, unless others have made room or it is in use again.
+            return self.save(handle, move || drop(unloading));
+        }
+        handle.is_loaded.store(false, Ordering::SeqCst);
+        if handle.waiting() > 0 {
+            // A request has come in the meantime and relies on the learner.
+            return handle.is_loaded.store(true, Ordering::SeqCst);
+        }
+        self.forget(handle);
+        *lock(&handle.repeats) = Repeats::default();
+        handle.feed.rest();
+        if handle.bytes() > TRIMMED {
+            trim();
+        }
     }
 
     /// Returns the learner, and loads it from the store if necessary.
@@ -276,9 +412,14 @@ impl Slot {
             return Err(Problem::no_stream(&handle.name));
         }
         if self.engine.is_none() {
-            let loaded = self.load(handle);
+            let (loaded, bytes) = measured(|| self.load(handle));
+            handle.bytes.store(bytes.max(0).cast_unsigned(), Ordering::Relaxed);
+            if loaded.is_ok() {
+                lock(&handle.shared.loaded).insert(handle.id, Arc::downgrade(handle));
+                handle.is_loaded.store(true, Ordering::SeqCst);
+            }
             *lock(&handle.failed) = loaded.err();
-            handle.is_loaded.store(true, Ordering::Release);
+            handle.was_loaded.store(true, Ordering::Release);
         }
         handle.check_loaded()?;
         self.engine.as_mut().ok_or_else(ended)
@@ -286,7 +427,7 @@ impl Slot {
 
     /// Reads the most recent snapshot and replays the orders after it.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<(), String> {
-        let Shared { store, places, .. } = &*handle.shared;
+        let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
         let mut repeats = Repeats::default();
         let options = Arc::clone(&handle.options);
@@ -297,6 +438,7 @@ impl Slot {
                     .map_err(|error| format!("its snapshot is damaged: {error}"))?;
                 (self.applied, repeats) = (snapshot.upto, answered);
                 self.snapshot_bytes = snapshot.learner.as_ref().map_or(0, Saved::length);
+                memory.check_stream(self.snapshot_bytes / 2).map_err(|problem| problem.detail().to_owned())?;
                 Engine::load(options, places.clone(), &around, snapshot.learner)?
             }
         };
@@ -355,7 +497,9 @@ impl Slot {
         }
         let Some(engine) = &mut self.engine else { return Err(ended()) };
         let before = engine.notices().count;
-        let outcome = logged.order.carry_out(engine);
+        let (outcome, grown) = measured(|| logged.order.carry_out(engine));
+        let grown = grown - outcome.answers.capacity().cast_signed() as i64;
+        handle.bytes.store(handle.bytes().saturating_add_signed(grown), Ordering::Relaxed);
         if let Some(reason) = outcome.broken {
             self.forget(handle);
             // The order is durable: loading the learner again applies it.
@@ -379,13 +523,17 @@ impl Slot {
         }
         (self.applied, self.log_bytes) = (place, self.log_bytes + bytes);
         if self.log_bytes > LOG_BYTES.max(self.snapshot_bytes) && !self.is_saving {
-            self.save(handle, None);
+            self.save(handle, || ());
         }
         reply
     }
 
-    /// Sends a snapshot to the store. `saved` is notified when the write has succeeded or failed.
-    fn save(&mut self, handle: &Arc<Handle>, saved: Option<oneshot::Sender<()>>) {
+    /// Sends a snapshot to the store, unless other snapshots take the memory for it. Calls `saved` when the write has
+    /// succeeded or failed.
+    fn save(&mut self, handle: &Arc<Handle>, saved: impl FnOnce() + Send + 'static) {
+        // The second copy is the learner that is read back.
+        let size = handle.bytes();
+        let Some(mut reserved) = handle.shared.memory.copy(2 * size) else { return };
         let Some(engine) = &mut self.engine else { return };
         let Ok((around, learner)) = engine.save() else { return };
         let (options, places) = (Arc::clone(&handle.options), handle.shared.places.clone());
@@ -396,11 +544,14 @@ impl Slot {
             self.snapshot_bytes = 2 * self.log_bytes;
             return;
         }
+        reserved.keep(size);
         let Ok(around) = postcard::to_stdvec(&(around, &*lock(&handle.repeats))) else { return };
         let (bytes, size) = (std::mem::take(&mut self.log_bytes), learner.as_ref().map_or(0, Saved::length));
         self.is_saving = true;
         let owner = Arc::clone(handle);
         let done = move |outcome: Result<u64, Problem>| {
+            drop(reserved);
+            saved();
             owner.push(Box::new(move |handle, slot| {
                 slot.is_saving = false;
                 match outcome {
@@ -410,9 +561,8 @@ impl Slot {
                     }
                     Err(_) => slot.log_bytes += bytes,
                 }
+                handle.shared.make_room(0);
             }));
-            // The receiver may be gone.
-            saved.into_iter().for_each(|saved| _ = saved.send(()));
         };
         let action = Action::Snapshot { id: handle.id, upto: self.applied, around, learner };
         if handle.shared.queue.send(action, done).is_err() {

@@ -10,11 +10,11 @@ mod outcome;
 mod page;
 mod saved;
 
-pub use memory::share_memory;
 pub use notice::{Notice, Notices};
 pub use outcome::{Counts, Outcome, Places};
 pub use saved::Saved;
 
+use super::memory::measured;
 use super::options::{Learner, StreamOptions};
 use super::problem::Problem;
 use super::rows::Rows;
@@ -26,7 +26,6 @@ use monitors::Monitors;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// Learner of a stream, with its columns and counts.
 pub struct Engine {
@@ -36,7 +35,7 @@ pub struct Engine {
     learner: Option<AnyLearner>,
     counts: Counts,
     notices: Notices,
-    /// Size of the largest saved member of the fleet so far, in bytes.
+    /// Size of the largest member of the fleet so far, in bytes.
     member_bytes: u64,
 }
 
@@ -82,9 +81,10 @@ impl Engine {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
     }
 
-    /// Returns `Ok` if a learner can be built for rows of this shape.
-    pub fn check(options: &StreamOptions, shape: &Shape) -> Result<(), Problem> {
-        fresh(options, shape).map(drop)
+    /// Builds a learner for rows of this shape. Returns its size in memory, in bytes.
+    pub fn check(options: &StreamOptions, shape: &Shape) -> Result<u64, Problem> {
+        let (learner, bytes) = measured(|| fresh(options, shape));
+        learner.map(|_| bytes.max(0).cast_unsigned())
     }
 
     /// Learns the rows of a request, in order. A rejected row does not change the learner.
@@ -171,7 +171,7 @@ impl Engine {
 
     /// Adapts the limit on members in memory to the size of the member of the most recent row.
     fn look_at_memory(&mut self, rows: &Rows) {
-        let budget = self.places.fleet_bytes.load(Ordering::Relaxed);
+        let budget = self.places.fleet_bytes;
         let Some(learner) = &mut self.learner else { return };
         let Some(key) = rows.count().checked_sub(1).zip(self.shape.as_ref().and_then(|shape| shape.key)) else {
             return;
@@ -216,18 +216,20 @@ fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::memory::Memory;
     use crate::service::rows::BodyForm;
     use serde_json::json;
-    use std::sync::atomic::AtomicU64;
 
     /// Rows are read before they wait for earlier requests. In between, the first rows may determine other columns.
     #[test]
     fn rows_that_were_read_before_the_first_ones_are_matched_by_name() {
         let options = Arc::new(StreamOptions::new(&json!({"k": 1, "learner": "leader"})).unwrap());
-        let places = Places { folder: std::env::temp_dir(), fleet_bytes: Arc::new(AtomicU64::new(1 << 20)) };
+        let places = Places { folder: std::env::temp_dir(), fleet_bytes: 1 << 20 };
         let engine = || Engine::new(Arc::clone(&options), places.clone());
-        let read =
-            |shape: Option<&Shape>, body: &str| Rows::read(&options, shape, BodyForm::Csv, body.as_bytes()).unwrap();
+        let memory = Memory::new(1 << 20);
+        let read = |shape: Option<&Shape>, body: &str| {
+            Rows::read(&options, shape, (BodyForm::Csv, body.as_bytes()), &mut memory.request()).unwrap()
+        };
         let first = read(None, "a,b,c\n1,1000,3\n2,2000,1\n3,-3000,2\n");
         let (mut racing, mut calm) = (engine(), engine());
         racing.learn(&first);

@@ -1,20 +1,18 @@
 //! Outcomes of requests, row counts, and storage for fleet members that are not in memory.
 
-use crate::service::problem::Problem;
+use crate::service::problem::{Problem, cut};
 use crate::service::shape::Shape;
 use eigenhedge_io::refusal;
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 /// Scratch folder and memory budget of a fleet (one model or monitor per key).
 #[derive(Debug, Clone)]
 pub struct Places {
     /// Folder of the scratch files.
     pub folder: PathBuf,
-    /// Memory for the members of each fleet, in bytes.
-    pub fleet_bytes: Arc<AtomicU64>,
+    /// Memory for the members of a fleet, in bytes.
+    pub fleet_bytes: u64,
 }
 
 /// Row counts of a stream.
@@ -62,7 +60,7 @@ impl Outcome {
     /// Appends an error line for a rejected row. `row` is its number in the stream, and `in_request` is its number in
     /// the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
-        let line = serde_json::json!({ "row": row, "error": sentence });
+        let line = serde_json::json!({ "row": row, "error": cut(sentence) });
         self.answers.extend_from_slice(line.to_string().as_bytes());
         self.answers.push(b'\n');
         self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));

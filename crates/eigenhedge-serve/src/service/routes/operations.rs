@@ -36,7 +36,12 @@ pub async fn metrics(State(app): State<App>) -> Response {
 /// Handles `GET /v1/backup`: returns a copy of the store file.
 pub async fn backup(State(app): State<App>) -> Response {
     let store = app.core.shared.store.clone();
-    let made = tokio::task::spawn_blocking(move || store.backup()).await;
+    // A backup has a cache of its own.
+    let mut memory = app.core.memory.request();
+    if let Err(problem) = memory.add(app.core.memory.cache()) {
+        return problem.into_response();
+    }
+    let made = tokio::task::spawn_blocking(move || (store.backup(), memory).0).await;
     match made.unwrap_or_else(|_| Err(Problem::unavailable("the backup failed"))) {
         Ok((file, length)) => {
             let headers = [

@@ -1,6 +1,7 @@
 //! HTML pages of all streams and of one stream. Their data arrives as server-sent events from paths under `/v1`, which
 //! need a token if the service has tokens.
 
+use super::replies::read_body;
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
 use crate::service::app::App;
@@ -8,6 +9,7 @@ use crate::service::gate::COOKIE;
 use crate::service::name::check_name;
 use crate::service::problem::Problem;
 use crate::service::stream::Handle;
+use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
@@ -25,6 +27,9 @@ const PAUSE: Duration = Duration::from_millis(500);
 const OPEN: usize = 64;
 /// Maximum number of streams listed on the first page.
 const STREAMS: usize = 500;
+
+/// Maximum size of a token, in bytes.
+const TOKEN: usize = 512;
 
 static PAGES: AtomicUsize = AtomicUsize::new(0);
 
@@ -65,13 +70,26 @@ pub async fn stream(Path(name): Path<String>) -> Response {
 }
 
 /// Handles `POST /login`: stores the token in a cookie that scripts and other sites cannot read.
-pub async fn login(body: String) -> Response {
-    let token = body.trim();
-    if token.is_empty() || token.len() > 512 || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
+pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Response {
+    let body = match read_body(&app, &headers, body, TOKEN).await {
+        Ok((body, _)) => body,
+        Err(problem) => return problem.into_response(),
+    };
+    let token = std::str::from_utf8(&body).unwrap_or_default().trim();
+    if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
         return Problem::malformed("the body must be a token").into_response();
     }
-    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict");
+    let secure = if is_encrypted(&headers) { "; Secure" } else { "" };
+    let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}");
     (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+}
+
+/// Returns true if a proxy says that the request came over HTTPS.
+fn is_encrypted(headers: &HeaderMap) -> bool {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("").to_ascii_lowercase();
+    let first = |text: &str| text.split(',').next().unwrap_or("").trim().to_owned();
+    first(&text("x-forwarded-proto")) == "https"
+        || first(&text("forwarded")).split(';').any(|pair| ["proto=https", "proto=\"https\""].contains(&pair.trim()))
 }
 
 /// Handles `GET /v1/page`: sends the successive states of the first page.
@@ -100,6 +118,7 @@ pub async fn stream_feed(
         let (handle, open) = (Arc::clone(&handle), open.clone());
         async move {
             let title = handle.name.clone();
+            handle.load().await.ok()?;
             let page = handle.ask(move |engine| Ok(engine.page(&title, &open))).await.ok()?;
             Some(of_page(&page, &handle))
         }
@@ -114,6 +133,9 @@ where
     S: Future<Output = Option<PageState>> + Send + 'static,
 {
     let busy = || Problem::busy("too many pages are open; close one").into_response();
+    if let Err(problem) = app.core.memory.check_learners() {
+        return problem.into_response();
+    }
     if PAGES.fetch_add(1, Ordering::Relaxed) >= OPEN {
         PAGES.fetch_sub(1, Ordering::Relaxed);
         return busy();
@@ -155,7 +177,7 @@ fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &Arc<Handle>| {
         let counts = &handle.counts;
-        let state = if handle.is_loaded() { handle.feed.state() } else { "loading".to_owned() };
+        let state = if handle.was_loaded() { handle.feed.state() } else { "loading".to_owned() };
         vec![
             handle.name.clone(),
             handle.options.kind().to_owned(),

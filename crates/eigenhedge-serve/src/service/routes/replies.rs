@@ -1,12 +1,19 @@
 //! Request bodies and queries, and common responses.
 
 use crate::service::app::App;
+use crate::service::memory::Reserved;
 use crate::service::problem::Problem;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyper::body::{Body as _, Frame, SizeHint};
 use serde_json::Value;
-use std::time::Duration;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Maximum size of a body that contains options or a key, in bytes.
+pub const SMALL_BODY: usize = 64 << 10;
 
 /// Returns a JSON response.
 pub fn json(status: StatusCode, value: &Value) -> Response {
@@ -16,33 +23,76 @@ pub fn json(status: StatusCode, value: &Value) -> Response {
     response
 }
 
-/// Returns a response of JSON lines.
-pub fn lines(bytes: Vec<u8>) -> Response {
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], bytes).into_response()
+/// Returns a response of JSON lines. Their memory is reserved until they are sent.
+pub fn lines(bytes: Vec<u8>, mut memory: Reserved) -> Response {
+    memory.keep(bytes.capacity() as u64);
+    let body = Body::new(Held { body: bytes.into(), _memory: memory });
+    ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response()
 }
 
-/// Reads a body. Returns an error if the body is compressed or exceeds the limits on size and time.
-pub async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Result<axum::body::Bytes, Problem> {
+/// Body with the memory that is reserved for it.
+struct Held {
+    body: Body,
+    _memory: Reserved,
+}
+
+impl hyper::body::Body for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Reads a body of at most `most` bytes, and reserves its memory as it arrives. Returns an error if the body is
+/// compressed or exceeds the limits on size, time and memory.
+pub async fn read_body(
+    app: &App,
+    headers: &HeaderMap,
+    mut body: Body,
+    most: usize,
+) -> Result<(Vec<u8>, Reserved), Problem> {
     let limits = app.core.settings.limits;
-    let too_large = || Problem::too_large(format!("the body must be at most {} bytes", limits.body));
+    let most = most.min(limits.body);
+    let too_large = || Problem::too_large(format!("the body must be at most {most} bytes"));
     let stated = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if stated.is_some_and(|length| length > limits.body as u64) {
+    if stated.is_some_and(|length| length > most as u64) {
         return Err(too_large());
     }
     if let Some(coding) = headers.get(header::CONTENT_ENCODING).filter(|coding| *coding != "identity") {
         let sentence = format!("the body must not be compressed, got {coding:?}");
         return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence));
     }
-    match tokio::time::timeout(limits.body_time, axum::body::to_bytes(body, limits.body)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(error)) if error.to_string().contains("length limit") => Err(too_large()),
-        Ok(Err(error)) => Err(Problem::malformed(format!("the body cannot be read: {error}"))),
-        Err(_) => Err(Problem::malformed(format!("the body must arrive within {} s", in_seconds(limits.body_time)))),
-    }
-}
-
-fn in_seconds(time: Duration) -> u64 {
-    time.as_secs()
+    let mut memory = app.core.memory.request();
+    let mut bytes = Vec::new();
+    let read = async {
+        while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+            let unreadable = |error| Problem::malformed(format!("the body cannot be read: {error}"));
+            let Ok(piece) = frame.map_err(unreadable)?.into_data() else { continue };
+            if bytes.len() + piece.len() > most {
+                return Err(too_large());
+            }
+            // A vector that grows takes up to twice the memory of its content.
+            memory.add(2 * piece.len() as u64)?;
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(())
+    };
+    let slow = |_| Problem::malformed(format!("the body must arrive within {} s", limits.body_time.as_secs()));
+    tokio::time::timeout(limits.body_time, read).await.map_err(slow)??;
+    Ok((bytes, memory))
 }
 
 /// Returns a query parameter, percent-decoded. Returns `None` if it is absent or not UTF-8.

@@ -1,7 +1,6 @@
 //! Routes that create, show and delete streams, and return their summaries, models and events.
 
-use super::replies::{json, parameter, read_body};
-use super::rows::{take_memory, wait_for_load};
+use super::replies::{SMALL_BODY, json, parameter, read_body};
 use crate::live::sse::{self, Event, Source};
 use crate::service::app::App;
 use crate::service::engine::Saved;
@@ -21,6 +20,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
+/// Size of a model in memory, in bytes per byte of its file.
+const IN_MEMORY: u64 = 4;
+
 /// Converts the result of a handler to a response.
 fn answered(outcome: Result<Response, Problem>) -> Response {
     outcome.unwrap_or_else(IntoResponse::into_response)
@@ -38,7 +40,7 @@ fn described(handle: &Handle) -> Value {
         "skipped_rows": read(&counts.skipped),
         "alarms": read(&counts.alarms),
         "columns": handle.shape().map(|shape| (0..shape.width).map(|column| shape.name(column)).collect::<Vec<_>>()),
-        "is_loaded": handle.is_loaded(),
+        "is_loaded": handle.was_loaded(),
     })
 }
 
@@ -56,7 +58,8 @@ pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Response 
 /// Handles `PUT /v1/streams/{name}`: creates a stream.
 pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     let made = async {
-        let body = read_body(&app, &headers, body).await?;
+        let (body, _memory) = read_body(&app, &headers, body, SMALL_BODY).await?;
+        app.core.memory.check_learners()?;
         let options: Value = serde_json::from_slice(&body)
             .map_err(|error| Problem::malformed(format!("the options of a stream must be JSON: {error}")))?;
         let (handle, is_new) = app.core.create(&name, StreamOptions::new(&options)?).await?;
@@ -76,6 +79,7 @@ pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(
     let found = async {
         let handle = app.core.find(&name)?;
         let _turn = handle.enter()?;
+        handle.load().await?;
         let key = parameter(query.as_deref(), "key");
         let summary = handle.ask(move |engine| engine.summary(key.as_deref())).await?;
         Ok(json(StatusCode::OK, &summary))
@@ -88,6 +92,7 @@ pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response
     let found = async {
         let handle = app.core.find(&name)?;
         let _turn = handle.enter()?;
+        handle.load().await?;
         let body = match handle.ask(|engine| engine.model_file()).await? {
             Saved::Memory(bytes) => Body::from(bytes),
             Saved::File(file, length) => file_body(file, length),
@@ -109,11 +114,12 @@ pub async fn replace_model(
 ) -> Response {
     let replaced = async {
         let handle = app.core.find(&name)?;
-        let _turn = handle.enter()?;
-        let body = read_body(&app, &headers, body).await?;
-        let _memory = take_memory(&app, body.len())?;
-        wait_for_load(&handle).await?;
-        handle.order(Logged { key: None, order: Order::Model(body.to_vec()) }).await?;
+        let turn = handle.enter()?;
+        let (body, mut memory) = read_body(&app, &headers, body, usize::MAX).await?;
+        memory.add(IN_MEMORY * body.len() as u64)?;
+        handle.load().await?;
+        app.core.memory.check_learners()?;
+        handle.order(Logged { key: None, order: Order::Model(body) }, (memory, turn)).await?;
         Ok(json(StatusCode::OK, &described(&handle)))
     };
     answered(replaced.await)
@@ -123,7 +129,8 @@ pub async fn replace_model(
 pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Response {
     let listening = async {
         let handle = app.core.find(&name)?;
-        wait_for_load(&handle).await?;
+        app.core.memory.check_learners()?;
+        handle.load().await?;
         let after = sse::last_event_id(&headers).and_then(|id| id.parse().ok());
         let (before, receiver) = handle.feed.listen(after).ok_or_else(|| Problem::no_stream(&name))?;
         let last = after.unwrap_or(0);

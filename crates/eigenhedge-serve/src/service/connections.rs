@@ -1,0 +1,172 @@
+//! The open connections of a service, within a limit.
+//!
+//! A connection is *known* after a request with a token, or without tokens after a question about streams. If all places
+//! are taken, the oldest connection that is not known is closed in favor of a new one. Clients that are slow or silent
+//! therefore never keep out clients with a token.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio::time::Sleep;
+
+/// Places for connections.
+#[derive(Debug)]
+pub struct Connections {
+    most: usize,
+    open: Mutex<Open>,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    next: u64,
+    /// Open connections, oldest first. Dropping the sender closes the connection.
+    places: BTreeMap<u64, (Known, oneshot::Sender<()>)>,
+}
+
+/// Flag of a connection, shared with its requests: true once a request was allowed.
+#[derive(Debug, Clone, Default)]
+pub struct Known(Arc<AtomicBool>);
+
+impl Known {
+    /// Marks the connection as known.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Place of a connection. It is released on drop.
+pub struct Place {
+    connections: Arc<Connections>,
+    id: u64,
+    pub known: Known,
+    /// Completes when the connection has to close in favor of another one.
+    pub displaced: oneshot::Receiver<()>,
+}
+
+impl Connections {
+    /// Creates this many places.
+    pub fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, open: Mutex::default() })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place for a new connection. Returns `None` if all places are taken by known ones.
+    pub fn enter(self: &Arc<Self>) -> Option<Place> {
+        let mut open = self.open();
+        if open.places.len() >= self.most {
+            let is_unknown = |(_, (known, _)): &(&u64, &(Known, _))| !known.0.load(Ordering::Relaxed);
+            let oldest = *open.places.iter().find(is_unknown)?.0;
+            open.places.remove(&oldest);
+        }
+        let (id, known) = (open.next, Known::default());
+        open.next += 1;
+        let (sender, displaced) = oneshot::channel();
+        open.places.insert(id, (known.clone(), sender));
+        Some(Place { connections: Arc::clone(self), id, known, displaced })
+    }
+
+    /// Returns the number of open connections.
+    pub fn count(&self) -> usize {
+        self.open().places.len()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.connections.open().places.remove(&self.id);
+    }
+}
+
+/// Connection that fails if a write waits for longer than a time limit, because the client does not read.
+pub struct TimedWrites {
+    stream: TcpStream,
+    limit: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl TimedWrites {
+    /// Sets the time limit for writes of a connection.
+    pub fn new(stream: TcpStream, limit: Duration) -> Self {
+        Self { stream, limit, waiting: None }
+    }
+
+    fn timed(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if written.is_ready() {
+            self.waiting = None;
+            return written;
+        }
+        let limit = self.limit;
+        ready!(self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(limit))).as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for TimedWrites {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for TimedWrites {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.timed(context, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.timed(context, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_unknown_connection_gives_way_and_a_known_one_never() {
+        let connections = Connections::new(3);
+        let mut places: Vec<Place> = (0..3).map(|_| connections.enter().unwrap()).collect();
+        places[0].known.set();
+        let newest = connections.enter().unwrap();
+        assert!(places[0].displaced.try_recv() == Err(oneshot::error::TryRecvError::Empty));
+        assert!(places[1].displaced.try_recv() == Err(oneshot::error::TryRecvError::Closed));
+        drop(places.remove(1));
+        assert_eq!(connections.count(), 3);
+        (places[1].known.set(), newest.known.set());
+        assert!(connections.enter().is_none());
+        drop(newest);
+        assert!(connections.enter().is_some());
+    }
+}

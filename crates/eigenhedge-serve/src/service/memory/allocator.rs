@@ -1,0 +1,77 @@
+//! The allocator of the process, which counts the bytes that are allocated.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// Bytes that are allocated in the process.
+static ALL: AtomicI64 = AtomicI64::new(0);
+
+thread_local! {
+    /// Bytes that this thread has allocated, minus those that it has freed.
+    static OF_THREAD: Cell<i64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, with counters.
+struct Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn count(bytes: i64) {
+    ALL.fetch_add(bytes, Ordering::Relaxed);
+    // The counter of a thread that is ending is gone.
+    let _ = OF_THREAD.try_with(|counter| counter.set(counter.get() + bytes));
+}
+
+fn size(layout: Layout) -> i64 {
+    layout.size().cast_signed() as i64
+}
+
+// SAFETY: all calls are forwarded to the system's allocator. The counters do not allocate.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(size(layout));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(size(layout));
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-size(layout));
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        count(new_size.cast_signed() as i64 - size(layout));
+        unsafe { System.realloc(at, layout, new_size) }
+    }
+}
+
+/// Returns the number of bytes that are allocated in the process.
+pub fn allocated() -> u64 {
+    ALL.load(Ordering::Relaxed).max(0).cast_unsigned()
+}
+
+/// Runs `work` and returns the bytes that it has allocated in this thread and not freed.
+pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
+    let before = OF_THREAD.get();
+    let result = work();
+    (result, OF_THREAD.get() - before)
+}
+
+/// Returns freed pages to the system. The allocator of GNU keeps them otherwise.
+pub fn trim() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(pad: usize) -> i32;
+        }
+        // SAFETY: the function has no preconditions and may be called by any thread.
+        unsafe { malloc_trim(0) };
+    }
+}

@@ -1,0 +1,213 @@
+//! The memory of the service, limited by `--max-memory`.
+//!
+//! The allocator counts the allocated bytes. The limit is divided as follows, so that the resident memory stays below
+//! the limit plus the program itself, whatever clients do:
+//!
+//! | share | for | beyond it |
+//! |---|---|---|
+//! | 1/4 | learners, with their pages and stored answers | idle streams are saved and unloaded |
+//! | 1/10 | one stream | its rows are refused (507) |
+//! | 1/5 | bodies, rows, answers that are not yet sent, and growth of learners by waiting rows | 413, 429 |
+//! | 1/5 | snapshots that are read back or wait for the store | a snapshot waits |
+//! | 1/16 | cache of the store | |
+//! | the rest | working space of learners | |
+
+mod allocator;
+mod need;
+
+pub use allocator::{measured, trim};
+pub use need::{check_learner, need_of_rows};
+
+use super::problem::Problem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Minimum and maximum size of the store's cache, in bytes.
+const CACHE: (u64, u64) = (4 << 20, 64 << 20);
+
+/// Memory limit of a service, and its shares.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    limit: u64,
+    requests: Arc<Share>,
+    copies: Arc<Share>,
+    /// Bytes that streams will free which have been told to unload.
+    unloading: Arc<AtomicU64>,
+}
+
+/// Part of the memory that is reserved before it is used.
+#[derive(Debug)]
+struct Share {
+    most: u64,
+    taken: AtomicU64,
+}
+
+/// Reserved memory. It is released on drop.
+#[derive(Debug)]
+pub struct Reserved {
+    share: Arc<Share>,
+    limit: u64,
+    bytes: u64,
+}
+
+impl Memory {
+    /// Creates the accounts for a limit in bytes.
+    pub fn new(limit: u64) -> Self {
+        let share = |most: u64| Arc::new(Share { most, taken: AtomicU64::new(0) });
+        Self { limit, requests: share(limit / 5), copies: share(limit / 5), unloading: Arc::default() }
+    }
+
+    /// Returns the size of the store's cache, in bytes.
+    pub fn cache(&self) -> u64 {
+        (self.limit / 16).clamp(CACHE.0, CACHE.1)
+    }
+
+    /// Returns the maximum size of a stream in memory, in bytes.
+    pub fn of_stream(&self) -> u64 {
+        self.limit / 10
+    }
+
+    /// Returns an error with the limit if a stream of this size is too large.
+    pub fn check_stream(&self, bytes: u64) -> Result<(), Problem> {
+        if bytes <= self.of_stream() {
+            return Ok(());
+        }
+        let (bytes, most, limit) = (megabytes(bytes), megabytes(self.of_stream()), megabytes(self.limit));
+        Err(Problem::store_full(format!(
+            "the stream takes {bytes} MB of memory, and one stream may take {most} MB, a tenth of --max-memory {limit} MB"
+        )))
+    }
+
+    /// Returns the memory of a request, of which nothing is reserved yet.
+    pub fn request(&self) -> Reserved {
+        Reserved { share: Arc::clone(&self.requests), limit: self.limit, bytes: 0 }
+    }
+
+    /// Reserves memory for a snapshot of this size. Returns `None` if other snapshots take the memory.
+    pub fn copy(&self, bytes: u64) -> Option<Reserved> {
+        let is_taken = self.copies.take(bytes.min(self.copies.most));
+        is_taken.then(|| Reserved {
+            share: Arc::clone(&self.copies),
+            limit: self.limit,
+            bytes: bytes.min(self.copies.most),
+        })
+    }
+
+    /// Returns the number of bytes by which the learners would exceed their share if one of this size were loaded.
+    pub fn excess(&self, more: u64) -> u64 {
+        let others = self.requests.taken.load(Ordering::Relaxed) + self.copies.taken.load(Ordering::Relaxed);
+        let unloading = self.unloading.load(Ordering::Relaxed);
+        (allocator::allocated() + more).saturating_sub(others).saturating_sub(self.limit / 4).saturating_sub(unloading)
+    }
+
+    /// Returns an error with the limit if the learners exceed their share by half, although idle ones are unloaded.
+    pub fn check_learners(&self) -> Result<(), Problem> {
+        if self.excess(0) <= self.limit / 8 {
+            return Ok(());
+        }
+        let limit = megabytes(self.limit);
+        Err(Problem::busy(format!("the learners in use take all the memory that --max-memory {limit} MB allows")))
+    }
+
+    /// Counts bytes that a stream will free. They are counted until the guard is dropped.
+    pub fn unloading(&self, bytes: u64) -> Unloading {
+        self.unloading.fetch_add(bytes, Ordering::Relaxed);
+        Unloading(Arc::clone(&self.unloading), bytes)
+    }
+}
+
+/// Bytes that a stream will free.
+#[derive(Debug)]
+pub struct Unloading(Arc<AtomicU64>, u64);
+
+impl Drop for Unloading {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Ordering::Relaxed);
+    }
+}
+
+impl Share {
+    fn take(&self, bytes: u64) -> bool {
+        let fits = |taken: u64| taken.checked_add(bytes).filter(|sum| *sum <= self.most);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+    }
+}
+
+impl Reserved {
+    /// Reserves more bytes. Returns `Err` if they exceed the share, or if other requests have taken them.
+    pub fn add(&mut self, bytes: u64) -> Result<(), Problem> {
+        let (most, limit) = (self.share.most, megabytes(self.limit));
+        let wanted = self.bytes.saturating_add(bytes);
+        if wanted > most {
+            let (wanted, most) = (megabytes(wanted), megabytes(most));
+            return Err(Problem::too_large(format!(
+                "the request needs about {wanted} MB of memory, and --max-memory {limit} MB leaves {most} MB for requests; \
+                 send fewer rows at once"
+            )));
+        }
+        if !self.share.take(bytes) {
+            return Err(Problem::busy(format!(
+                "the requests that wait take all the memory that --max-memory {limit} MB leaves for them; send less at once"
+            )));
+        }
+        self.bytes = wanted;
+        Ok(())
+    }
+
+    /// Releases all but `bytes`.
+    pub fn keep(&mut self, bytes: u64) {
+        let less = self.bytes.saturating_sub(bytes);
+        self.bytes -= less;
+        self.share.taken.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    /// Returns the number of reserved bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.keep(0);
+    }
+}
+
+/// Returns a size in megabytes, rounded to one digit after the point.
+fn megabytes(bytes: u64) -> f64 {
+    (bytes as f64 / 1e5).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reservations_never_exceed_their_share_and_are_released() {
+        let memory = Memory::new(1000);
+        let (mut one, mut two) = (memory.request(), memory.request());
+        one.add(150).unwrap();
+        assert_eq!(one.add(51).unwrap_err().status().as_u16(), 413);
+        assert_eq!(two.add(51).unwrap_err().status().as_u16(), 429);
+        two.add(50).unwrap();
+        one.keep(10);
+        two.add(140).unwrap();
+        drop((one, two));
+        assert_eq!(memory.requests.taken.load(Ordering::Relaxed), 0);
+        let copy = memory.copy(1 << 40).unwrap();
+        assert!(memory.copy(1).is_none(), "one snapshot at a time may be larger than the share");
+        drop(copy);
+        assert!(memory.copy(60).is_some());
+    }
+
+    #[test]
+    fn measured_bytes_are_those_that_remain() {
+        let (kept, bytes) = measured(|| {
+            drop(vec![0u8; 1 << 20]);
+            vec![0u8; 1000]
+        });
+        assert_eq!((kept.len(), bytes), (1000, 1000));
+        assert!(allocator::allocated() > 1000);
+        assert_eq!(measured(|| drop(kept)).1, -1000);
+    }
+}

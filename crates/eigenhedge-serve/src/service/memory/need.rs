@@ -1,0 +1,67 @@
+//! Upper bounds of the memory that requests and learners need, from their sizes.
+
+use super::Memory;
+use crate::service::options::{Learner, StreamOptions};
+use crate::service::problem::Problem;
+use crate::service::rows::Rows;
+use crate::service::shape::Shape;
+use eigenhedge::Choose;
+use std::collections::HashSet;
+
+/// Longest rows for which a learner has a scatter matrix.
+const LONGEST: usize = 4096;
+/// Copies of a row that a learner may store: one direction for each member of `auto`, and its scratch.
+const COPIES: usize = 6;
+/// Copies of a request's numbers: as rows and as a logged order, each in a vector that may double.
+const OF_REQUEST: usize = 4;
+/// Bytes that the page of a monitor stores for each key.
+const OF_KEY: usize = 4 << 10;
+/// Bytes of a number in an answer, with its name.
+const NUMBER: usize = 40;
+/// Maximum number of bytes of a character in JSON.
+const ESCAPED: usize = 6;
+
+/// Returns the number of values per row that the learner sees: the columns, and their lags.
+fn length(options: &StreamOptions, width: usize) -> usize {
+    match &options.learner {
+        Learner::Model(_) => width,
+        Learner::Monitor(monitor) => match monitor.lags {
+            Choose::Fixed(lags) => width.saturating_mul(lags + 1),
+            Choose::Auto => width.saturating_mul(2),
+        },
+    }
+}
+
+/// Returns an error with the limit if the scatter matrix of a learner exceeds the memory of a stream, before the
+/// learner is built.
+pub fn check_learner(memory: &Memory, options: &StreamOptions, width: usize) -> Result<(), Problem> {
+    let length = length(options, width);
+    let matrix = if length > LONGEST { 0 } else { length * length };
+    memory.check_stream(8 * (matrix + COPIES * length) as u64)
+}
+
+/// Returns an upper bound of the memory for a request: its rows, its answers, and the growth of the learner, which has
+/// learned `learned` rows.
+pub fn need_of_rows(options: &StreamOptions, shape: &Shape, rows: &Rows, learned: u64) -> u64 {
+    let (count, length) = (rows.count(), length(options, shape.width));
+    let (k, atoms) = match &options.learner {
+        Learner::Model(setup) => (setup.spec.kept, setup.spec.kernel.as_ref().map(|_| setup.spec.budget)),
+        Learner::Monitor(_) => (0, None),
+    };
+    let texts: usize = rows.texts.iter().map(|text| ESCAPED * text.len()).sum();
+    let names = shape.names.iter().flatten().map(String::len).max().unwrap_or(0);
+    let kept: usize = shape.kept.iter().map(String::len).sum();
+    let answer = NUMBER * (k.min(length) + 14) + ESCAPED * (3 * names + kept);
+    let directions = COPIES * length * count.min(length) * 8;
+    let square = |atoms: u64| atoms.saturating_mul(atoms);
+    let kernel = atoms.map_or(0, |budget| {
+        let most = |rows: u64| square(budget.map_or(rows, |budget| rows.min(budget as u64)));
+        (8 * COPIES as u64).saturating_mul(most(learned + count as u64) - most(learned))
+    });
+    let keys = match shape.key {
+        None => 0,
+        Some(key) => (0..count).map(|i| rows.texts(i).get(key)).collect::<HashSet<_>>().len() * OF_KEY,
+    };
+    let own = OF_REQUEST * rows.bytes() + texts + keys + directions;
+    (own as u64).saturating_add((answer * count) as u64).saturating_add(kernel)
+}
