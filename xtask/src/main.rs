@@ -40,6 +40,7 @@ cargo xtask count          compare the instruction counts of hot paths with benc
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
 cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
 cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S
+cargo xtask soak memory    send every kind of load to the service and check its resident memory; --seconds N, --seed S
 cargo xtask soak saved     save, read and continue random configurations, and compare bit for bit; --cases N, --seed S, --only CASE
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
@@ -127,7 +128,12 @@ fn main() -> ExitCode {
         ["count"] => outcome(count::compare(&root())),
         ["count", "--write"] => outcome(count::write(&root())),
         ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),
-        ["soak", "service", rest @ ..] => outcome(soak_service(rest)),
+        ["soak", "service", rest @ ..] => {
+            outcome(soak_service("cut::", ("--requests", "EIGENHEDGE_CUT_REQUESTS", "1000"), rest))
+        }
+        ["soak", "memory", rest @ ..] => {
+            outcome(soak_service("memory::resident", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest))
+        }
         [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");
@@ -182,16 +188,17 @@ fn test() -> ExitCode {
     outcome(result)
 }
 
-/// Runs the test of cut requests to the service: `--requests N`, 1000 by default, and `--seed S`.
-fn soak_service(arguments: &[&str]) -> Result<(), String> {
+/// Runs a test of the service for longer. `size` is an option with its variable and default. `--seed S` is the other
+/// option.
+fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
     let mut command =
         step("soak service", "test --workspace --locked --features eigenhedge-cli/serve --test service").command();
-    command.args(["cut::", "--", "--nocapture"]).env("EIGENHEDGE_CUT_REQUESTS", "1000");
+    command.args([test, "--", "--nocapture"]).env(size.1, size.2);
     for pair in arguments.chunks(2) {
         match pair {
-            ["--requests", count] => command.env("EIGENHEDGE_CUT_REQUESTS", count),
+            [name, value] if *name == size.0 => command.env(size.1, value),
             ["--seed", seed] => command.env("EIGENHEDGE_SEED", seed),
-            other => return Err(format!("soak service takes --requests N and --seed S, got {other:?}")),
+            other => return Err(format!("the soak takes {} N and --seed S, got {other:?}", size.0)),
         };
     }
     run(&mut command)

@@ -89,10 +89,12 @@ impl Problem {
 /// Returns a sentence of at most [`LONGEST`] characters. The middle of a longer one, which is a value of the request, is
 /// replaced by `…`.
 pub fn cut(sentence: &str) -> Cow<'_, str> {
-    let half = LONGEST / 2;
-    let Some((end, _)) = sentence.char_indices().nth(half) else { return sentence.into() };
-    let Some((start, _)) = sentence.char_indices().rev().nth(half - 2) else { return sentence.into() };
-    if end < start { format!("{}…{}", &sentence[..end], &sentence[start..]).into() } else { sentence.into() }
+    if sentence.chars().nth(LONGEST).is_none() {
+        return sentence.into();
+    }
+    let (first, last) = (sentence.chars().take(LONGEST / 2), sentence.chars().rev().take(LONGEST / 2 - 1));
+    let last: String = last.collect();
+    first.chain(['…']).chain(last.chars().rev()).collect()
 }
 
 impl IntoResponse for Problem {

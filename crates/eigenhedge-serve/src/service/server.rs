@@ -27,6 +27,8 @@ use tokio::task::JoinSet;
 const REQUESTS: Duration = Duration::from_millis(2500);
 /// Maximum number of threads that parse requests and read files.
 const THREADS: usize = 16;
+/// Time between two checks for freed memory that the allocator keeps.
+const TRIM: Duration = Duration::from_secs(1);
 /// Time for writing snapshots at shutdown, after running requests have ended.
 const SNAPSHOTS: Duration = Duration::from_millis(1500);
 
@@ -97,9 +99,13 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
     let metrics = Arc::new(Metrics::new(Arc::clone(&places)));
     let app = App { core: Arc::clone(&core), metrics, guard, shutdown: shutdown.clone() };
     let routes = router(app);
-    tokio::spawn({
-        let core = Arc::clone(&core);
-        async move { core.load_all().await }
+    let background = Arc::clone(&core);
+    tokio::spawn(async move {
+        background.load_all().await;
+        loop {
+            tokio::time::sleep(TRIM).await;
+            background.memory.trim(super::metrics::resident());
+        }
     });
     let mut connections = JoinSet::new();
     loop {

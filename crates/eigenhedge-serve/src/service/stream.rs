@@ -48,6 +48,8 @@ pub struct Shared {
     clock: AtomicU64,
     /// Lock for work on large learners, so that the working space of only one is allocated at a time.
     large: Mutex<()>,
+    /// Lock for building learners on trial.
+    trial: Mutex<()>,
 }
 
 impl Shared {
@@ -60,8 +62,8 @@ impl Shared {
         webhooks: Webhooks,
         memory: Memory,
     ) -> Self {
-        let (loaded, clock, large) = (Mutex::default(), AtomicU64::new(0), Mutex::default());
-        Self { store, queue, pool, places, webhooks, memory, loaded, clock, large }
+        let (loaded, clock, large, trial) = (Mutex::default(), AtomicU64::new(0), Mutex::default(), Mutex::default());
+        Self { store, queue, pool, places, webhooks, memory, loaded, clock, large, trial }
     }
 
     /// Unloads the least recently used idle streams until a learner of this size fits into memory. Returns false if no
@@ -227,7 +229,7 @@ impl Handle {
     pub fn check_first(&self, shape: &Shape) -> Result<(), Problem> {
         let memory = &self.shared.memory;
         check_learner(memory, &self.options, shape.width)?;
-        let _large = lock(&self.shared.large);
+        let _trial = lock(&self.shared.trial);
         memory.check_stream(Engine::check(&self.options, shape)?)
     }
 

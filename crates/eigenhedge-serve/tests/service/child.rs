@@ -8,12 +8,18 @@ use std::process::{self, Command, Stdio};
 
 /// Environment variable: the store's folder, for a service in a child process.
 const CHILD: &str = "EIGENHEDGE_TEST_STORE";
+/// Environment variable: the memory limit of that service, in bytes.
+const MEMORY: &str = "EIGENHEDGE_TEST_MEMORY";
 
 /// Runs the service until standard input ends. Otherwise this test does nothing.
 #[test]
 fn child() {
     let Ok(folder) = std::env::var(CHILD) else { return };
-    match Service::start(settings(Path::new(&folder))) {
+    let mut settings = settings(Path::new(&folder));
+    if let Some(bytes) = std::env::var(MEMORY).ok().and_then(|text| text.parse().ok()) {
+        settings.max_memory = bytes;
+    }
+    match Service::start(settings) {
         Ok(service) => {
             println!("address {}", service.address());
             let _ = std::io::stdin().read_to_end(&mut Vec::new());
@@ -35,10 +41,11 @@ pub struct Child {
 
 impl Child {
     /// Starts a service. Returns its exit status and its messages if it ends at once.
-    pub fn try_start(folder: &Path) -> Result<Self, (Option<i32>, String)> {
+    pub fn try_start(folder: &Path, memory: Option<u64>) -> Result<Self, (Option<i32>, String)> {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child::child", "--nocapture"])
             .env(CHILD, folder)
+            .envs(memory.map(|bytes| (MEMORY, bytes.to_string())))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -69,7 +76,7 @@ impl Child {
     }
 
     pub fn start(folder: &Path) -> Self {
-        Self::try_start(folder).unwrap_or_else(|(status, text)| panic!("{status:?}: {text}"))
+        Self::try_start(folder, None).unwrap_or_else(|(status, text)| panic!("{status:?}: {text}"))
     }
 
     pub fn id(&self) -> u32 {

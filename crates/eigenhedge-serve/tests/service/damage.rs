@@ -100,7 +100,7 @@ fn a_damaged_store_is_refused_in_a_sentence_or_loses_nothing() {
         let what = format!("seed {seed}, {}", damage(&folder.join(STORE), &old, &mut random));
         // A second start must not accept what the first one has refused.
         for _ in 0..2 {
-            match Child::try_start(&folder) {
+            match Child::try_start(&folder, None) {
                 Ok(child) => {
                     child.client.wait();
                     assert!(states(child.client) == wanted, "{what}: the states differ");
@@ -173,7 +173,7 @@ fn damage_during_operation_gives_problems() {
     }
     assert_eq!(child.client.get("/health").status, 200);
     child.kill();
-    let (status, text) = Child::try_start(folder.path()).err().unwrap();
+    let (status, text) = Child::try_start(folder.path(), None).err().unwrap();
     assert_eq!((status, text.lines().count()), (Some(1), 1), "{text}");
 }
 

@@ -69,6 +69,106 @@ fn a_token_allows_what_its_scope_says() {
 }
 
 #[test]
+fn the_scope_depends_on_the_route_and_not_on_the_name_of_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut guarded = settings(folder.path());
+    guarded.tokens = Some(tokens());
+    let service = Service::start(guarded).unwrap();
+    let client = Client(service.address());
+    let csv = format!("{WRITE}Content-Type: text/csv\r\n");
+    for name in ["model", "score", "backup", "rows", "summary", "s"] {
+        let path = format!("/v1/streams/{name}");
+        let send = |method: &str, end: &str, headers: &str, body: &[u8]| {
+            client.send(method, &format!("{path}{end}"), headers, body).status
+        };
+        assert_eq!(send("PUT", "", READ, b"{\"k\":1}"), 403, "{name}");
+        assert_eq!(send("PUT", "", WRITE, b"{\"k\":1}"), 201, "{name}");
+        assert_eq!(send("POST", "/rows", &csv, b"a,b\n1,2\n3,5\n"), 200, "{name}");
+        assert_eq!(send("PUT", "/model", WRITE, b""), 403, "{name}");
+        assert_eq!(send("DELETE", "", WRITE, b""), 403, "{name}");
+        assert_eq!(send("POST", "", READ, b""), 403, "{name}");
+    }
+}
+
+#[test]
+fn with_tokens_too_only_names_of_the_service_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    for hosts in [vec![], vec!["plant.example".to_owned()]] {
+        let mut guarded = settings(&folder.path().join(hosts.len().to_string()));
+        (guarded.tokens, guarded.hosts) = (Some(tokens()), hosts.clone());
+        let service = Service::start(guarded).unwrap();
+        let ask = |host: &str| {
+            let text = format!("GET /v1/streams HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{READ}\r\n");
+            Client(service.address()).raw(text.as_bytes()).unwrap().status
+        };
+        for host in ["localhost", "localhost:8750", "127.0.0.1:1", "[::1]:8750", "10.1.2.3:8750"] {
+            assert_eq!(ask(host), 200, "{host}");
+        }
+        for host in ["evil.example", "[::1].evil.com", "localhost:evil.com", "localhost.evil.com", "[::1]evil.com:80"] {
+            assert_eq!(ask(host), 403, "{host}");
+        }
+        assert_eq!(ask("plant.example"), if hosts.is_empty() { 403 } else { 200 });
+    }
+}
+
+#[test]
+fn the_cookie_is_secure_behind_a_proxy_with_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    for (header, is_secure) in [
+        ("", false),
+        ("X-Forwarded-Proto: http\r\n", false),
+        ("X-Forwarded-Proto: https\r\n", true),
+        ("X-Forwarded-Proto: HTTPS, http\r\n", true),
+        ("Forwarded: for=1.2.3.4;proto=https;by=2.3.4.5\r\n", true),
+        ("Forwarded: for=1.2.3.4; proto=http, proto=https\r\n", false),
+    ] {
+        let answer = client.send("POST", "/login", header, b"read-0123456789abcdef");
+        assert_eq!((answer.status, answer.head.contains("; Secure")), (204, is_secure), "{header}");
+    }
+    assert_eq!(client.send("POST", "/login", "", &[b'a'; 513]).status, 413);
+}
+
+#[test]
+fn an_error_never_repeats_a_long_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(folder.path());
+    client.make("s", &json!({"k": 1}));
+    let csv = "Content-Type: text/csv\r\n";
+    assert_eq!(client.send("POST", "/v1/streams/s/rows", csv, b"a,b\n1,2\n3,5\n").status, 200);
+    let long = "x".repeat(1 << 20);
+    let answers = [
+        client.put("/v1/streams/t", &json!({"k": 1, "kind": &long[..60_000]})),
+        client.put("/v1/streams/t", &json!({&long[..60_000]: 1})),
+        client.send("POST", "/v1/streams/s/rows", csv, format!("a,b\n1,{long}\n").as_bytes()),
+        client.send("POST", "/v1/streams/s/rows", csv, format!("a,{long}\n1,2\n").as_bytes()),
+        client.send(
+            "POST",
+            "/v1/streams/s/score",
+            "Content-Type: application/json\r\n",
+            format!("{{\"a\":\"{long}\"}}").as_bytes(),
+        ),
+        client.send("POST", "/v1/streams/s/accept", "", format!("{{\"key\":[\"{}\"]}}", &long[..60_000]).as_bytes()),
+        client.send("POST", "/v1/streams/s/rows", &format!("Content-Type: {}\r\n", &long[..60_000]), b"1"),
+    ];
+    for (i, answer) in answers.iter().enumerate() {
+        assert!((400..500).contains(&answer.status), "{i}: {}", answer.status);
+        assert!(answer.detail().chars().count() <= 1000 && answer.body.len() < 3000, "{i}: {}", answer.body.len());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn only_the_owner_reads_the_store() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let (_service, client) = start(&folder.path().join("a/b"));
+    client.make("s", &json!({"k": 1}));
+    let mode = |path: &str| std::fs::metadata(folder.path().join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("a"), mode("a/b"), mode("a/b/store.redb")), (0o700, 0o700, 0o600));
+}
+
+#[test]
 fn pages_of_other_sites_and_rebound_names_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (_service, client) = start(folder.path());

@@ -121,7 +121,16 @@ fn too_many_requests_connections_and_slow_clients_are_turned_away() {
     assert!(text.starts_with("HTTP/1.1 400") && text.contains("the body must arrive within"), "{text}");
     let silent: Vec<TcpStream> = (0..3).map(|_| TcpStream::connect(client.0).unwrap()).collect();
     std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(client.get("/health").status, 200, "the oldest silent connection gives way");
+    let listen = || {
+        let mut listener = TcpStream::connect(client.0).unwrap();
+        write!(listener, "GET /v1/streams/s/events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        assert!(listener.read(&mut [0; 64]).unwrap() > 0);
+        listener
+    };
+    let listeners = [listen(), listen(), listen()];
     assert_eq!(client.get("/health").status, 429);
+    drop(listeners);
     // Silent connections are closed.
     for mut stream in silent {
         assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);

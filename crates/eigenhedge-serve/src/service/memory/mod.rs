@@ -109,6 +109,13 @@ impl Memory {
         Err(Problem::busy(format!("the learners in use take all the memory that --max-memory {limit} MB allows")))
     }
 
+    /// Returns freed pages to the system if the resident memory is much larger than the allocated memory.
+    pub fn trim(&self, resident: Option<u64>) {
+        if resident.is_some_and(|resident| resident > allocator::allocated() + self.limit / 8) {
+            trim();
+        }
+    }
+
     /// Counts bytes that a stream will free. They are counted until the guard is dropped.
     pub fn unloading(&self, bytes: u64) -> Unloading {
         self.unloading.fetch_add(bytes, Ordering::Relaxed);

@@ -1,0 +1,231 @@
+//! Resident memory stays below the limit plus a constant, whatever clients do. Seeded load of every kind.
+//!
+//! `EIGENHEDGE_SOAK_SECONDS` and `EIGENHEDGE_SEED` make it longer or different: `cargo xtask soak memory`.
+
+use super::child::Child;
+use super::client::Client;
+use eigenhedge::Random;
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Memory limit of the service, in bytes.
+const LIMIT: u64 = 128 << 20;
+/// Memory of the program itself: code, threads, buffers of connections and gaps between allocated blocks, in bytes.
+const CONSTANT: u64 = 64 << 20;
+/// Number of clients that send requests at the same time.
+const CLIENTS: u64 = 6;
+/// Number of streams that the clients share.
+const STREAMS: usize = 24;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+/// Returns the resident memory of a process in bytes, or `None` if the system does not report it.
+fn resident(id: u32) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(1024 * line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?)
+}
+
+/// Returns rows as CSV, with a key column `who` if the stream has one.
+fn table(random: &mut Random, rows: usize, width: usize, by_key: bool) -> Vec<u8> {
+    let names: Vec<String> = (0..width).map(|i| format!("c{i}")).collect();
+    let mut text = format!("{}{}\n", if by_key { "who," } else { "" }, names.join(","));
+    for _ in 0..rows {
+        if by_key {
+            text += &format!("k{},", random.below(5000));
+        }
+        let cells: Vec<String> = (0..width).map(|_| format!("{:.3}", random.normal())).collect();
+        text += &cells.join(",");
+        text.push('\n');
+    }
+    text.into_bytes()
+}
+
+/// One client: random requests until the time is over. Counts the statuses.
+struct Load<'a> {
+    client: Client,
+    random: Random,
+    statuses: &'a Mutex<std::collections::BTreeMap<u16, u64>>,
+    open: Vec<TcpStream>,
+}
+
+impl Load<'_> {
+    fn send(&mut self, method: &str, path: &str, headers: &str, body: &[u8]) -> Option<u16> {
+        // A refused body may close the connection before its answer is read.
+        let answer = self.client.try_send(method, path, headers, body).ok()?;
+        let (status, text) = (answer.status, answer.text());
+        assert!([200, 201, 204, 400, 404, 409, 413, 422, 429, 507].contains(&status), "{method} {path}: {text}");
+        *self.statuses.lock().unwrap().entry(status).or_default() += 1;
+        Some(status)
+    }
+
+    /// Sends a request, or a part of it, and does not read the answer. The connection stays open for a while.
+    fn leave(&mut self, method: &str, path: &str, headers: &str, length: usize, body: &[u8]) {
+        let Ok(mut stream) = TcpStream::connect(self.client.0) else { return };
+        stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n{headers}\r\n");
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body));
+        self.open.push(stream);
+        if self.open.len() > 40 {
+            self.open.drain(..20);
+        }
+    }
+
+    fn step(&mut self) {
+        let i = self.random.below(STREAMS);
+        // The number of a stream determines its width and its kind.
+        let width = [2, 3, 8, 16, 64, 200, 600, 4096][i % 8];
+        let options = match i % 6 {
+            0 => json!({"k": 1}),
+            1 => json!({"kind": "monitor", "warm_up": 20}),
+            2 => json!({"k": 1, "by": "who"}),
+            3 => json!({"kind": "monitor", "by": "who", "warm_up": 20}),
+            4 => json!({"k": 1, "learner": "tracking"}),
+            _ => json!({"k": 1, "learner": "leader", "kernel": "gaussian", "budget": 20}),
+        };
+        let (by_key, path) = (options.get("by").is_some(), format!("/v1/streams/s{i}"));
+        let csv = "Content-Type: text/csv\r\n";
+        let most = if self.random.uniform() < 0.1 { 40_000 } else { 2000 };
+        let rows = 1 + self.random.below(1 + most / width);
+        let random = &mut self.random;
+        match random.below(20) {
+            0 => _ = self.send("DELETE", &path, "", b""),
+            1 => _ = self.send("GET", &format!("{path}/summary"), "", b""),
+            2 => _ = self.send("GET", &format!("{path}/model"), "", b""),
+            3 if random.uniform() < 0.2 => _ = self.send("GET", "/v1/backup", "", b""),
+            4 => {
+                let body = table(random, rows, width, by_key);
+                self.send("POST", &format!("{path}/score"), csv, &body);
+            }
+            5 => {
+                let saved = self.client.try_send("GET", &format!("{path}/model"), "", b"");
+                if let Ok(saved) = saved.map(|answer| answer.body) {
+                    self.send("PUT", &format!("{path}/model"), "", &saved);
+                }
+            }
+            6 => {
+                let part = vec![b'1'; 1 << (10 + random.below(14))];
+                self.leave("POST", &format!("{path}/rows"), csv, 30 << 20, &part);
+            }
+            7 => {
+                let body = table(random, rows, width, by_key);
+                self.leave("POST", &format!("{path}/rows"), csv, body.len(), &body);
+            }
+            8 => {
+                let page = ["/events", "/events", "/events", "/page"][random.below(4)];
+                self.leave("GET", &format!("{path}{page}"), "", 0, b"");
+            }
+            9 => {
+                let long = "x".repeat(1 << (8 + random.below(13)));
+                self.send("PUT", &path, "", json!({"k": 1, "columns": [long]}).to_string().as_bytes());
+            }
+            10 => {
+                let mut body = b"who,c0\n".to_vec();
+                body.extend(std::iter::repeat_n(b'y', 1 << (8 + random.below(14))));
+                self.send("POST", &format!("{path}/rows"), csv, &body);
+            }
+            11 => {
+                for _ in 0..20 {
+                    let key = self.random.uniform();
+                    let body = table(&mut self.random, 1, width.min(8), by_key);
+                    self.send("POST", &format!("{path}/rows"), &format!("{csv}Idempotency-Key: {key}\r\n"), &body);
+                }
+            }
+            12..15 => _ = self.send("PUT", &path, "", options.to_string().as_bytes()),
+            _ => {
+                let body = table(random, rows, width, by_key);
+                self.send("POST", &format!("{path}/rows"), csv, &body);
+            }
+        }
+    }
+}
+
+#[test]
+fn resident_memory_stays_below_the_limit_under_every_kind_of_load() {
+    let (seconds, seed) = (number("EIGENHEDGE_SOAK_SECONDS", 6), number("EIGENHEDGE_SEED", 1));
+    let folder = tempfile::tempdir().unwrap();
+    let child = Child::try_start(folder.path(), Some(LIMIT)).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let client = child.client;
+    client.wait();
+    let (is_over, statuses, requests) = (AtomicBool::new(false), Mutex::default(), AtomicU64::new(0));
+    let start = Instant::now();
+    let id = child.id();
+    let mut samples: Vec<u64> = Vec::new();
+    std::thread::scope(|scope| {
+        for i in 0..CLIENTS {
+            let random = Random::seeded(seed.wrapping_mul(1000) + i);
+            let (is_over, statuses, requests) = (&is_over, &statuses, &requests);
+            scope.spawn(move || {
+                let mut load = Load { client, random, statuses, open: Vec::new() };
+                while !is_over.load(Ordering::Relaxed) {
+                    load.step();
+                    requests.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        while start.elapsed() < Duration::from_secs(seconds) {
+            std::thread::sleep(Duration::from_millis(50));
+            samples.extend(resident(id));
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    child.kill();
+    let most = |part: &[u64]| part.iter().copied().max().unwrap_or(0) >> 20;
+    let tenths: Vec<u64> = samples.chunks(samples.len().div_ceil(10).max(1)).map(most).collect();
+    println!(
+        "{} requests in {seconds} s with seed {seed}, statuses {:?}; largest resident memory of each tenth in MB: {tenths:?}",
+        requests.load(Ordering::Relaxed),
+        statuses.lock().unwrap()
+    );
+    assert!(most(&samples) <= (LIMIT + CONSTANT) >> 20, "{tenths:?}");
+}
+
+#[test]
+fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = Child::try_start(folder.path(), Some(LIMIT)).unwrap_or_else(|(_, text)| panic!("{text}"));
+    let client = child.client;
+    client.wait();
+    let mut random = Random::seeded(3);
+    let mut details = Vec::new();
+    for (width, count) in [(4096, 8), (500, 30)] {
+        let body = table(&mut random, 2, width, false);
+        for i in 0..count {
+            let path = format!("/v1/streams/w{width}-{i}");
+            assert_eq!(client.put(&path, &json!({"k": 1})).status, 201);
+            let answer = client.send("POST", &format!("{path}/rows"), "Content-Type: text/csv\r\n", &body);
+            assert_eq!(answer.status, if width == 4096 { 507 } else { 200 }, "{}", answer.text());
+            details.extend((answer.status != 200).then(|| answer.detail()));
+        }
+    }
+    assert!(details.iter().all(|detail| detail.contains("--max-memory 134.2 MB")), "{details:?}");
+    // A stream that was unloaded has lost nothing.
+    for i in 0..30 {
+        assert_eq!(client.get(&format!("/v1/streams/w500-{i}/summary")).json()["rows"], 2);
+    }
+    let bytes = vec![b'1'; 4 << 20];
+    let mut open = Vec::new();
+    let mut refused = 0;
+    for _ in 0..40 {
+        let mut stream = TcpStream::connect(client.0).unwrap();
+        stream.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+        let head = "POST /v1/streams/w500-0/rows HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\n";
+        write!(stream, "{head}Content-Length: 30000000\r\n\r\n").unwrap();
+        let _ = stream.write_all(&bytes);
+        let mut answer = [0; 12];
+        refused += u32::from(stream.read(&mut answer).is_ok() || answer.starts_with(b"HTTP"));
+        open.push(stream);
+    }
+    if let Some(bytes) = resident(child.id()) {
+        assert!(bytes <= LIMIT + CONSTANT, "{bytes}");
+        assert!(refused > 0, "some bodies did not fit");
+    }
+    child.kill();
+}
