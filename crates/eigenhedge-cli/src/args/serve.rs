@@ -31,11 +31,12 @@ pub struct ServeArgs {
     /// File with a scope (read, write or admin) and a token on each line; its mode must be 600
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
-    /// With --token-file: a host name of the service, such as that of a proxy; requests for other names are
-    /// rejected. May be given more than once
+    /// With --token-file: a host name of the service, such as that of a proxy; requests for names other than these,
+    /// localhost and IP addresses are rejected. May be given more than once
     #[arg(long, value_name = "NAME", requires = "token_file")]
     pub host: Vec<String>,
-    /// Memory for learners and requests, such as 512M; models and monitors by key that do not fit are kept on disk
+    /// Memory of the service, such as 512M, apart from 64 MB for the program; idle streams that do not fit are kept on
+    /// disk, and other work that does not fit is rejected
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<MaxMemory>,
     /// Maximum number of streams

@@ -13,7 +13,7 @@ const OPERATIONS: &[Operation] = &[
         "/v1/streams/{name}",
         "put",
         "Creates a stream with the options in the body. The status is 200 if it already exists with these options.",
-        &[200, 201, 409, 422, 507],
+        &[200, 201, 409, 413, 415, 422, 507],
     ),
     ("/v1/streams/{name}", "delete", "Deletes a stream and everything it has learned.", &[204, 404, 507]),
     (
@@ -22,7 +22,12 @@ const OPERATIONS: &[Operation] = &[
         "Learns rows and returns a line of JSON for each. With an Idempotency-Key, a request can be repeated safely.",
         &[200, 404, 409, 413, 415, 422, 507],
     ),
-    ("/v1/streams/{name}/score", "post", "Scores rows without learning from them.", &[200, 404, 409, 413, 415, 422]),
+    (
+        "/v1/streams/{name}/score",
+        "post",
+        "Scores rows without learning from them.",
+        &[200, 404, 409, 413, 415, 422, 507],
+    ),
     (
         "/v1/streams/{name}/summary",
         "get",
@@ -39,13 +44,13 @@ const OPERATIONS: &[Operation] = &[
         "/v1/streams/{name}/model",
         "put",
         "Replaces the model by one with the same options.",
-        &[200, 404, 409, 413, 422, 507],
+        &[200, 404, 409, 413, 415, 422, 507],
     ),
     (
         "/v1/streams/{name}/accept",
         "post",
         "Makes the last rows of a monitor its reference.",
-        &[200, 404, 409, 422, 507],
+        &[200, 404, 409, 413, 415, 422, 507],
     ),
     (
         "/v1/streams/{name}/events",
@@ -55,14 +60,14 @@ const OPERATIONS: &[Operation] = &[
     ),
     ("/v1/streams/{name}/page", "get", "Sends the parts of the page of a stream as server-sent events.", &[200, 404]),
     ("/v1/page", "get", "Sends the parts of the page of all streams as server-sent events.", &[200]),
-    ("/v1/backup", "get", "Returns a copy of the store. The service keeps running.", &[200, 507]),
+    ("/v1/backup", "get", "Returns a copy of the store. The service keeps running.", &[200, 413, 507]),
     ("/metrics", "get", "Returns metrics in the Prometheus text format.", &[200]),
     ("/health", "get", "Returns 200 while the service is running.", &[200]),
     ("/ready", "get", "Returns 200 once all streams are loaded from the store.", &[200]),
     ("/openapi.json", "get", "Returns this description.", &[200]),
     ("/", "get", "Shows all streams.", &[200]),
     ("/streams/{name}", "get", "Shows the page of a stream.", &[200]),
-    ("/login", "post", "Stores the token in the body in a cookie, for the pages.", &[204]),
+    ("/login", "post", "Stores the token in the body in a cookie, for the pages.", &[204, 413, 415]),
     ("/service/service.js", "get", "Returns the script of the pages.", &[200]),
     ("/service/service.css", "get", "Returns the style sheet of the pages.", &[200]),
 ];
@@ -80,12 +85,12 @@ fn meaning(status: u16) -> &'static str {
         403 => "The token does not have the required scope, or the host name or origin is not allowed.",
         404 => "There is no such stream.",
         409 => "The request conflicts with the current state.",
-        413 => "The request is too large.",
+        413 => "The request is too large for --max-body or --max-memory.",
         415 => "The content type is not supported, or the body is compressed.",
         422 => "The options or rows are invalid. The message is that of the command line, with row and column.",
         429 => "Too many requests. Retry-After states when to try again.",
         503 => "The service is stopping or is still loading the stream.",
-        507 => "The disk of the store is full; nothing was learned.",
+        507 => "The disk of the store is full, or the stream is too large for --max-memory; nothing was learned.",
         _ => "",
     }
 }
@@ -130,16 +135,26 @@ pub fn document() -> Value {
 }
 
 fn body_of(path: &str, method: &str) -> Option<Value> {
-    let object = json!({ "schema": { "type": "object" } });
+    let options = json!({ "schema": { "type": "object", "maxProperties": 100, "properties": {
+        "kind": { "enum": ["model", "monitor"] }, "k": { "type": "integer", "minimum": 1, "maximum": 1u64 << 32 },
+        "by": { "type": "string" }, "standardize": { "enum": ["none", "running"] },
+        "on_bad_row": { "enum": ["fail", "skip"] }, "decimal": { "enum": [".", ","] } } } });
+    let key = json!({ "schema": { "type": "object", "properties": { "key": { "type": ["string", "null"] } } } });
+    let cells = json!({ "type": ["number", "string", "null"] });
+    let row = json!({ "anyOf": [
+        { "type": "object", "maxProperties": 65536, "additionalProperties": cells },
+        { "type": "array", "maxItems": 65536, "items": cells } ] });
+    let rows = json!({ "schema": { "anyOf": [row, { "type": "array", "items": row }] } });
+    let token = json!({ "schema": { "type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[!-:<-~]+$" } });
     let bytes = json!({ "schema": { "type": "string", "format": "binary" } });
     match (path.rsplit('/').next().unwrap_or(""), method) {
-        ("{name}", "put") => Some(json!({ "required": true, "content": { "application/json": object } })),
+        ("{name}", "put") => Some(json!({ "required": true, "content": { "application/json": options } })),
         ("rows" | "score", "post") => Some(json!({ "required": true, "content": {
-            "application/json": {}, "application/x-ndjson": {}, "text/csv": {},
+            "application/json": rows, "application/x-ndjson": {}, "text/csv": {},
             "application/vnd.apache.arrow.stream": {} } })),
         ("model", "put") => Some(json!({ "required": true, "content": { "application/octet-stream": bytes } })),
-        ("accept", "post") => Some(json!({ "content": { "application/json": object } })),
-        ("login", "post") => Some(json!({ "required": true, "content": { "text/plain": {} } })),
+        ("accept", "post") => Some(json!({ "content": { "application/json": key } })),
+        ("login", "post") => Some(json!({ "required": true, "content": { "text/plain": token } })),
         _ => None,
     }
 }
