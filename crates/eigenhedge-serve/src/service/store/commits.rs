@@ -5,7 +5,7 @@
 //! many commits unless some were lost. The file is not synced: after a power failure it may be older than the store or
 //! empty, and then it proves less. It is absent after a backup was restored into an empty folder.
 
-use super::private_file;
+use super::private::private_file;
 use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};

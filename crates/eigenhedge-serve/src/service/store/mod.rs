@@ -12,6 +12,7 @@
 
 mod commits;
 mod guard;
+mod private;
 mod queue;
 
 pub use queue::{Action, StoreQueue};
@@ -21,6 +22,7 @@ use super::problem::Problem;
 use commits::CommitFile;
 use eigenhedge_io::{printable_path, scratch_file};
 use guard::guarded;
+use private::{private_file, private_folder};
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -85,15 +87,6 @@ fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
 }
 
-/// Opens or creates a file that only the owner may access.
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// Closes a database. Its last writes may panic if the file is damaged.
 fn drop_guarded(database: Option<Database>) {
     let _ = guarded(|| {
@@ -105,14 +98,6 @@ fn drop_guarded(database: Option<Database>) {
 /// Returns the range of keys that belong to a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
-}
-
-/// Creates a folder that only its owner may access. An existing folder is left unchanged.
-fn private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.recursive(true).create(folder)
 }
 
 impl Store {
