@@ -164,7 +164,8 @@ mod tests {
         assert!(places[1].displaced.try_recv() == Err(oneshot::error::TryRecvError::Closed));
         drop(places.remove(1));
         assert_eq!(connections.count(), 3);
-        (places[1].known.set(), newest.known.set());
+        places[1].known.set();
+        newest.known.set();
         assert!(connections.enter().is_none());
         drop(newest);
         assert!(connections.enter().is_some());

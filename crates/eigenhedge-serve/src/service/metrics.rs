@@ -91,6 +91,7 @@ fn streams(core: &Core, out: &mut Text) {
     by_stream!("skipped_rows_total", "counter", "Rows that were not learned.", |one: &One| load(&one.counts.skipped));
     by_stream!("alarms_total", "counter", "Rows with an alarm since the start.", |one: &One| load(&one.counts.alarms));
     by_stream!("snapshots_total", "counter", "Snapshots since the start.", |one: &One| load(&one.counts.snapshots));
+    by_stream!("unloads_total", "counter", "Times that memory was short.", |one: &One| load(&one.counts.unloads));
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
 }
 

@@ -94,6 +94,7 @@ pub struct StreamCounts {
     pub alarms: AtomicU64,
     pub requests: AtomicU64,
     pub snapshots: AtomicU64,
+    pub unloads: AtomicU64,
 }
 
 /// Stream with its learner and queue.
@@ -403,6 +404,7 @@ impl Slot {
         self.forget(handle);
         *lock(&handle.repeats) = Repeats::default();
         handle.feed.rest();
+        handle.counts.unloads.fetch_add(1, Ordering::Relaxed);
         if handle.bytes() > TRIMMED {
             trim();
         }
