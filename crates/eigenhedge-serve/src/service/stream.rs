@@ -213,17 +213,19 @@ impl Handle {
         }
         let start = Instant::now();
         while self.shared.memory.excess(self.bytes()) > 0 && start.elapsed() < PATIENCE {
-            self.shared.make_room(self.bytes());
+            if !self.shared.make_room(self.bytes()) && self.shared.memory.check_learners(self.bytes()).is_ok() {
+                break;
+            }
             tokio::time::sleep(BLINK).await;
         }
-        self.shared.memory.check_learners()?;
+        self.shared.memory.check_learners(self.bytes())?;
         self.ask(|_| Ok(())).await
     }
 
     /// Returns an error with the limit if the learner, or all learners, have no memory to grow.
     pub fn check_memory(&self) -> Result<(), Problem> {
         self.shared.memory.check_stream(self.bytes())?;
-        self.shared.memory.check_learners()
+        self.shared.memory.check_learners(0)
     }
 
     /// Returns an error if no learner can be built for the first rows, or if it would be too large.

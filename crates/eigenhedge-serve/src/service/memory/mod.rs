@@ -100,9 +100,10 @@ impl Memory {
         (allocator::allocated() + more).saturating_sub(others).saturating_sub(self.limit / 4).saturating_sub(unloading)
     }
 
-    /// Returns an error with the limit if the learners exceed their share by half, although idle ones are unloaded.
-    pub fn check_learners(&self) -> Result<(), Problem> {
-        if self.excess(0) <= self.limit / 8 {
+    /// Returns an error with the limit if the learners and one of `more` bytes exceed their share by half, although idle
+    /// ones are unloaded.
+    pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
+        if self.excess(more) <= self.limit / 8 {
             return Ok(());
         }
         let limit = megabytes(self.limit);

@@ -133,7 +133,7 @@ where
     S: Future<Output = Option<PageState>> + Send + 'static,
 {
     let busy = || Problem::busy("too many pages are open; close one").into_response();
-    if let Err(problem) = app.core.memory.check_learners() {
+    if let Err(problem) = app.core.memory.check_learners(0) {
         return problem.into_response();
     }
     if PAGES.fetch_add(1, Ordering::Relaxed) >= OPEN {

@@ -59,7 +59,7 @@ pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Response 
 pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
     let made = async {
         let (body, _memory) = read_body(&app, &headers, body, SMALL_BODY).await?;
-        app.core.memory.check_learners()?;
+        app.core.memory.check_learners(0)?;
         let options: Value = serde_json::from_slice(&body)
             .map_err(|error| Problem::malformed(format!("the options of a stream must be JSON: {error}")))?;
         let (handle, is_new) = app.core.create(&name, StreamOptions::new(&options)?).await?;
@@ -118,7 +118,7 @@ pub async fn replace_model(
         let (body, mut memory) = read_body(&app, &headers, body, usize::MAX).await?;
         memory.add(IN_MEMORY * body.len() as u64)?;
         handle.load().await?;
-        app.core.memory.check_learners()?;
+        app.core.memory.check_learners(0)?;
         handle.order(Logged { key: None, order: Order::Model(body) }, (memory, turn)).await?;
         Ok(json(StatusCode::OK, &described(&handle)))
     };
@@ -129,7 +129,7 @@ pub async fn replace_model(
 pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Response {
     let listening = async {
         let handle = app.core.find(&name)?;
-        app.core.memory.check_learners()?;
+        app.core.memory.check_learners(0)?;
         handle.load().await?;
         let after = sse::last_event_id(&headers).and_then(|id| id.parse().ok());
         let (before, receiver) = handle.feed.listen(after).ok_or_else(|| Problem::no_stream(&name))?;
