@@ -241,6 +241,7 @@ fn the_json_summary_has_the_promised_keys_and_the_library_s_numbers() {
             serde_json::json!({"price": 0.0, "hedge_term": 0.0, "budget_error": 0.0, "healed_rows": 0, "clipped_rows": 0,
                 "filled_rows": 0, "missing_cells": 0}),
         ),
+        ("advice", Value::Null),
         ("members", Value::Array(Vec::new())),
         ("partitions", Value::Array(Vec::new())),
         ("shifting_bound", Value::Null),

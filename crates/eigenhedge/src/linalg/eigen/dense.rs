@@ -73,14 +73,21 @@ impl Eigen {
     /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses. The solver may
     /// not converge for rounding errors of rounding errors, whose decomposition is kept as it is.
     pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
-        self.compute(matrix.view());
+        assert!(self.try_compute_graded(matrix), "{CONVERGES}");
+    }
+
+    /// Does the work of [`Self::compute_graded`]. Returns false if the solver does not converge.
+    pub(crate) fn try_compute_graded(&mut self, matrix: &Matrix) -> bool {
+        if !self.try_compute(matrix.view()) {
+            return false;
+        }
         let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
         let (mut count, mut image, mut part) = (self.values.len(), Matrix::default(), Self::default());
         while count > 1 && self.values[count - 1] > least {
             let largest = self.values[count - 1];
             count = self.values[..count].partition_point(|value| *value < SMALL * largest);
             if count == 0 {
-                return;
+                break;
             }
             let mut vectors = self.vectors.clone();
             vectors.resize(matrix.rows(), count);
@@ -88,12 +95,13 @@ impl Eigen {
             let mut inner = Matrix::default();
             multiply(&mut inner, vectors.view().transpose(), image.view());
             if !part.try_compute(inner.view()) {
-                return;
+                break;
             }
             multiply(&mut image, vectors.view(), part.vectors.view());
             (0..count).for_each(|j| self.vectors.column_mut(j).copy_from_slice(image.column(j)));
             self.values[..count].copy_from_slice(&part.values);
         }
+        true
     }
 }
 
