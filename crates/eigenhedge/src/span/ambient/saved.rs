@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for Ambient {
             SavedOrigin::Some(origin) => (Some(origin), 0, None),
             SavedOrigin::Sparse(origin, streak, sparse) => (origin, streak, sparse),
         };
-        let (scratch, standard) = (Scratch::default(), sparse.is_none() && columns == Matrix::identity(columns.rows()));
+        let (scratch, standard) = (Scratch::default(), sparse.is_none() && are_unit_vectors(&columns));
         Ok(Self {
             dimension,
             columns,
@@ -81,4 +81,10 @@ impl<'de> Deserialize<'de> for Ambient {
             standard,
         })
     }
+}
+
+/// Returns true if the columns are all unit vectors of the space, in order.
+fn are_unit_vectors(columns: &Matrix) -> bool {
+    let is_unit = |j: usize| columns.column(j).iter().enumerate().all(|(i, x)| *x == f64::from(u8::from(i == j)));
+    columns.rows() == columns.columns() && (0..columns.columns()).all(is_unit)
 }
