@@ -429,7 +429,9 @@ def commands_of(program):
     """Names of the commands in the help of the program."""
     lines = subprocess.run([program, "--help"], check=True, capture_output=True, text=True).stdout.splitlines()
     start = lines.index("Commands:") + 1
-    return [line.split()[0] for line in lines[start : lines.index("", start)] if line.split()[0] != "help"]
+    # Lines that continue a description are indented further.
+    names = [line.split()[0] for line in lines[start : lines.index("", start)] if line[2] != " "]
+    return [name for name in names if name != "help"]
 
 
 def differences(program):

@@ -146,4 +146,5 @@ def test_scores_by_key_are_those_of_the_key_and_learn_nothing(service):
         for row in ROWS[first::2]:
             model.step(row)
         losses = [answer["loss"] for answer in scored[first::2]]
-        assert losses == model.losses(ROWS[first::2]).tolist(), key
+        # The service computes one row at a time, and Python products of blocks of rows, which round differently.
+        assert losses == pytest.approx(model.losses(ROWS[first::2]).tolist(), rel=1e-9, abs=1e-12), key
