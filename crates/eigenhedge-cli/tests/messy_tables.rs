@@ -55,14 +55,11 @@ fn both_ways(table: &[u8], command: &str, read_as: &str) -> Outcome {
     let place = Place::new();
     place.write("t.csv", table);
     let file = place.run(&command.replace("INPUT", "t.csv"));
-    assert_eq!(
-        (file.status, file.err.as_str()),
-        (0, format!("eigenhedge: read as: {read_as}\n").as_str()),
-        "{command}"
-    );
-    let pipe = place.feed(&command.replace("INPUT", "-"), table);
-    assert_eq!((pipe.status, &pipe.err), (0, &file.err), "{command} through a pipe");
+    // Lines about speed, which include the progress of runs that take longer than ten seconds, differ from run to run.
     let timeless = |out: &str| out.lines().filter(|line| !line.contains(" second")).collect::<Vec<_>>().join("\n");
+    assert_eq!((file.status, timeless(&file.err)), (0, format!("eigenhedge: read as: {read_as}")), "{command}");
+    let pipe = place.feed(&command.replace("INPUT", "-"), table);
+    assert_eq!((pipe.status, timeless(&pipe.err)), (0, timeless(&file.err)), "{command} through a pipe");
     assert_eq!(timeless(&pipe.out), timeless(&file.out), "{command}");
     file
 }
