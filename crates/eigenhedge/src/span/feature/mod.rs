@@ -607,7 +607,9 @@ impl<D: Dictionary> Span for Feature<D> {
             for (image, kernel) in origin.image.iter_mut().zip(row.iter().chain(std::iter::once(&*own))) {
                 *image = stay * *image + step * kernel;
             }
-            origin.error = stay * stay * origin.error + accuracy::ROUNDING * (origin.square + step * step * *own);
+            // The squared norm is negative for some combinations if the kernel is not positive definite.
+            let square = origin.square.abs() + step * step * *own;
+            origin.error = stay * stay * origin.error + accuracy::ROUNDING * square;
         } else {
             // The origin becomes m ← m + s Φ A c. Only the part of the point in the columns is used.
             coordinates.resize(self.coefficients.columns(), 0.0);
