@@ -135,7 +135,12 @@ fn too_many_requests_connections_and_slow_clients_are_turned_away() {
     for mut stream in silent {
         assert_eq!(stream.read(&mut [0; 64]).unwrap_or(0), 0);
     }
-    assert_eq!(client.get("/health").status, 200);
+    // The service sees closed connections a moment later.
+    let closed = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        client.get("/health").status == 200
+    });
+    assert!(closed, "connections that were closed leave room");
     let many = (0..80).map(|i| format!("X-{i}: 1\r\n")).collect::<String>();
     assert_eq!(client.send("GET", "/health", &many, b"").status, 431);
 }
