@@ -1,19 +1,20 @@
-"""Anomaly detector for River."""
+"""Base class of the River estimators, and the anomaly detector."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from river.base.typing import FeatureName
 
-from . import _core, _snapshot
-from ._monitor_options import core_options
+from . import _core
+from ._options import stores_arguments
 from ._rows import check_value
-from ._types import Floats, Path
+from ._saved import Saved, plain
+from ._types import Floats
 
 try:
     from river.base import AnomalyDetector
@@ -24,7 +25,48 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class SubspaceAnomaly(_snapshot.Copied, AnomalyDetector):
+class DictionaryRows(Saved):
+    """Base class of River estimators: a native model over rows that are given as dictionaries."""
+
+    _get_params: Any
+    _model: Any
+    #: Column of each feature.
+    _places: dict[FeatureName, int]
+    #: True if there may be columns without a feature.
+    _may_grow = False
+
+    def _fitted(self) -> Any:
+        if self._model is None:
+            raise ValueError("a row must have been learned from first")
+        return self._model
+
+    def _feature_names(self) -> list[str] | None:
+        """Return the names of all features if each is a string, and otherwise None."""
+        names = list(self._places)
+        is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
+        return [str(name) for name in names] if is_complete else None
+
+    def _remembered(self) -> dict[str, Any]:
+        other = next((name for name in self._places if not isinstance(name, (str, int))), None)
+        if other is not None:
+            raise ValueError(f"names of features must be texts or whole numbers to be saved, got {other!r}")
+        parameters = plain(self._get_params())
+        return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": list(self._places)}
+
+    @classmethod
+    def _restored(cls, inner: Any, saved: dict[str, Any]) -> Self:
+        model, names = cls(**saved["parameters"]), saved["names"]
+        model._model, model._places = inner, {name: place for place, name in enumerate(names)}
+        least, most = (0 if cls._may_grow else inner.dim), "at most " * cls._may_grow
+        if not least <= len(model._places) == len(names) <= inner.dim:
+            raise ValueError(f"there must be {most}{inner.dim} features, each with a name of its own")
+        return model
+
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + (0 if self._model is None else self._model.__sizeof__())
+
+
+class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     """Anomaly detector for rows of sensor readings, based on `eigenhedge.Monitor`.
 
     The score is `score / (score + limit)`, between 0 and 1, where the limit is the monitor score that this row needs
@@ -80,6 +122,7 @@ class SubspaceAnomaly(_snapshot.Copied, AnomalyDetector):
 
     """
 
+    @stores_arguments
     def __init__(
         self,
         n_components: int | None = None,
@@ -95,19 +138,7 @@ class SubspaceAnomaly(_snapshot.Copied, AnomalyDetector):
         drift_time: float = 2_000.0,
         rebaseline: str | int = "never",
     ) -> None:
-        self.n_components = n_components
-        self.share = share
-        self.mode = mode
-        self.limit = limit
-        self.lags = lags
-        self.differences = differences
-        self.standardize = standardize
-        self.missing = missing
-        self.warm_up = warm_up
-        self.drift_time = drift_time
-        self.rebaseline = rebaseline
-        self._places: dict[FeatureName, int] = {}
-        self._monitor: _core.Monitor | None = None
+        self._places, self._model = {}, None
         _core._check_monitor_options(**self._monitor_options())
 
     @classmethod
@@ -125,12 +156,12 @@ class SubspaceAnomaly(_snapshot.Copied, AnomalyDetector):
 
         """
         check_values(x)
-        if self._monitor is None:
+        if self._model is None:
             names = sorted(x, key=sortable)
             known = [str(name) for name in names] if all(isinstance(name, str) for name in names) else None
-            self._monitor = _core.Monitor(len(names), names=known, **self._monitor_options())
+            self._model = _core.Monitor(len(names), names=known, **self._monitor_options())
             self._places = {name: place for place, name in enumerate(names)}
-        self._monitor.update(self._row(x)[None, :], False, None)
+        self._model.update(self._row(x)[None, :], False, None)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
         """Return the anomaly score of a row, between 0 and 1: 0.5 at the limit, 0 without a score.
@@ -146,66 +177,17 @@ class SubspaceAnomaly(_snapshot.Copied, AnomalyDetector):
 
         """
         check_values(x)
-        found = None if self._monitor is None else self._monitor.look(self._row(x))
-        if found is None:
-            return 0.0
-        score, limit = found
-        return score / (score + limit)
-
-    def save(self, path: Path) -> None:
-        """Write a model file for `eigenhedge.load` and `eigenhedge monitor --start-from`.
-
-        Parameters
-        ----------
-        path
-            Path of the file, which is replaced atomically.
-
-        """
-        _snapshot.save(self, path)
+        score, limit = (None if self._model is None else self._model.look(self._row(x))) or (0.0, 1.0)
+        return float(score / (score + limit))
 
     def _monitor_options(self) -> dict[str, Any]:
-        """Return the options of the native monitor."""
         options = self._get_params()
-        return {"k": options.pop("n_components"), **core_options(options)}
+        return {"k": options.pop("n_components"), **options}
 
     def _row(self, x: dict[FeatureName, Any]) -> Floats:
         values = [x.get(name) for name in self._places]
         known = [isinstance(value, numbers.Real) and math.isfinite(value) for value in values]
         return np.array([value if is_known else math.nan for value, is_known in zip(values, known, strict=True)], dtype=float)
-
-    def _fitted(self) -> _core.Monitor:
-        if self._monitor is None:
-            raise ValueError("a row must have been learned from first")
-        return self._monitor
-
-    def _feature_names(self) -> list[str] | None:
-        return self._fitted().feature_names
-
-    def _remembered(self) -> dict[str, Any]:
-        """Return the constructor arguments and features that a model file stores for Python."""
-        names = savable(self._places)
-        return {"class": "river.SubspaceAnomaly", "parameters": core_options(self._get_params()), "names": names}
-
-    @classmethod
-    def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
-        """Return the detector of a loaded monitor."""
-        model = cls(**saved["parameters"])
-        model._monitor, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
-        if not len(saved["names"]) == len(model._places) == inner.dim:
-            raise ValueError(f"there must be {inner.dim} features, each with a name of its own")
-        return model
-
-    def __sizeof__(self) -> int:
-        return super().__sizeof__() + (0 if self._monitor is None else self._monitor.__sizeof__())
-
-
-def savable(names: Iterable[FeatureName]) -> list[FeatureName]:
-    """Return the names as a list. Raise a ``ValueError`` if JSON cannot represent a name."""
-    listed = list(names)
-    other = next((name for name in listed if not isinstance(name, (str, int))), None)
-    if other is not None:
-        raise ValueError(f"names of features must be texts or whole numbers to be saved, got {other!r}")
-    return listed
 
 
 def check_values(x: dict[FeatureName, Any]) -> None:
@@ -219,5 +201,4 @@ def check_values(x: dict[FeatureName, Any]) -> None:
 
 
 def sortable(name: FeatureName) -> tuple[str, Any]:
-    """Return a sort key for names of any type."""
     return (str(type(name)), name)

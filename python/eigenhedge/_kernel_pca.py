@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._core import _DEFAULTS, kernels
-from ._items import ItemRows, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
 from ._options import OF_KERNELS, constructor, documented
-from ._rows import as_rows, scaled_gamma
+from ._rows import ItemRows, are_objects, as_items, as_rows, scaled_gamma, takes_items
 from ._types import Gamma, Kernel, Table
 
 if TYPE_CHECKING:
@@ -138,7 +137,7 @@ class OnlineKernelPCA(Online):
             options["gamma"] = scaled_gamma(X) if self.standardize == "none" else None
         return options
 
-    def _prepared(self, X: Table, reset: bool) -> Any:
+    def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
         if takes_items(self.kernel) and (not callable(self.kernel) or are_objects(X)):
             rows = as_items(X, self.kernel)
             if not rows:

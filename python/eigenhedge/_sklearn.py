@@ -82,14 +82,9 @@ def validated(estimator, X, advice, *targets, **rules):
         raise
 
 
+# fmt: off
 __all__ = [
-    "BaseEstimator",
-    "ClassNamePrefixFeaturesOutMixin",
-    "MultiOutputMixin",
-    "NotFittedError",
-    "OutlierMixin",
-    "RegressorMixin",
-    "TransformerMixin",
-    "validate_data",
-    "validated",
+    "BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "MultiOutputMixin", "NotFittedError", "OutlierMixin", "RegressorMixin",
+    "TransformerMixin", "validate_data", "validated",
 ]
+# fmt: on

@@ -27,32 +27,31 @@ try:
 except ModuleNotFoundError:
     raise ImportError("eigenhedge.river needs river: pip install eigenhedge[river]") from None
 
-from . import _core, _snapshot
-from ._anomaly import SubspaceAnomaly, check_values, savable, sortable
+from . import _core
+from ._anomaly import DictionaryRows, SubspaceAnomaly, check_values, sortable
 from ._core import Model
-from ._items import takes_items
 from ._options import TABLE, constructor
-from ._rows import check_numbers
-from ._types import Floats, Path, Summary
+from ._rows import check_numbers, takes_items
+from ._types import Floats, Summary
 
 if TYPE_CHECKING:
     import pandas as pd
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Unpack
 
     from ._option_types import KernelName, LearnerName, StreamOptions
 
 __all__ = ["OnlinePCA", "SubspaceAnomaly"]
 
 
-class Stream(_snapshot.Copied, base.Estimator):
+class Stream(DictionaryRows, base.Estimator):
     """Base class of models over rows that are given as dictionaries."""
 
     n_components: int
     max_features: int | None
     kernel: KernelName | None
     missing: str | None
-    _places: dict[FeatureName, int]
     _model: Model | None
+    _may_grow = True
 
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
@@ -64,43 +63,6 @@ class Stream(_snapshot.Copied, base.Estimator):
     def summary(self) -> Summary | None:
         """Summary so far, with the keys of the command-line summary. It is None before the first row."""
         return None if self._model is None else self._model.summary
-
-    def save(self, path: Path) -> None:
-        """Write a model file for `eigenhedge.load` and the command line.
-
-        Parameters
-        ----------
-        path
-            Path of the file, which is replaced atomically.
-
-        """
-        _snapshot.save(self, path)
-
-    def _fitted(self) -> Model:
-        if self._model is None:
-            raise ValueError("a row must have been learned from first")
-        return self._model
-
-    def _feature_names(self) -> list[str] | None:
-        """Return the names of all features if each is a string, and otherwise None."""
-        names = list(self._places)
-        is_complete = len(names) == self._fitted().dim and all(isinstance(name, str) for name in names)
-        return [str(name) for name in names] if is_complete else None
-
-    def _remembered(self) -> dict[str, Any]:
-        """Return the constructor arguments and features that a model file stores for Python."""
-        names = savable(self._places)
-        parameters = {name: value for name, value in self._get_params().items() if _snapshot.is_plain(value)}
-        return {"class": f"river.{type(self).__name__}", "parameters": parameters, "names": names}
-
-    @classmethod
-    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
-        """Return a River estimator that wraps a loaded model."""
-        model = cls(**saved["parameters"])
-        model._model, model._places = inner, {name: place for place, name in enumerate(saved["names"])}
-        if not len(saved["names"]) == len(model._places) <= inner.dim:
-            raise ValueError(f"there must be at most {inner.dim} features, each with a name of its own")
-        return model
 
     def _begin(self, names: Iterable[FeatureName]) -> Model:
         if takes_items(self.kernel):
@@ -163,14 +125,7 @@ class Stream(_snapshot.Copied, base.Estimator):
         """
         check_values(x)
         model = self._welcome(x)
-        row = self._row(model, x, learning=True)
-        model.step(row)
-
-    def _memory(self) -> int:
-        return 0 if self._model is None else self._model.__sizeof__()
-
-    def __sizeof__(self) -> int:
-        return super().__sizeof__() + self._memory()
+        model.step(self._row(model, x, learning=True))
 
 
 class OnlinePCA(Stream, base.MiniBatchTransformer):

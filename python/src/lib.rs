@@ -19,7 +19,6 @@ mod learning;
 mod model;
 mod moments;
 mod monitor;
-mod monitor_fleet;
 mod options;
 mod pages;
 mod pair;
@@ -40,7 +39,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::PyModel>()?;
     module.add_class::<trial::Trial>()?;
     module.add_class::<fleet::Groups>()?;
-    module.add_class::<moments::Folded>()?;
+    module.add_class::<moments::PyMoments>()?;
     module.add_class::<batch::KernelComponents>()?;
     module.add_class::<batch::KernelRegression>()?;
     module.add_class::<experts::CappedHedge>()?;
@@ -63,6 +62,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
     module.add_class::<monitor::PyMonitor>()?;
-    module.add_class::<monitor_fleet::MonitorGroups>()?;
     Ok(())
 }

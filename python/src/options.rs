@@ -1,13 +1,15 @@
 //! Conversion of keyword arguments to [`Options`].
 
+use crate::arrays::Object;
 use crate::errors::refused;
+use crate::interrupt::alone;
 use crate::items::Points;
 use crate::spelling::spelling;
-use eigenhedge::Kind;
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
 use eigenhedge::registry::{REGISTRY, defaults};
+use eigenhedge::{Error, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
@@ -34,12 +36,17 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
+/// Converts keyword arguments to the setup of a model. For a kernel given as a function, also returns the type of rows.
+pub fn setup(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Setup, Option<Points>)> {
+    let (options, points) = given(kept, keywords)?;
+    Ok((options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?, points))
+}
+
 /// Checks the options of models that are created later, when the length of their rows is known.
 #[pyfunction]
 #[pyo3(name = "_check_options", signature = (k, **options))]
-pub fn check(k: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-    let (options, _) = given(Named { name: "k", value: k }.whole()?, options)?;
-    options.resolve(spelling).map(drop).map_err(|misuse| PyValueError::new_err(misuse.0))
+pub fn check(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    setup(Named { name: "k", value: k }.whole()?, options).map(drop)
 }
 
 /// Rule for whole numbers, in messages.
@@ -47,10 +54,8 @@ const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
 /// Value of a Python argument, with its name for messages.
 pub struct Named<'a, 'py> {
-    /// Name of the argument.
     pub name: &'a str,
-    /// Value of the argument.
-    pub value: &'a Bound<'py, PyAny>,
+    pub value: &'a Object<'py>,
 }
 
 impl Named<'_, '_> {
@@ -58,7 +63,6 @@ impl Named<'_, '_> {
         self.value.repr().map_or_else(|_| "?".into(), |text| text.to_string())
     }
 
-    /// Creates the error for a value that violates a rule.
     pub fn wrong(&self, rule: &str) -> PyErr {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
@@ -100,7 +104,6 @@ impl Named<'_, '_> {
         })
     }
 
-    /// Converts the value to a whole number.
     pub fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
         self.value.extract().map_err(|_| self.wrong(WHOLE))
     }
@@ -117,15 +120,14 @@ impl Named<'_, '_> {
     }
 }
 
-/// Converts the seed of a random generator.
-pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub fn seed(value: &Object<'_>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
 /// Converts the value of an option. Returns `None` if the value is None in Python.
-pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
+pub fn option(name: &'static str, value: Option<&Object<'_>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
-    let read = |value: &Bound<'_, PyAny>| values.map(|values| Named { name, value }.of(values)).transpose();
+    let read = |value: &Object<'_>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
@@ -140,7 +142,6 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// Kernel, chosen before the length of rows is known.
 pub struct Chosen {
-    /// Type of rows that the kernel takes.
     pub points: Points,
     setup: Setup,
 }
@@ -159,17 +160,24 @@ impl Chosen {
                 read.set_item(name, value)?;
             }
         }
-        let (options, points) = given(1, Some(&read))?;
-        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let (setup, points) = setup(1, Some(&read))?;
         let points = points.unwrap_or_else(|| setup.text_items().map_or(Points::Numbers, Points::Texts));
         Ok(Self { points, setup })
     }
 
-    /// Creates an empty kernel dictionary for rows of this length.
+    /// Runs a computation with this kernel. An exception that a kernel function has raised replaces the error.
+    pub fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        self.points.told(alone(py, work)?.map_err(refused))
+    }
+
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
-        dictionary.map_err(|error| refused(&error))
+        dictionary.map_err(refused)
     }
 }
 

@@ -14,7 +14,7 @@ import pytest
 import eigenhedge
 from eigenhedge import _core
 
-MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_experts", "_settings", "bounds", "_snapshot"]
+MODULES = ["_run", "_pca", "_kernel_pca", "_kernel_methods", "_preimage", "_settings", "bounds", "_snapshot"]
 MODULES += ["_rows", "_online", "river", "_anomaly", "plot", "_monitor", "typing", "client"]
 EXAMPLES = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
 # Examples with cells are run by test_notebooks.py.
@@ -35,7 +35,7 @@ def test_examples_in_docstrings(name):
 
 @printed_by_numpy_2
 @pytest.mark.parametrize(
-    "item", [_core.Model, _core.CappedHedge, _core.Average, _core.capping, _core.corners], ids=lambda item: item.__name__
+    "item", [_core.Model, _core.Moments, _core.CappedHedge, _core.Average, _core.capping, _core.corners], ids=lambda item: item.__name__
 )
 def test_examples_in_docstrings_of_the_core(item):
     examples = doctest.DocTestParser().get_doctest(inspect.getdoc(item), {}, item.__name__, None, 0)
