@@ -58,13 +58,7 @@ def takes_options(function: Function) -> Function:
 
 
 def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Make a constructor with ``**options`` store all its arguments as attributes, as scikit-learn and River require.
-
-    Parameters
-    ----------
-    without : collection of str
-        Options that the class does not have.
-    """
+    """Make a constructor with ``**options``, but ``without`` some, store its arguments as scikit-learn and River require."""
 
     return lambda function: _storing(function, _signature(function, without))
 
@@ -87,13 +81,7 @@ def _storing(function: Function, signature: inspect.Signature) -> Function:
 
 
 def documented(without: Collection[str] = ()) -> Callable[[Class], Class]:
-    """Describe the options at {options} in the docstring of a class whose constructor has ``**options``.
-
-    Parameters
-    ----------
-    without : collection of str
-        Options that the class does not have, or describes itself.
-    """
+    """Describe the options, but ``without`` some, at {options} in the docstring of a class."""
 
     def decorate(described: Class) -> Class:
         entries = [entry for name, entry in TABLE.items() if name not in without]

@@ -30,7 +30,7 @@ struct State {
     monitor: Monitor,
     /// Record of all events, drifts and changes that the monitor reported in `update`.
     journal: Journal,
-    /// Data of the Python side as JSON (see `eigenhedge/_snapshot.py`). The next row clears it.
+    /// Data of the Python side as JSON (see `eigenhedge/_saved.py`). The next row clears it.
     resume_state: Vec<u8>,
 }
 
@@ -64,11 +64,12 @@ fn form_of(name: &str) -> Option<&'static (&'static str, &'static str, Option<&'
 fn text_of(name: &str, value: &Object<'_>) -> PyResult<String> {
     let flag = value.extract::<bool>().ok();
     let number = value.extract::<f64>().ok().filter(|_| flag.is_none());
+    let count = value.extract::<u64>().map(|count| count.to_string()).ok();
     let form = form_of(name);
     let text = value.extract::<String>().ok().or_else(|| match form {
         // The text of Python, because it is part of messages.
         Some((.., short)) => short.filter(|_| number.is_some()).map(|short| format!("{short}{value}")),
-        None => flag.map(|flag| flag.to_string()).or_else(|| number.map(exact)),
+        None => flag.map(|flag| flag.to_string()).or(count).or_else(|| number.map(exact)),
     });
     text.ok_or_else(|| Named { name, value }.wrong(form.map_or("a text or a number", |(_, rule, _)| *rule)))
 }
@@ -96,7 +97,7 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
 /// Checks the options of monitors that are created later, when the length of their rows is known.
 #[pyfunction]
 #[pyo3(name = "_check_monitor_options", signature = (**options))]
-pub fn check(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub fn check_monitor_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     monitor_options(options).map(drop)
 }
 

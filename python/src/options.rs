@@ -45,7 +45,7 @@ pub fn setup(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Set
 /// Checks the options of models that are created later, when the length of their rows is known.
 #[pyfunction]
 #[pyo3(name = "_check_options", signature = (k, **options))]
-pub fn check(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     setup(Named { name: "k", value: k }.whole()?, options).map(drop)
 }
 

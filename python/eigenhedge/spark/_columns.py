@@ -134,12 +134,9 @@ def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
 
 def order_expression(df: DataFrame, name: str) -> Column:
     """Return the order column as an integer, a number or a string, so that values compare equally in every process."""
-    kind = df.schema[name].dataType
-    it = column(name)
-    if isinstance(kind, WHOLE):
-        return it.cast("long")
-    if isinstance(kind, (T.FloatType, T.DoubleType)):
-        return it.cast("double")
+    kind, it = df.schema[name].dataType, column(name)
+    if isinstance(kind, (*WHOLE, T.FloatType, T.DoubleType)):
+        return it.cast("long" if isinstance(kind, WHOLE) else "double")
     if isinstance(kind, T.DateType):
         return F.unix_date(it).cast("long")
     if isinstance(kind, T.TimestampType):
@@ -148,9 +145,8 @@ def order_expression(df: DataFrame, name: str) -> Column:
         return F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), it)
     if isinstance(kind, T.StringType):
         return it
-    raise ValueError(
-        f"order_by: the column {name!r} must hold numbers (no decimals), dates, times or texts, got {kind.simpleString()}"
-    )
+    rule = "numbers (no decimals), dates, times or texts"
+    raise ValueError(f"order_by: the column {name!r} must hold {rule}, got {kind.simpleString()}")
 
 
 def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
