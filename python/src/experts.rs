@@ -8,7 +8,7 @@ use crate::state::{lock, saved};
 use eigenhedge::options::Options;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
-use eigenhedge::{Kind, Random, Spec, experts, trial};
+use eigenhedge::{Kind, Learner, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,11 +82,7 @@ impl CappedHedge {
     /// expected_loss, loss : float
     ///     Total loss of the dropped experts: its expectation, and its value for the drawn set.
     fn step(&self, py: Python<'_>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
-        let losses = numbers(losses)?;
-        let mut state = lock(py, &self.state)?;
-        let (hedge, random) = &mut *state;
-        let loss = trial(hedge, &losses[..], random).map_err(refused)?;
-        Ok((loss.expected, loss.realised))
+        step(py, &self.state, losses)
     }
 
     /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
@@ -189,11 +185,7 @@ impl Experts {
 
     /// Run one trial. See :meth:`CappedHedge.step`.
     fn step(&self, py: Python<'_>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
-        let losses = numbers(losses)?;
-        let mut state = lock(py, &self.state)?;
-        let (experts, random) = &mut *state;
-        let loss = trial(experts, &losses[..], random).map_err(refused)?;
-        Ok((loss.expected, loss.realised))
+        step(py, &self.state, losses)
     }
 
     /// list of int: experts that were dropped in the most recent trial.
@@ -223,6 +215,13 @@ impl Experts {
     fn bound(&self, py: Python<'_>, best: f64) -> PyResult<Option<(f64, &'static str)>> {
         Ok(lock(py, &self.state)?.0.bound(best))
     }
+}
+
+fn step<L: Learner<[f64]>>(py: Python<'_>, state: &Mutex<(L, Random)>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
+    let (losses, mut state) = (numbers(losses)?, lock(py, state)?);
+    let (learner, random) = &mut *state;
+    let loss = trial(learner, &losses[..], random).map_err(refused)?;
+    Ok((loss.expected, loss.realised))
 }
 
 /// Converts the options for mixing and selection by the rules of the tracking learner, which is capped Hedge over

@@ -4,7 +4,7 @@ use crate::arrays::Object;
 use crate::errors::refused;
 use crate::interrupt::alone;
 use crate::items::Points;
-use crate::spelling::spelling;
+use crate::spelling::{spelling, to_python};
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
@@ -13,6 +13,7 @@ use eigenhedge::{Error, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
+use serde_json::json;
 
 /// Converts keyword arguments to options. A value of None means the default. For a kernel given as a function, also
 /// returns the type of rows.
@@ -251,16 +252,11 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 /// Returns the defaults of methods whose options are not in the table of options.
-pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let found = PyDict::new(py);
-    found.set_item("longest_exact", BestSubspace::LONGEST)?;
-    found.set_item("kernel", defaults::KERNEL)?;
-    found.set_item("ridge_alpha", defaults::RIDGE_ALPHA)?;
-    found.set_item("mmd_splits", defaults::MMD_SPLITS)?;
-    found.set_item("pair_eta", defaults::PAIR_ETA)?;
-    found.set_item("pair_alpha", defaults::PAIR_ALPHA)?;
-    found.set_item("experts_eta", defaults::EXPERTS_ETA)?;
-    Ok(found)
+pub fn defaults(py: Python<'_>) -> PyResult<Object<'_>> {
+    let learners = json!({ "pair_eta": defaults::PAIR_ETA, "pair_alpha": defaults::PAIR_ALPHA,
+        "experts_eta": defaults::EXPERTS_ETA, "longest_exact": BestSubspace::LONGEST, "kernel": defaults::KERNEL,
+        "ridge_alpha": defaults::RIDGE_ALPHA, "mmd_splits": defaults::MMD_SPLITS });
+    to_python(py, &learners)
 }
 
 /// Return the registry of kernels.
