@@ -267,7 +267,7 @@ class Monitor(OutlierMixin, NativeEstimator):
             -1 for an alarm and 1 for other rows, including skipped ones. If the warm-up has not ended, a warning is
             issued and all labels are 1.
         """
-        scores, limit = self._scores_and_limit(X)
+        scores, limit = self._fitted().score(self._prepared(X, reset=False))
         if limit is None:
             warnings.warn(f"no row is an alarm yet: {self._needed_rows()}", UserWarning, stacklevel=2)
             return np.ones(len(scores), dtype=np.int64)
@@ -366,13 +366,10 @@ class Monitor(OutlierMixin, NativeEstimator):
         return self._model
 
     def _score(self, X: Table) -> tuple[Floats, float]:
-        scores, limit = self._scores_and_limit(X)
+        scores, limit = self._fitted().score(self._prepared(X, reset=False))
         if limit is None:
             raise NotFittedError(f"This Monitor instance has no scores yet: {self._needed_rows()}.")
         return scores, limit
-
-    def _scores_and_limit(self, X: Table) -> tuple[Floats, float | None]:
-        return self._fitted().score(self._prepared(X, reset=False))
 
     def _needed_rows(self) -> str:
         inner = self._fitted()

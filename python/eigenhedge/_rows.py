@@ -146,25 +146,13 @@ def check_value(value: object, place: str) -> None:
         raise _refused(kind, type(value).__name__, place)
 
 
-def check_missing(X: Floats, names: Any, advice: str) -> None:
-    """Raise a ``ValueError`` that names the first NaN cell and ends with the advice, if there is a NaN."""
-    found = _first_cell(np.isnan(X), names)
-    if found is not None:
-        raise ValueError(f"{found} must be finite, got NaN (Input X contains NaN): {advice}")
-
-
-def check_infinite(X: Floats, names: Any) -> None:
-    found = _first_cell(np.isinf(X), names)
-    if found is not None:
-        raise ValueError(f"{found} must be finite, got infinity (Input X contains infinity): replace it, or leave out the row")
-
-
-def _first_cell(mask: NDArray[np.bool_], names: Any) -> str | None:
-    places = np.argwhere(mask)
-    if not len(places):
-        return None
-    row, column = places[0]
-    return f"row {row}: column {column if names is None else repr(names[column])}"
+def check_cells(wrong: NDArray[np.bool_], names: Any, value: str, advice: str) -> None:
+    """Raise a ``ValueError`` that names the first wrong cell and ends with the advice, if there is one."""
+    places = np.argwhere(wrong)
+    if len(places):
+        row, column = places[0]
+        where = f"row {row}: column {column if names is None else repr(names[column])}"
+        raise ValueError(f"{where} must be finite, got {value} (Input X contains {value}): {advice}")
 
 
 def is_single(X: Any) -> bool:
@@ -248,7 +236,7 @@ def _without_na(X: Any) -> Any:
 
 def _check_mask(X: Any) -> None:
     mask = np.ma.getmask(X)
-    if np.any(mask):
+    if mask is not np.ma.nomask and np.any(mask):
         place = ", ".join(map(str, np.argwhere(mask)[0]))
         raise ValueError(
             f"entry ({place}) is masked: fill masked entries first, for example with X.filled(0.0) or "

@@ -1,4 +1,5 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
+#![expect(non_snake_case, reason = "a table is called X in Python")]
 
 use crate::arrays::{Given, Names, Rows, as_table, named_numbers, table, transposed};
 use crate::embedding::{Embedded, embedded, reconstructed};
@@ -193,7 +194,6 @@ impl PyModel {
     /// sample_weight : array-like of shape (n_rows,)
     ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
     #[pyo3(signature = (X, sample_weight=None))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         learning::learn(py, &self.state, X, sample_weight)
     }
@@ -229,7 +229,6 @@ impl PyModel {
     /// expected_loss : float
     /// loss : float
     #[pyo3(signature = (X, sample_weight=None))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn step_batch(
         &self,
         py: Python<'_>,
@@ -252,8 +251,6 @@ impl PyModel {
     /// expected_losses : ndarray of shape (n_rows,)
     /// losses : ndarray of shape (n_rows,)
     /// coordinates : ndarray of shape (n_rows, k)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn step_each<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         Ok(self.step_each_with(py, X, false)?.0)
     }
@@ -288,8 +285,6 @@ impl PyModel {
     /// Returns
     /// -------
     /// ndarray of shape (n_rows, k)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         Ok(self.embed(py, X, false)?.0)
     }
@@ -304,8 +299,6 @@ impl PyModel {
     /// Returns
     /// -------
     /// ndarray of shape (n_rows,)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn losses<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.embed(py, X, true)?.1)
     }
@@ -336,8 +329,6 @@ impl PyModel {
     /// Returns
     /// -------
     /// ndarray of shape (n_rows, dim)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn reconstruct<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         reconstructed(py, &self.state, X)
     }

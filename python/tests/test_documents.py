@@ -34,11 +34,7 @@ def test_examples_in_docstrings(name):
 
 
 @printed_by_numpy_2
-@pytest.mark.parametrize(
-    "item",
-    [_core.Model, _core.Moments, _core.CappedHedge, _core.Average, _core.capping, _core.corners],
-    ids=lambda item: item.__name__,
-)
+@pytest.mark.parametrize("name", ["Model", "Moments", "CappedHedge", "Average", "capping", "corners"])
 def test_examples_in_docstrings_of_the_core(name):
     examples = doctest.DocTestParser().get_doctest(inspect.getdoc(getattr(_core, name)), {}, name, None, 0)
     assert examples.examples
