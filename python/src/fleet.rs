@@ -24,6 +24,7 @@ pub struct Groups {
     members: Mutex<Members>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one value per fleet")]
 enum Members {
     Models(Fleet<Model>),
     Monitors(Monitors),
