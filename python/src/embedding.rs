@@ -4,7 +4,7 @@ use crate::arrays::{Array1, Array2, Given, Object, Rows, as_table, table};
 use crate::errors::check_room;
 use crate::interrupt::each_lot;
 use crate::items::Points;
-use crate::state::{State, settled};
+use crate::state::{State, embeddable};
 use eigenhedge::Embedding;
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ pub fn reconstructed<'py>(py: Python<'py>, state: &Mutex<State>, coordinates: &O
     let given = as_table(coordinates)?;
     let mut coordinates = Rows::of(&given)?;
     let count = coordinates.count();
-    let mut state = settled(py, state)?;
+    let mut state = embeddable(py, state)?;
     let length = state.core.length();
     let model = state.embedding();
     check_room("the rows", &[2, count, length])?;

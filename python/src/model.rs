@@ -10,7 +10,7 @@ use crate::learning::{self, Answers, square, warm_up};
 use crate::options::{Named, given};
 use crate::sparse::Csr;
 use crate::spelling::spelling;
-use crate::state::{State, lock, settled};
+use crate::state::{State, embeddable, lock, settled};
 use crate::trial::Trial;
 use eigenhedge::options::Value;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
@@ -66,9 +66,14 @@ impl PyModel {
         settled(py, &self.state)
     }
 
+    /// Locks the state with an embedding of all rows.
+    fn embeddable(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        embeddable(py, &self.state)
+    }
+
     /// Returns the type of rows that the model takes, and the names of its columns.
     fn takes(&self, py: Python<'_>) -> PyResult<(Points, Names)> {
-        let state = self.state(py)?;
+        let state = lock(py, &self.state)?;
         Ok((state.points.clone(), state.core.columns().names.clone()))
     }
 
@@ -314,7 +319,7 @@ impl PyModel {
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, losses: bool) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
-        embedded(py, self.state(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
+        embedded(py, self.embeddable(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
     }
 
     /// Return the rows with these coordinates.
@@ -337,21 +342,21 @@ impl PyModel {
     /// standardized. The value is None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
-        let mut state = self.state(py)?;
+        let mut state = self.embeddable(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
     /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
+        Ok(self.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
     /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
     /// ignored.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let mut state = self.state(py)?;
+        let mut state = self.embeddable(py)?;
         let length = state.core.length();
         Ok(state.embedding().scale(length).into_pyarray(py))
     }
@@ -391,7 +396,7 @@ impl PyModel {
     /// tuple (components, mean, scale), or None for a kernel: the coordinates of x are components @ ((x - mean) / scale).
     #[pyo3(name = "_linear_map")]
     fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
-        let Some(map) = self.state(py)?.embedding().linear_map(None) else { return Ok(None) };
+        let Some(map) = self.embeddable(py)?.embedding().linear_map(None) else { return Ok(None) };
         let components = table(py, map.components.concat(), map.components.len(), map.mean.len())?;
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
@@ -400,7 +405,7 @@ impl PyModel {
     /// returns False.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
-        let mut state = self.state(py)?;
+        let mut state = self.embeddable(py)?;
         let names = state.core.columns().names.clone();
         let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
         py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
@@ -423,7 +428,7 @@ impl PyModel {
     /// The value is None if the sums are not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
-        let energies = self.state(py)?.energies();
+        let energies = self.embeddable(py)?.energies();
         Ok(energies.map(|(energies, total)| (energies.into_pyarray(py), total)))
     }
 

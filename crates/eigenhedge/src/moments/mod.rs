@@ -25,6 +25,9 @@
 //! Woodruff, SIAM J. Comput. 2016.
 
 mod finish;
+mod principal;
+
+pub use principal::Principal;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
@@ -283,7 +286,10 @@ impl Moments {
     /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`, or `None` for long rows, for which only a sketch is stored.
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
-            LearnedScatter::Whole(scatter) => Some(scatter),
+            LearnedScatter::Whole(mut scatter) => {
+                mirror(&mut scatter);
+                Some(scatter)
+            }
             LearnedScatter::Factor(rows) if self.length <= BestSubspace::LONGEST => {
                 let mut scatter = squared(&rows);
                 mirror(&mut scatter);
