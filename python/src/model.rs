@@ -15,6 +15,7 @@ use crate::trial::Trial;
 use eigenhedge::options::Value;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
+use eigenhedge_pages::run::json;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -459,15 +460,8 @@ impl PyModel {
             let state = self.state(py)?;
             (state.core.clone(), state.seconds())
         };
-        let is_predicted = run.totals().charged() > 0 || run.totals().rows <= 1;
-        let text = alone(py, move || serde_json::to_string(&run.summary().timed(seconds)))?;
-        let summary = from_json(py, text)?;
-        if !is_predicted {
-            for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
-                summary.set_item(name, py.None())?;
-            }
-        }
-        Ok(summary)
+        let text = alone(py, move || json(&run.summary().timed(seconds)).map(|summary| summary.to_string()))?;
+        from_json(py, text)
     }
 
     /// Merge models fitted to parts of a table into the model of all rows.

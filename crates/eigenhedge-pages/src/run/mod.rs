@@ -14,7 +14,7 @@ mod page;
 mod summary;
 
 pub use page::{Heading, page, page_so_far};
-pub use summary::{sentences, text};
+pub use summary::{json, sentences, text};
 
 use crate::{from_text, to_text};
 use eigenhedge::comparators::LeadingDirections;

@@ -34,7 +34,9 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     // The noise of the perturbed leader is drawn first, and its mean has no closed form.
     let expected = if spec.learner == Kind::PerturbedLeader { "expected, given its noise" } else { "expected" };
     let chosen = if spec.select == Select::Top { "by the surest choices" } else { "by the choices drawn" };
-    line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
+    if summary.is_predicted() {
+        line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
+    }
     match (summary.uncharged_rows, summary.first_row_loss) {
         (1, Some(first)) => {
             line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
@@ -47,9 +49,13 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
                 format!("without {rows}, each of which fixes the center of a part ({} expected)", readable(first)),
             );
         }
+        (_, None) if !summary.is_predicted() => {
+            line("lost", "unknown: the rows were learned without a prediction".into())
+        }
         (rows, None) => line("", format!("without {}, which taught without a prediction", counted(rows, "row"))),
     }
     match (summary.best_loss, summary.regret) {
+        (Some(best), None) => line("best", format!("{} by the best fixed subspace in hindsight", within(best))),
         (Some(best), Some(regret)) => {
             let method = if best.exact().is_none() { ", from a sketch" } else { "" };
             line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
@@ -98,7 +104,9 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     if summary.certificate.budget_error > 0.0 {
         line("budget", format!("{} of features given up in all", readable(summary.certificate.budget_error)));
     }
-    line("directions", format!("{:.1} in use on average, at most {}", summary.rank_mean, summary.rank_max));
+    if summary.is_predicted() {
+        line("directions", format!("{:.1} in use on average, at most {}", summary.rank_mean, summary.rank_max));
+    }
     if let Some(advice) = &summary.advice {
         line("advice", advice.clone());
     }
@@ -106,6 +114,17 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         line("speed", format!("{} rows per second", readable(speed)));
     }
     text
+}
+
+/// Returns the summary as a JSON object. Numbers that are unknown because no row was predicted are null.
+pub fn json(summary: &Summary) -> serde_json::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(summary)?;
+    if !summary.is_predicted() {
+        for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
+            value[name] = serde_json::Value::Null;
+        }
+    }
+    Ok(value)
 }
 
 /// Adds a line with the loss of the best subspaces for several segments, if it is known.

@@ -1,6 +1,6 @@
 //! Conversion of moments to a scatter matrix and to a learner.
 
-use super::{Held, Moments, mirror, squared};
+use super::{Held, Moments, squared};
 use crate::columns::Columns;
 use crate::comparators::{Best, BestSubspace, Hindsight, RunningScatter, best_loss, bracket};
 use crate::error::Error;
@@ -135,7 +135,7 @@ impl Moments {
         let is_short = self.length <= BestSubspace::LONGEST;
         let Asked { mut scatter, energy, deviations, .. } = self.asked(centered, standardize);
         if let LearnedScatter::Whole(scatter) = &mut scatter {
-            mirror(scatter);
+            scatter.mirror();
         }
         let largest_square = match spec.norm_bound {
             NormBound::Running if standardize && spec.learner != Kind::Leader => {

@@ -229,6 +229,8 @@ impl Moments {
         self.energy = add_square(self.energy, other.energy)?;
         self.rows += other.rows;
         self.passed_over += other.passed_over;
+        count("the number of rows", self.rows)?;
+        count("the number of rows passed over", self.passed_over)?;
         self.largest_square = self.largest_square.max(other.largest_square);
         let (here, there) = (self.weight(), other.weight());
         let between = self.mean_parts().between(other.mean_parts()).map_or(0.0, |way| dot(&way, &way));
@@ -287,12 +289,12 @@ impl Moments {
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
             LearnedScatter::Whole(mut scatter) => {
-                mirror(&mut scatter);
+                scatter.mirror();
                 Some(scatter)
             }
             LearnedScatter::Factor(rows) if self.length <= BestSubspace::LONGEST => {
                 let mut scatter = squared(&rows);
-                mirror(&mut scatter);
+                scatter.mirror();
                 Some(scatter)
             }
             LearnedScatter::Factor(_) => None,
@@ -364,13 +366,4 @@ fn squared(x: &Matrix) -> Matrix {
     let mut product = Matrix::zeros(x.rows(), x.rows());
     add_lower_product(&mut product, x.view(), x.view().transpose());
     product
-}
-
-/// Copies the lower triangle of a matrix to the upper one.
-fn mirror(matrix: &mut Matrix) {
-    for j in 0..matrix.columns() {
-        for i in j + 1..matrix.rows() {
-            matrix.column_mut(i)[j] = matrix.column(j)[i];
-        }
-    }
 }

@@ -4,7 +4,6 @@ use super::Moments;
 use super::finish::Asked;
 use crate::batch::{of_factor, of_scatter};
 use crate::comparators::BestSubspace;
-use crate::linalg::Matrix;
 use crate::model::{Embedding, Model};
 use crate::subspace::LearnedScatter;
 

@@ -235,7 +235,15 @@ impl Anchored {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);
         self.add_dropped(dropped);
+        self.lead();
         self.weigh(norm_square);
+    }
+
+    /// Stores only the leading eigenpairs of many columns, if the rule needs no others.
+    fn lead(&mut self) {
+        if self.law == Law::Leader {
+            self.scatter.lead(self.kept, self.dimension);
+        }
     }
 
     /// Adds the cost of row energy that is missing from the scatter matrix.
@@ -311,11 +319,9 @@ impl Rule for Anchored {
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         self.norm_square = norm_square;
-        let dropped = self.scatter.add(self.forget, instance, self.kept);
+        let dropped = self.scatter.add(self.forget.powi(instance.rows), instance, self.kept);
         self.add_dropped(dropped);
-        if self.law == Law::Leader {
-            self.scatter.lead(self.kept, self.dimension);
-        }
+        self.lead();
         self.weigh(norm_square);
     }
 

@@ -67,7 +67,7 @@ pub struct Ambient {
 /// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once. Later steps do not
 /// depend on how far the points are from zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Origin {
+pub(crate) struct Origin {
     base: Vec<f64>,
     way: Vec<f64>,
 }
