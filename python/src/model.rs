@@ -221,7 +221,8 @@ impl PyModel {
     ///
     /// Use this method for rows that arrive in batches, or late. The bounds then depend on the largest eigenvalue of
     /// the sum of ``x xᵀ`` over the batch instead of the squared norm of a row. A ``norm_bound`` must bound its square
-    /// root. Requires ``center="none"``.
+    /// root. A center stays until all rows are learned, and there is no bound. Rows are learned one by one until the model has
+    /// learned as many rows as the batch has.
     ///
     /// Parameters
     /// ----------

@@ -138,5 +138,5 @@ def test_a_batch_is_one_choice_for_all_its_rows(rng):
     with pytest.raises(ValueError, match="finite and not negative, got -1"):
         scatter.learn(X[:1], sample_weight=[-1.0])
     centered = eigenhedge.Model(4, 2)
-    with pytest.raises(ValueError, match="rows one by one"):
-        centered.step_batch(X)
+    with pytest.raises(ValueError, match="needs plain rows without weights"):
+        centered.step_batch(X, weights)
