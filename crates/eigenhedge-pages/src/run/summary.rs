@@ -180,3 +180,29 @@ fn describe(spec: &Spec) -> String {
     let options = changed.into_iter().map(|(option, value)| format!(", {} {value}", option.name));
     options.fold(spec.learner.entry().name.to_owned(), |text, option| text + &option)
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use eigenhedge::options::Options;
+    use eigenhedge::{Moments, streams};
+
+    #[test]
+    fn a_model_that_predicted_nothing_states_no_losses() {
+        let rows = streams::three_subspaces(1);
+        let mut moments = Moments::new(20, 2, Missing::Fail).unwrap();
+        moments.update(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
+        let setup = Options::new(Kind::Leader, 2).resolve(str::to_owned).unwrap();
+        let mut model = moments.finish(&setup, false).unwrap();
+        let told = |summary: &Summary| (text(summary, &setup.spec, false), json(summary).unwrap());
+        let (shown, value) = told(&model.summary());
+        assert!(shown.contains("lost       unknown") && !shown.contains("directions "), "{shown}");
+        assert!(shown.contains("by the best fixed subspace in hindsight"), "{shown}");
+        assert!(value["expected_loss"].is_null() && value["rank_max"].is_null() && value["best_loss"].is_number());
+        model.step(&rows[0]).unwrap();
+        let (shown, value) = told(&model.summary());
+        assert!(shown.contains("expected, ") && shown.contains("directions "), "{shown}");
+        assert!(value["expected_loss"].is_number(), "{value}");
+    }
+}

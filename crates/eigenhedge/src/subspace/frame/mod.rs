@@ -163,7 +163,8 @@ impl Frame {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
         }
-        let Working { factor, working, coordinates, .. } = &mut self.scratch.0;
+        let Working { factor, working, coordinates, is_rotated, .. } = &mut self.scratch.0;
+        *is_rotated = false;
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
