@@ -204,7 +204,8 @@ def test_batches_lose_about_as_much_as_rows_one_by_one(learner, center):
     energy = np.square(X - (0.0 if center else X.mean(axis=0))).sum()
     found, wanted = (model.summary_["expected_loss"] for model in (batches, one_by_one))
     assert wanted - 0.01 * energy <= found <= wanted + 0.1 * energy
-    np.testing.assert_allclose(projector(batches.components_), projector(one_by_one.components_), atol=0.05)
+    # The rate of a batch is another one, so that the directions differ, but not what they miss.
+    assert -batches.score(X) <= -one_by_one.score(X) + 0.02 * energy / len(X)
 
 
 @pytest.mark.parametrize("batch", [0, 1.5, True, "many"])
