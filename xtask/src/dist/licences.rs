@@ -25,7 +25,7 @@ pub fn text(root: &Path, packages: &[Package]) -> Result<String, String> {
         }
         texts.into_iter().for_each(|text| names_of.entry(text).or_default().push(title.clone()));
     }
-    for text in texts(&root.join("crates/eigenhedge-report/vendor/uplot"))? {
+    for text in texts(&root.join("crates/eigenhedge-pages/vendor/uplot"))? {
         list += "uPlot: MIT\n";
         names_of.entry(text).or_default().push("uPlot".to_owned());
     }

@@ -1,5 +1,6 @@
 //! Journal and page of one monitor, or of one monitor per key.
 
+mod charts;
 mod headline;
 mod journal;
 mod occurrence;

@@ -173,10 +173,10 @@ fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
 }
 
 /// Returns the names and values of all named lines of a summary.
-pub(super) fn entries(text: &str) -> Vec<(String, String)> {
+pub(super) fn entries(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().map(|line| line.split_at(line.len().min(NAMES)));
-    let named = lines.map(|(name, value)| (name.trim().to_owned(), value.to_owned()));
-    named.filter(|(name, _)| !name.is_empty()).collect()
+    let named = lines.map(|(name, value)| vec![name.trim().to_owned(), value.to_owned()]);
+    named.filter(|entry| !entry[0].is_empty()).collect()
 }
 
 /// Returns the summary as a JSON object. `skipped` is the number of rows that the reader skipped.

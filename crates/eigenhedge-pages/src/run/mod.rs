@@ -9,6 +9,8 @@
 //! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
 //! bytes.
 
+mod charts;
+mod directions;
 mod ledger;
 mod page;
 mod summary;
@@ -16,10 +18,12 @@ mod summary;
 pub use page::{Heading, page, page_so_far};
 pub use summary::{sentences, text};
 
+use crate::curve::Curve;
+use crate::downsample::{Downsampler, Keep};
+use crate::top_k::TopK;
 use crate::{from_text, to_text};
 use eigenhedge::comparators::LeadingDirections;
-use eigenhedge::{AnyLearner, Loss, Member, Model, Summary};
-use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
+use eigenhedge::{AnyLearner, Loss, Model, Summary};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of points of a curve.
@@ -221,13 +225,7 @@ impl Recorder {
 
     /// Returns the total expected loss after each row.
     pub fn totals(&self, name: &str) -> Curve {
-        Curve::of(name, &self.totals, 0)
-    }
-
-    /// Returns the weights of these members over the rows.
-    pub fn weights(&self, members: &[Member]) -> Vec<Curve> {
-        let weights = self.weights.as_ref();
-        (0..).zip(members).filter_map(|(i, member)| Some(Curve::of(&member.name, weights?, i))).collect()
+        self.totals.curve(name, 0)
     }
 
     /// Serializes the record as a string, for a snapshot.

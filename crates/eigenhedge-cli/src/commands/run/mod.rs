@@ -21,10 +21,8 @@ use crate::working::Working;
 use anyhow::Result;
 use eigenhedge::{Standardize, set_threads};
 use eigenhedge_io::{printable_path, write_whole};
-use eigenhedge_pages::file_name;
-use eigenhedge_pages::run::{Heading, page};
-use eigenhedge_pages::run::{sentences, text};
-use eigenhedge_report::RunReport;
+use eigenhedge_pages::run::{Heading, page, sentences, text};
+use eigenhedge_pages::{Page, file_name};
 use groups::ModelsByKey;
 use model::{Learned, OneModel};
 use pages::RunPages;
@@ -58,14 +56,14 @@ pub fn run(plan: &Plan) -> Result<()> {
     let rows = session.engine.rows();
     let report = close(plan, session)?;
     if let (Some(live), Some(report)) = (live, report) {
-        live.end(&report.page(), rows, plan.live.live_exit, &signal);
+        live.end(&report, rows, plan.live.live_exit, &signal);
     }
     Ok(())
 }
 
-/// Completes the results, prints the summary and returns the data of the page. The results remain even if the summary cannot
+/// Completes the results, prints the summary and returns the page. The results remain even if the summary cannot
 /// be printed.
-fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunReport>> {
+fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>> {
     let (elapsed, rows) = (session.elapsed(), session.engine.rows());
     let Session { engine, stream, .. } = session;
     let Learned { model, recorder, .. } = engine.finish()?;

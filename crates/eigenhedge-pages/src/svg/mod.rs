@@ -36,15 +36,9 @@ pub fn chart(chart: &Chart) -> String {
     document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
 }
 
-/// Draws several charts in a grid as one complete SVG file. Zero columns count as one.
-pub fn grid(title: &str, charts: &[Chart], columns: usize) -> String {
-    let panels = charts.iter().map(|chart| (chart.title.as_str(), Panel::draw(chart, CELL, true)));
-    grid_of(title, &panels.collect::<Vec<_>>(), columns)
-}
-
-/// Combines panels of cell width, with their titles, into one complete SVG file.
-pub(crate) fn grid_of(title: &str, panels: &[(&str, Panel)], columns: usize) -> String {
-    let columns = columns.clamp(1, panels.len().max(1));
+/// Combines panels of cell width, with their titles, into one complete SVG file with two columns.
+pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
+    let columns = panels.len().clamp(1, 2);
     let width = CELL * columns as f64;
     let mut body = String::new();
     let mut top = 0.0;
@@ -72,7 +66,7 @@ pub(crate) fn grid_of(title: &str, panels: &[(&str, Panel)], columns: usize) -> 
         }
         top += line.iter().map(|(_, panel)| panel.height).fold(0.0, f64::max);
     }
-    let names: Vec<&str> = panels.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = panels.iter().map(|(name, _)| name.as_str()).collect();
     let description = format!("{} charts: {}.", panels.len(), names.join("; "));
     document(title, &description, (width, top.max(40.0)), &body, true)
 }

@@ -12,6 +12,7 @@
 //!
 //! Curves are not smoothed or averaged. Each point is an actual row.
 
+use crate::curve::Curve;
 use serde::{Deserialize, Serialize};
 
 /// Rule for the row that represents a bucket.
@@ -144,10 +145,11 @@ impl Downsampler {
         points
     }
 
-    /// Returns one curve: row numbers and values. The values of an unknown curve are NaN.
-    pub fn curve(&self, index: usize) -> (Vec<f64>, Vec<f64>) {
+    /// Returns the curve with this index. The values of an unknown curve are NaN.
+    pub fn curve(&self, name: impl Into<String>, index: usize) -> Curve {
         let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
-        self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip()
+        let (rows, values) = self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip();
+        Curve { name: name.into(), rows, values }
     }
 }
 
@@ -329,7 +331,7 @@ mod tests {
     #[test]
     fn a_short_stream_is_kept_whole() {
         let rows: Vec<(u64, f64)> = (1..=14).map(|row| (row, row as f64)).collect();
-        assert_eq!(recorded(Keep::First, 16, &rows).curve(0).1.len(), 14);
+        assert_eq!(recorded(Keep::First, 16, &rows).curve("", 0).values.len(), 14);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Table with one line and a sparkline per item.
 
-use super::heading;
+use super::table::framed;
 use crate::escape::markup;
 use std::fmt::Write;
 
@@ -29,14 +29,14 @@ pub struct OverviewLine {
     pub name: String,
     /// Anchor to which the name links. It is empty if the name has no link.
     pub place: String,
-    /// State of the item; `normal`, `alarm` and `drift` have colors.
-    pub state: String,
+    /// State of the item; `alarm` and `drift` have colors.
+    pub state: &'static str,
     /// Number of rows of the item.
-    pub rows: String,
+    pub rows: u64,
     /// Number of alarms of the item.
-    pub alarms: String,
+    pub alarms: u64,
     /// Number of drifts of the item.
-    pub drifts: String,
+    pub drifts: u64,
     /// Names of the columns that caused the most recent event.
     pub causes: String,
     /// Values of the sparkline.
@@ -51,16 +51,7 @@ impl Overview {
         let head = [self.noun.as_str(), "state", "score", "alarms", "drifts", "last causes", "rows"];
         let head: String = head.iter().map(|name| format!("<th scope=\"col\">{}</th>", markup(name))).collect();
         let lines: String = self.lines.iter().map(OverviewLine::html).collect();
-        let caption = if self.caption.is_empty() {
-            String::new()
-        } else {
-            format!("<p class=\"caption\">{}</p>", markup(&self.caption))
-        };
-        format!(
-            "<section>{}<div class=\"wide\"><table class=\"overview\">\n<thead><tr>{head}</tr></thead>\n<tbody>\n{lines}</tbody>\
-             </table></div>{caption}</section>\n",
-            heading(&self.title)
-        )
+        framed(&self.title, " class=\"overview\"", &head, &lines, &self.caption)
     }
 }
 
@@ -70,10 +61,9 @@ impl OverviewLine {
             "" => markup(&self.name),
             place => format!("<a href=\"#{}\">{}</a>", markup(place), markup(&self.name)),
         };
-        let state = markup(&self.state);
-        let class = if ["alarm", "drift"].contains(&state.as_str()) { state.as_str() } else { "normal" };
-        let [alarms, drifts, causes, rows] =
-            [&self.alarms, &self.drifts, &self.causes, &self.rows].map(|text| markup(text));
+        let Self { state, rows, alarms, drifts, .. } = self;
+        let class = if ["alarm", "drift"].contains(state) { state } else { "normal" };
+        let causes = markup(&self.causes);
         format!(
             "<tr><td>{name}</td><td class=\"{class}\">{state}</td><td>{}</td><td class=\"number\">{alarms}</td>\
              <td class=\"number\">{drifts}</td><td class=\"causes\">{causes}</td><td class=\"number\">{rows}</td></tr>\n",
@@ -125,7 +115,7 @@ mod tests {
         let line = OverviewLine {
             name: "<m1>".into(),
             place: "key-0".into(),
-            state: "drift".into(),
+            state: "drift",
             values: vec![1.0, f64::NAN, 10.0, 100.0],
             is_alarm: vec![false, false, false, true],
             ..OverviewLine::default()

@@ -185,6 +185,14 @@ fn shaded(shade: usize, cells: &str) -> String {
     format!("<path class=\"s1-fill\" fill=\"{}\" fill-opacity=\"{opacity}\" d=\"{cells}\"/>", SERIES[1].light)
 }
 
+/// Returns the indices of the `most` largest values, in increasing order.
+pub(crate) fn leading(mut values: Vec<(usize, f64)>, most: usize) -> Vec<usize> {
+    values.sort_by(|a, b| b.1.total_cmp(&a.1));
+    values.truncate(most);
+    values.sort_unstable_by_key(|(i, _)| *i);
+    values.into_iter().map(|(i, _)| i).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -18,8 +18,9 @@ use crate::heat_map::HeatMap;
 use crate::multiples::Multiples;
 use crate::palette::{self, FAINT, GRID, INK, PAPER};
 use crate::steps::Steps;
-use crate::svg;
+use crate::svg::{self, panel::Panel};
 pub use overview::{Overview, OverviewLine};
+use serde_json::json;
 pub use table::Table;
 
 const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
@@ -91,7 +92,7 @@ pub struct Tile {
     /// Number with all digits, shown on hover. It may be empty.
     pub exact: String,
     /// Color of the number: `alarm`, `drift`, or empty.
-    pub tone: String,
+    pub tone: &'static str,
 }
 
 /// Text and tables that are collapsed at first.
@@ -108,16 +109,13 @@ pub struct Folded {
 impl Page {
     /// Returns the page as a complete HTML file.
     pub fn html(&self) -> String {
-        let mut charts = Vec::new();
-        collect(&self.blocks, &mut charts);
-        // Serializing strings and finite numbers does not fail. Without data, the static pictures remain.
-        let json = serde_json::to_string(&data::data(charts.into_iter())).unwrap_or_else(|_| r#"{"charts":[]}"#.into());
+        let json = json!({ "colours": data::colours(), "charts": data::charts(&self.blocks) }).to_string();
         let mut count = 0;
         let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count, true)).collect();
         let title = markup(self.name());
         let has_steps = self.blocks.iter().any(|block| matches!(block, Block::Steps(_)));
         let steps = if has_steps { format!("<script>\n{STEP}</script>\n") } else { String::new() };
-        let (head, style) = (self.head(count > 0), style());
+        let (head, style) = (self.head(), style());
         format!(
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
@@ -133,33 +131,40 @@ impl Page {
         )
     }
 
+    /// Returns the charts and heat maps outside sections as one SVG file.
+    pub fn svg(&self) -> String {
+        let panel = |block: &Block| match block {
+            Block::Chart(chart) => Some((chart.title.clone(), Panel::draw(chart, svg::CELL, true))),
+            Block::HeatMap(map) => Some((map.title.clone(), map.panel(svg::CELL, true))),
+            _ => None,
+        };
+        svg::grid(&self.title, &self.blocks.iter().filter_map(panel).collect::<Vec<_>>())
+    }
+
     fn name(&self) -> &str {
         if self.title.trim().is_empty() { "Report" } else { &self.title }
     }
 
     /// Returns the heading and the findings as HTML.
-    fn head(&self, has_charts: bool) -> String {
+    fn head(&self) -> String {
         let (title, subtitle) = (markup(self.name()), paragraph("subtitle", &self.subtitle));
         let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
-        let help = if has_charts { HELP } else { "" };
+        let help = if self.blocks.iter().any(has_chart) { HELP } else { "" };
         format!("<header><h1>{title}</h1>{subtitle}</header>\n{summary}\n{help}")
+    }
+}
+
+fn has_chart(block: &Block) -> bool {
+    match block {
+        Block::Chart(_) => true,
+        Block::Section(section) => section.blocks.iter().any(has_chart),
+        _ => false,
     }
 }
 
 /// Returns the complete style sheet of a page.
 fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
-}
-
-/// Appends the charts among these blocks to `charts`, in drawing order.
-fn collect<'a>(blocks: &'a [Block], charts: &mut Vec<&'a Chart>) {
-    for block in blocks {
-        match block {
-            Block::Chart(chart) => charts.push(chart),
-            Block::Section(section) => collect(&section.blocks, charts),
-            _ => {}
-        }
-    }
 }
 
 /// Returns style rules that define the color variables of the page.
@@ -229,7 +234,7 @@ fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
 }
 
 fn tile(tile: &Tile) -> String {
-    let tone = if tile.tone.is_empty() { String::new() } else { format!(" class=\"{}\"", markup(&tile.tone)) };
+    let tone = if tile.tone.is_empty() { String::new() } else { format!(" class=\"{}\"", tile.tone) };
     let (value, label) = (markup(&tile.value), markup(&tile.label));
     format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
 }

@@ -41,30 +41,29 @@ impl Table {
         let cell = |row: usize, column: usize, text: &String| {
             let exact = self.exact.get(row).and_then(|row| row.get(column)).map_or("", String::as_str);
             let shade = self.shades.get(row).and_then(|row| row.get(column)).copied().unwrap_or(f64::NAN);
-            let class = if self.shades.is_empty() {
-                class(column).to_owned()
-            } else {
-                class(column).replace("number", "number shaded")
-            };
+            let class =
+                class(column).replace("number", if self.shades.is_empty() { "number" } else { "number shaded" });
             format!("<td{class}{}{}>{}</td>", pointed(exact), shaded(shade), markup(text))
         };
         let row = |(i, row): (usize, &Vec<String>)| {
             let cells: String = row.iter().enumerate().map(|(j, text)| cell(i, j, text)).collect();
             format!("<tr>{cells}</tr>\n")
         };
-        let caption = if self.caption.is_empty() {
-            String::new()
-        } else {
-            format!("<p class=\"caption\">{}</p>", markup(&self.caption))
-        };
-        format!(
-            "<section>{}<div class=\"wide\"><table>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>{}</section>\n",
-            heading(&self.title),
-            self.columns.iter().enumerate().map(head).collect::<String>(),
-            self.rows.iter().enumerate().map(row).collect::<String>(),
-            caption
-        )
+        let heads: String = self.columns.iter().enumerate().map(head).collect();
+        let rows: String = self.rows.iter().enumerate().map(row).collect();
+        framed(&self.title, "", &heads, &rows, &self.caption)
     }
+}
+
+/// Returns a table with its heading and caption. `class` is an attribute, or empty.
+pub(super) fn framed(title: &str, class: &str, head: &str, rows: &str, caption: &str) -> String {
+    let caption =
+        if caption.is_empty() { String::new() } else { format!("<p class=\"caption\">{}</p>", markup(caption)) };
+    format!(
+        "<section>{}<div class=\"wide\"><table{class}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\
+         </table></div>{caption}</section>\n",
+        heading(title)
+    )
 }
 
 /// Returns the background style of a cell, or an empty string if the shade is NaN.

@@ -1,8 +1,11 @@
 //! Loadings of the kept directions, and their change over time.
 
+use super::Recorder;
+use super::charts::ROW;
 use crate::chart::{Chart, Series};
-use crate::heat_map::HeatMap;
-use crate::page::Table;
+use crate::heat_map::{HeatMap, leading};
+use crate::page::{Block, Table};
+use eigenhedge::Model;
 
 /// Maximum number of columns shown.
 const COLUMNS: usize = 30;
@@ -22,38 +25,43 @@ const ENERGY: &str = "The directions at the end of the run, in descending order 
 /// Number of columns that are shown even if their shares are small.
 const FEWEST: usize = 12;
 
-/// Kept directions, expressed in named columns.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Directions {
-    /// Names of the columns.
-    pub columns: Vec<String>,
-    /// Directions at the end of the run: unit vectors over the columns, in descending order of their probability of
-    /// being kept.
-    pub vectors: Vec<Vec<f64>>,
+/// Kept directions: unit vectors over named columns.
+#[derive(Default)]
+struct Directions<'a> {
+    columns: &'a [String],
+    /// Directions at the end of the run, in descending order of their probability of being kept.
+    vectors: Vec<Vec<f64>>,
     /// Share of the energy of all rows along each direction. The list may be empty.
-    pub shares: Vec<f64>,
-    /// Directions during the run.
-    pub looks: Vec<Look>,
+    shares: Vec<f64>,
+    /// Directions during the run, each with the number of its row.
+    looks: Vec<(f64, Vec<Vec<f64>>)>,
 }
 
-/// Directions after a given row.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Look {
-    /// Number of the row.
-    pub row: f64,
-    /// Unit vectors over the columns.
-    pub vectors: Vec<Vec<f64>>,
-}
-
-impl Directions {
-    /// Returns a table with one line per direction, and the table of loadings of the main columns.
-    pub(super) fn tables(&self) -> Vec<Table> {
-        if self.vectors.is_empty() || self.columns.is_empty() {
-            return vec![];
-        }
-        vec![self.in_words(), self.loadings()]
+/// Returns tables of the directions at the end of the run, and plots of their change. There are none for kernels.
+pub(super) fn blocks(columns: &[String], recorder: &Recorder, run: &Model) -> Vec<Block> {
+    let kept = run.spec().kept;
+    let embedding = run.learner().clone().embedding(kept);
+    let Some(matrix) = embedding.components() else { return Vec::new() };
+    let shares = run.energies(&embedding).filter(|(_, all)| *all > 0.0);
+    let looks = recorder.looks.iter().map(|look| {
+        let vectors = look.numbers.chunks(run.length()).map(|vector| vector.iter().map(|x| f64::from(*x)).collect());
+        (look.row as f64, vectors.collect())
+    });
+    let directions = Directions {
+        columns,
+        vectors: (0..kept).map(|j| matrix.column(j).to_vec()).collect(),
+        shares: shares.map(|(along, all)| along.iter().map(|x| x / all).collect()).unwrap_or_default(),
+        looks: looks.collect(),
+    };
+    let mut blocks = Vec::new();
+    if !(directions.vectors.is_empty() || columns.is_empty()) {
+        blocks.extend([directions.in_words(), directions.loadings()].map(Block::Table));
     }
+    blocks.extend([Block::HeatMap(directions.columns_over_time()), Block::Chart(directions.turns())]);
+    blocks
+}
 
+impl Directions<'_> {
     fn in_words(&self) -> Table {
         let has_shares = self.shares.len() >= self.vectors.len();
         let row = |(i, vector): (usize, &Vec<f64>)| {
@@ -110,13 +118,14 @@ impl Directions {
     }
 
     /// Plots the share of each column in the kept directions over the rows.
-    pub(super) fn columns_over_time(&self) -> HeatMap {
-        let over_time = |column: usize| self.looks.iter().map(move |look| within(&look.vectors, column));
+    fn columns_over_time(&self) -> HeatMap {
+        let over_time = |column: usize| self.looks.iter().map(move |(_, vectors)| within(vectors, column));
         let shown = self.most(SHADE, |column| over_time(column).fold(0.0, f64::max));
         let others = more(self.columns.len(), shown.len(), "column");
         HeatMap {
             title: "How the directions changed".into(),
-            places: self.looks.iter().map(|look| look.row).collect(),
+            x_label: ROW.into(),
+            places: self.looks.iter().map(|(row, _)| *row).collect(),
             lines: shown.into_iter().map(|i| (self.name(i), over_time(i).collect())).collect(),
             range: (0.0, 1.0),
             linear: true,
@@ -129,16 +138,15 @@ impl Directions {
 
     /// Plots the overlap of the directions during the run with the final directions and with the previously recorded
     /// directions.
-    pub(super) fn turns(&self, x_label: &str) -> Chart {
-        let mut chart = Chart::new("How much they turned", x_label, "in common");
+    fn turns(&self) -> Chart {
+        let mut chart = Chart::new("How much they turned", ROW, "in common");
         chart.caption =
             "1: the same directions; 0: nothing in common. The second line dips when the directions change.".into();
         chart.focus_y = Some((0.0, 1.0));
-        let rows: Vec<f64> = self.looks.iter().map(|look| look.row).collect();
-        let last: Vec<f64> = self.looks.iter().map(|look| in_common(&look.vectors, &self.vectors)).collect();
-        chart = chart.with(Series::line("with the directions at the end", &rows, &last));
-        let before = self.looks.windows(2).map(|pair| in_common(&pair[0].vectors, &pair[1].vectors));
-        let before: Vec<f64> = before.collect();
+        let (rows, last): (Vec<f64>, Vec<f64>) =
+            self.looks.iter().map(|(row, vectors)| (*row, in_common(vectors, &self.vectors))).unzip();
+        let before: Vec<f64> = self.looks.windows(2).map(|pair| in_common(&pair[0].1, &pair[1].1)).collect();
+        chart.series.push(Series::line("with the directions at the end", &rows, &last));
         chart.with(Series::line("with those a while before", rows.get(1..).unwrap_or_default(), &before))
     }
 
@@ -151,12 +159,9 @@ impl Directions {
     /// Returns the columns with the largest values, in their original order. Beyond [`FEWEST`] columns, only columns
     /// with a value of at least `least` are included.
     fn most(&self, least: f64, value: impl Fn(usize) -> f64) -> Vec<usize> {
-        let mut order: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
-        order.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let worth = order.iter().take_while(|(_, value)| *value >= least).count();
-        order.truncate(worth.clamp(FEWEST, COLUMNS));
-        order.sort_unstable_by_key(|(i, _)| *i);
-        order.into_iter().map(|(i, _)| i).collect()
+        let values: Vec<(usize, f64)> = (0..self.columns.len()).map(|i| (i, value(i))).collect();
+        let worth = values.iter().filter(|(_, value)| *value >= least).count();
+        leading(values, worth.clamp(FEWEST, COLUMNS))
     }
 }
 
@@ -201,14 +206,14 @@ mod tests {
     #[test]
     fn directions_are_told_by_their_largest_columns_and_their_turns() {
         let looks = [0.0, 0.0, std::f64::consts::FRAC_PI_2].map(turned);
-        let looks = (0..).zip(looks).map(|(i, vectors)| Look { row: f64::from(i), vectors }).collect();
+        let looks = (0..).map(f64::from).zip(looks).collect();
         let directions = Directions {
-            columns: ["a", "b", "c"].map(String::from).to_vec(),
+            columns: &["a", "b", "c"].map(String::from),
             vectors: vec![vec![0.0, -1.0, 0.05]],
             shares: vec![0.756],
             looks,
         };
-        let [words, loadings] = &directions.tables()[..] else { panic!() };
+        let (words, loadings) = (directions.in_words(), directions.loadings());
         assert_eq!(words.rows, [["1", "75.6 %", "b (\u{2212}1.00)"]]);
         assert_eq!(loadings.rows[1], ["b", "\u{2212}1.00"]);
         assert_eq!((loadings.exact[2][1].as_str(), loadings.shades[1][1]), ("0.05", -1.0));
@@ -218,24 +223,23 @@ mod tests {
             map.lines.iter().map(|line| rounded(&line.1)).collect::<Vec<_>>(),
             [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]]
         );
-        let turns = directions.turns("row");
+        let turns = directions.turns();
         let line = |i: usize| turns.series[i].points.iter().map(|point| point.y.round()).collect::<Vec<_>>();
         assert_eq!((line(0), line(1)), (vec![0.0, 0.0, 1.0], vec![1.0, 0.0]));
-        assert_eq!(Directions::default().tables(), []);
-        let numbered = Directions { columns: ["7", "8", "9"].map(String::from).to_vec(), ..directions };
-        assert_eq!(numbered.tables()[0].rows[0][2], "column 8 (\u{2212}1.00)");
+        let numbered = Directions { columns: &["7", "8", "9"].map(String::from), ..directions };
+        assert_eq!(numbered.in_words().rows[0][2], "column 8 (\u{2212}1.00)");
     }
 
     #[test]
     fn of_many_columns_those_that_matter_are_shown() {
         let mut vector = vec![0.09; 100];
         vector[99] = 0.9;
-        let columns = (0..100).map(|i| format!("c{i}")).collect();
-        let directions = Directions { columns, vectors: vec![vector], ..Directions::default() };
-        let loadings = &directions.tables()[1];
+        let columns: Vec<String> = (0..100).map(|i| format!("c{i}")).collect();
+        let directions = Directions { columns: &columns, vectors: vec![vector], ..Directions::default() };
+        let loadings = directions.loadings();
         assert_eq!((loadings.rows.len(), loadings.rows[COLUMNS - 1][0].as_str()), (COLUMNS, "c99"));
-        let few = Directions { vectors: vec![vec![0.01; 100]], ..directions.clone() };
-        assert_eq!(few.tables()[1].rows.len(), FEWEST);
+        let few = Directions { vectors: vec![vec![0.01; 100]], ..directions };
+        assert_eq!(few.loadings().rows.len(), FEWEST);
         assert!(loadings.caption.contains("70 more columns are not shown."), "{}", loadings.caption);
     }
 }

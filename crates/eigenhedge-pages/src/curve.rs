@@ -1,25 +1,19 @@
 //! Curves over the rows of a run.
 
-use crate::downsample::Downsampler;
+use crate::chart::{Kind, Series};
 
 /// Curve over the rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curve {
     /// Name in the legend.
     pub name: String,
-    /// Row number of each point of the curve.
+    /// Row number of each point.
     pub rows: Vec<f64>,
-    /// Value of each point of the curve.
+    /// Value of each point.
     pub values: Vec<f64>,
 }
 
 impl Curve {
-    /// Creates a curve from the curve with this index in a recorder.
-    pub fn of(name: impl Into<String>, curves: &Downsampler, index: usize) -> Self {
-        let (rows, values) = curves.curve(index);
-        Self { name: name.into(), rows, values }
-    }
-
     /// Returns the value at a row by linear interpolation, or NaN for fewer than two rows. The row numbers must
     /// increase.
     pub fn at(&self, row: f64) -> f64 {
@@ -30,5 +24,15 @@ impl Curve {
             return f64::NAN;
         };
         y0 + (y1 - y0) * ((row - x0) / (x1 - x0)).clamp(0.0, 1.0)
+    }
+
+    /// Returns the curve with a function applied to each value.
+    pub(crate) fn map(mut self, function: impl Fn(f64) -> f64) -> Self {
+        self.values.iter_mut().for_each(|value| *value = function(*value));
+        self
+    }
+
+    pub(crate) fn series(&self, kind: Kind) -> Series {
+        Series::new(kind, &self.name, &self.rows, &self.values)
     }
 }

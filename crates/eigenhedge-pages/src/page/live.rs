@@ -9,9 +9,9 @@
 //!
 //! Scripts and style sheets are separate files, so that [`POLICY`] can forbid inline scripts.
 
-use super::{Block, CHARTS, DRAW, Page, Section, UPLOT, UPLOT_LICENSE, collect, data, draw, style};
+use super::{Block, CHARTS, DRAW, Page, Section, UPLOT, UPLOT_LICENSE, data, draw, style};
 use crate::escape::markup;
-use serde_json::{json, to_value};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Content security policy of a live page. It allows style attributes (for the shades of cells), but no inline scripts.
@@ -55,8 +55,7 @@ pub fn assets() -> Vec<Asset> {
 /// `folder`, which ends in `/`.
 pub fn shell(title: &str, folder: &str, feed: &str) -> String {
     let (title, folder, feed) = (markup(title), markup(folder), markup(feed));
-    // Serializing strings does not fail.
-    let colours = markup(&serde_json::to_string(&data::colours()).unwrap_or_default());
+    let colours = markup(&data::colours().to_string());
     let scripts: String = ["uplot.js", "charts.js", "live.js"]
         .iter()
         .map(|name| format!("<script src=\"{folder}{name}\" defer></script>\n"))
@@ -77,9 +76,7 @@ pub fn shell(title: &str, folder: &str, feed: &str) -> String {
 impl Page {
     /// Returns the parts of the page, in order.
     pub fn parts(&self) -> Vec<Part> {
-        let mut charts = Vec::new();
-        collect(&self.blocks, &mut charts);
-        let head = format!("<div>{}</div>", self.head(!charts.is_empty()));
+        let head = format!("<div>{}</div>", self.head());
         let mut parts = vec![part("head".into(), String::new(), &head, &[])];
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         for block in &self.blocks {
@@ -113,11 +110,7 @@ fn section_parts(key: String, section: &Section) -> Vec<Part> {
 }
 
 fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
-    let mut charts = Vec::new();
-    collect(blocks, &mut charts);
-    // Serializing strings and finite numbers does not fail. Without data, a chart stays empty.
-    let charts = to_value(data::charts(charts.into_iter())).unwrap_or_default();
-    Part { key, within, json: json!({ "html": html.trim(), "charts": charts }).to_string() }
+    Part { key, within, json: json!({ "html": html.trim(), "charts": data::charts(blocks) }).to_string() }
 }
 
 /// Returns a name for a block. The name does not depend on the data of the block.
