@@ -5,6 +5,7 @@ mod book;
 mod circles;
 mod count;
 mod dist;
+mod files;
 mod layers;
 mod processors;
 mod python;
@@ -88,73 +89,94 @@ const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["test"] => test(),
-        ["quick"] => outcome(quick()),
-        ["man"] => {
-            outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
+    match command(&root(), &arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(reason)) => {
+            eprintln!("== FAILED ({reason})");
+            ExitCode::FAILURE
         }
-        ["api"] => outcome(api::compare(&root())),
-        ["api", "--write"] => outcome(api::write(&root())),
-        ["options"] => {
-            let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
-            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
-        }
-        ["saved"] => {
-            let line = "test --workspace --locked --features eigenhedge-cli/serve --test all saved_files";
-            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..step("saved", line) }.command()))
-        }
-        ["pictures"] => outcome(book::pictures(&root())),
-        ["book"] => outcome(book::check(&root())),
-        ["test", "python"] => outcome(python::test(&root())),
-        ["test", "spark"] => outcome(spark::test(&root())),
-        ["layers"] => outcome(layers::check(&root())),
-        ["wheel"] => outcome(python::wheel(&root())),
-        ["bench", "doors", "python", rest @ ..] => outcome(python::measure(&root(), "doors.py", rest)),
-        ["bench", "doors", rest @ ..] => outcome(doors(rest)),
-        ["bench", "calls", rest @ ..] => outcome(python::calls(&root(), rest)),
-        ["bench", "python"] => outcome(python::bench(&root())),
-        ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
-        ["bench", "evidence", rest @ ..] => outcome(python::measure(&root(), "evidence.py", rest)),
-        ["bench", "missing", rest @ ..] => outcome(python::measure(&root(), "missing.py", rest)),
-        ["bench", "monitor", "peers", rest @ ..] => outcome(python::measure(&root(), "monitor_peers.py", rest)),
-        ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
-        ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
-        ["bench", "sparse", rest @ ..] => outcome(python::sparse(&root(), rest)),
-        ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
-        ["dist"] => outcome(dist::build(&root())),
-        ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),
-        ["release", rest @ ..] => outcome(release::check(rest)),
-        ["count"] => outcome(count::compare(&root())),
-        ["count", "--write"] => outcome(count::write(&root())),
-        ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),
-        ["soak", "service", rest @ ..] => {
-            outcome(soak_service("cut::", ("--requests", "EIGENHEDGE_CUT_REQUESTS", "1000"), rest))
-        }
-        ["soak", "memory", rest @ ..] => {
-            outcome(soak_service("memory::resident", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest))
-        }
-        [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
-        ["help" | "--help" | "-h"] => {
-            println!("{HELP}");
-            ExitCode::SUCCESS
-        }
-        _ => {
+        None => {
             eprintln!("xtask: no such command\n{HELP}");
             ExitCode::from(2)
         }
     }
 }
 
+/// Runs a command. Returns `None` if there is no such command.
+fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
+    Some(match words {
+        ["test"] => test(root),
+        ["quick"] => quick(root),
+        ["man"] => cargo("run --package eigenhedge-cli --locked -- man --out target/man"),
+        ["api"] => documented().and_then(|()| api::compare(root)),
+        ["api", "--write"] => documented().and_then(|()| api::write(root)),
+        ["options"] => writing("test --package eigenhedge --test all --locked texts_made_from_the_table"),
+        ["saved"] => writing("test --workspace --locked --features eigenhedge-cli/serve --test all saved_files"),
+        ["pictures"] => book::pictures(root),
+        ["book"] => book::check(root),
+        ["test", "python"] => python::test(root),
+        ["test", "spark"] => spark::test(root),
+        ["layers"] => layers::check(root),
+        ["wheel"] => python::wheel(root),
+        ["bench", "doors", "python", rest @ ..] => python::measure(root, "bench/doors.py", rest),
+        ["bench", "doors", rest @ ..] => {
+            let bench = step("doors", "bench --locked --package eigenhedge-cli --bench doors --");
+            run(bench.command().args(rest))
+        }
+        ["bench", "calls", rest @ ..] => python::calls(root, rest),
+        ["bench", "python"] => python::measure(root, "python/benches/ratios.py", &[]),
+        ["bench", "peers", rest @ ..] => python::peers(root, rest),
+        ["bench", "evidence", rest @ ..] => python::measure(root, "bench/evidence.py", rest),
+        ["bench", "missing", rest @ ..] => python::measure(root, "bench/missing.py", rest),
+        ["bench", "monitor", "peers", rest @ ..] => python::measure(root, "bench/monitor_peers.py", rest),
+        ["bench", "spark", rest @ ..] => spark::bench(root, rest),
+        ["bench", name @ ("monitor" | "serve" | "sparse"), rest @ ..] => {
+            python::measure_program(root, &format!("bench/{name}.py"), rest)
+        }
+        ["dist"] => dist::build(root),
+        ["dist", "try", rest @ ..] => dist::try_out(root, rest),
+        ["release", rest @ ..] => release::check(rest),
+        ["count"] => count::compare(root),
+        ["count", "--write"] => count::write(root),
+        ["processors", rest @ ..] => processors::compare(root, rest),
+        ["soak", "service", rest @ ..] => {
+            soak_service("cut::", ("--requests", "EIGENHEDGE_CUT_REQUESTS", "1000"), rest)
+        }
+        ["soak", "memory", rest @ ..] => {
+            soak_service("memory::resident", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest)
+        }
+        [program @ ("soak" | "fuzz"), rest @ ..] => example(program, rest),
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        _ => return None,
+    })
+}
+
+fn cargo(arguments: &'static str) -> Result<(), String> {
+    run(&mut step("", arguments).command())
+}
+
+/// Runs tests that write what they would compare.
+fn writing(arguments: &'static str) -> Result<(), String> {
+    run(step("", arguments).command().env("EIGENHEDGE_WRITE", "1"))
+}
+
+/// Writes the documentation, from which the public interface is read.
+fn documented() -> Result<(), String> {
+    CHECKS.iter().filter(|step| step.name == "documentation").try_for_each(|step| run(&mut step.command()))
+}
+
 /// Runs the quick checks, which take about a minute if everything is compiled.
-fn quick() -> Result<(), String> {
+fn quick(root: &Path) -> Result<(), String> {
     const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
-    layers::check(&root())?;
+    layers::check(root)?;
     let steps = CHECKS.iter().filter(|step| ["format", "clippy"].contains(&step.name));
     steps.chain([&step("unit tests", UNIT_TESTS)]).try_for_each(|step| run(&mut step.command()))
 }
 
-fn test() -> ExitCode {
+fn test(root: &Path) -> Result<(), String> {
     let start = Instant::now();
     let mut times = String::new();
     let mut timed = |name: &str, work: &dyn Fn() -> Result<(), String>| {
@@ -164,28 +186,25 @@ fn test() -> ExitCode {
         let seconds = began.elapsed().as_secs_f64();
         println!("== {name}: passed in {seconds:.1} s\n");
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
-        Ok(())
+        Ok::<(), String>(())
     };
     // Python packages are downloaded during compilation. The step that needs them reports errors.
-    let environments = std::thread::spawn(|| (python::environment(&root()), spark::environment(&root())));
-    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::check(&root())));
-    let checks =
-        layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
+    let folder = root.to_owned();
+    let environments = std::thread::spawn(move || (python::environment(&folder), spark::environment(&folder)));
+    timed("layers", &|| layers::check(root))?;
+    timed("book", &|| book::check(root))?;
+    CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command())))?;
+    timed("interface", &|| api::compare(root))?;
     // These steps come last, because they use the programs built by the tests.
-    let result = checks
-        .and_then(|()| timed("instructions", &|| count::compare(&root())))
-        .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
-        .and_then(|()| timed("fuzz", &|| example("fuzz", &["--cases", FUZZED])))
-        .and_then(|()| {
-            drop(environments.join());
-            timed("wheel", &|| python::prepare(&root()))
-        })
-        // Both run in parallel, because neither keeps two cores busy.
-        .and_then(|()| timed("python, spark", &|| spark::test_beside(&root(), || python::check(&root()))));
-    if result.is_ok() {
-        println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
-    }
-    outcome(result)
+    timed("instructions", &|| count::compare(root))?;
+    timed("soak", &|| example("soak", &["--rows", SOAKED]))?;
+    timed("fuzz", &|| example("fuzz", &["--cases", FUZZED]))?;
+    drop(environments.join());
+    timed("wheel", &|| python::prepare(root))?;
+    // Both run in parallel, because neither keeps two cores busy.
+    timed("python, spark", &|| spark::test_beside(root, || python::check(root)))?;
+    println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
+    Ok(())
 }
 
 /// Runs a test of the service for longer. `size` is an option with its variable and default. `--seed S` is the other
@@ -208,25 +227,6 @@ fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Res
 fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     let programs = count::build(&root(), &[name])?;
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
-}
-
-/// Measures the time per row of the library and of the program, with a release build.
-fn doors(arguments: &[&str]) -> Result<(), String> {
-    let mut cargo = Command::new(env!("CARGO"));
-    run(cargo
-        .args(["bench", "--locked", "--package", "eigenhedge-cli", "--bench", "doors", "--"])
-        .args(arguments)
-        .current_dir(root()))
-}
-
-fn outcome(result: Result<(), String>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("== FAILED ({reason})");
-            ExitCode::FAILURE
-        }
-    }
 }
 
 fn root() -> PathBuf {

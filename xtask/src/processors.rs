@@ -4,6 +4,7 @@
 //! and AVX-512. QEMU does not support AVX-512, so AVX-512 is compared only if this processor has it.
 
 use crate::count;
+use crate::files::output;
 use std::path::Path;
 use std::process::Command;
 
@@ -24,11 +25,11 @@ pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     let programs = count::build(root, &["processors"])?;
     let program = programs.first().ok_or("no program was built")?;
-    let here = count::output(Command::new(program).args(arguments))?.0;
+    let here = output(Command::new(program).args(arguments))?;
     let mut faults = Vec::new();
     for (instructions, processor) in EMULATED {
         let mut emulated = Command::new(QEMU);
-        let there = count::output(emulated.args(["-cpu", processor]).arg(program).args(arguments))?.0;
+        let there = output(emulated.args(["-cpu", processor]).arg(program).args(arguments))?;
         println!("this processor ({}) and one with {instructions}", here_instructions());
         for (name, loss, coordinates) in differences(&here, &there)? {
             println!("  {name:<44} losses {loss:>8.1e}  coordinates {coordinates:>8.1e}");

@@ -2,6 +2,7 @@
 //!
 //! A check whose tool is missing is skipped. The reasons are printed at the end.
 
+use crate::files::read;
 use crate::{python, root, run, step};
 use std::process::Command;
 
@@ -45,8 +46,7 @@ pub fn packages() -> Result<Option<String>, String> {
 
 /// Compiles the workspace with the oldest compiler that `rust-version` allows.
 fn oldest_compiler() -> Result<Option<String>, String> {
-    let manifest =
-        std::fs::read_to_string(root().join("Cargo.toml")).map_err(|error| format!("Cargo.toml: {error}"))?;
+    let manifest = read(&root().join("Cargo.toml"))?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let version = version.ok_or("Cargo.toml has no rust-version")?.trim_matches('"');
     if !succeeds(Command::new("rustup").args(["run", version, "cargo", "--version"])) {

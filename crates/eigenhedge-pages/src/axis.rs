@@ -62,13 +62,11 @@ impl Extent {
         self
     }
 
-    /// Returns the range, or `None` if no value was included.
     pub fn range(&self) -> Option<(f64, f64)> {
         (self.low <= self.high).then_some((self.low, self.high))
     }
 }
 
-/// Position of the ends of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     /// At the first and last value.
@@ -77,7 +75,6 @@ pub enum Ends {
     Ticks,
 }
 
-/// Axis with its range, ticks and labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     log: bool,
@@ -88,7 +85,6 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis over the extent with about `wanted` ticks.
     pub fn new(extent: &Extent, ends: Ends, wanted: usize) -> Self {
         let (low, high) = widened(extent);
         let wanted = wanted.max(2);
@@ -113,12 +109,6 @@ impl Axis {
         Self { log: false, low, high, ticks, labels }
     }
 
-    /// Returns the lower and the upper end.
-    pub fn range(&self) -> (f64, f64) {
-        (self.low, self.high)
-    }
-
-    /// Returns the ticks with their labels, in increasing order.
     pub fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.iter().copied().zip(self.labels.iter().map(String::as_str))
     }

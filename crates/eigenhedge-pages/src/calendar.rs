@@ -1,23 +1,12 @@
 //! Ticks of a time axis: round dates and times of day, in UTC.
 
+use crate::number::short;
+use chrono::{DateTime, Datelike, NaiveDate, NaiveTime, Utc};
+
 /// Possible steps between ticks in seconds, up to two weeks.
 const STEPS: [f64; 16] = [
-    1.0,
-    5.0,
-    15.0,
-    30.0,
-    60.0,
-    300.0,
-    900.0,
-    1800.0,
-    3600.0,
-    10800.0,
-    21600.0,
-    43200.0,
-    86400.0,
-    172_800.0,
-    432_000.0,
-    1_209_600.0,
+    1.0, 5.0, 15.0, 30.0, 60.0, 300.0, 900.0, 1800.0, 3600.0, 10800.0, 21600.0, 43200.0, 86400.0, 172800.0, 432000.0,
+    1.2096e6,
 ];
 const DAY: f64 = 86400.0;
 /// Possible steps between ticks in months.
@@ -39,10 +28,7 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
         let labels = ticks.iter().map(|tick| label(*tick, step, span)).collect();
         return (ticks, labels);
     }
-    let month = |seconds: f64| {
-        let (year, month, _) = date(seconds);
-        12 * year + month - 1
-    };
+    let month = |seconds: f64| at(seconds).map_or(0, |date| 12 * i64::from(date.year()) + i64::from(date.month0()));
     let (from, to) = (month(low), month(high));
     let step = MONTHS.into_iter().find(|step| (to - from) as f64 / *step as f64 <= most).unwrap_or(120_000);
     let first = from.div_euclid(step) * step;
@@ -57,44 +43,30 @@ pub fn ticks(low: f64, high: f64, wanted: usize) -> (Vec<f64>, Vec<String>) {
 
 /// Formats a time in seconds since 1970, such as `2024-01-01 00:00:59`.
 pub fn moment(seconds: f64) -> String {
-    if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { crate::number::short(seconds) }
+    if seconds.abs() < LAST { label(seconds, 1.0, f64::INFINITY) } else { short(seconds) }
 }
 
 /// Returns the label of a tick: its date, or its time of day if steps are shorter than a day. If the axis is longer
 /// than a day, times of day come with their date.
 fn label(seconds: f64, step: f64, span: f64) -> String {
-    let (year, month, day) = date(seconds);
-    let date = format!("{year:04}-{month:02}-{day:02}");
-    if step >= DAY {
-        return date;
-    }
-    let second = seconds.rem_euclid(DAY) as i64;
-    let mut time = format!("{:02}:{:02}", second / 3600, second / 60 % 60);
-    if step < 60.0 {
-        time += &format!(":{:02}", second % 60);
-    }
-    if span <= DAY { time } else { format!("{date} {time}") }
+    let time = if step < 60.0 { "%H:%M:%S" } else { "%H:%M" };
+    let format = match step >= DAY {
+        true => "%Y-%m-%d".to_owned(),
+        false if span <= DAY => time.to_owned(),
+        false => format!("%Y-%m-%d {time}"),
+    };
+    at(seconds).map_or(String::new(), |date| date.format(&format).to_string())
 }
 
-/// Returns the year, month and day in the Gregorian calendar.
-fn date(seconds: f64) -> (i64, i64, i64) {
-    // Years are counted from March, in eras of 400 years.
-    let days = (seconds / DAY).floor() as i64 + 719_468;
-    let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year + 400 * era + i64::from(month <= 2), month, of_year - (153 * shifted + 2) / 5 + 1)
+fn at(seconds: f64) -> Option<DateTime<Utc>> {
+    DateTime::from_timestamp(seconds.floor() as i64, 0)
 }
 
 /// Returns the start of a month in seconds since 1970. Months are counted from January of the year 0.
 fn beginning(month: i64) -> f64 {
-    let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
-    let year = if month <= 2 { year - 1 } else { year };
-    let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + (153 * ((month + 9) % 12) + 2) / 5 - 719_468;
-    DAY * days as f64
+    let (year, month) = (month.div_euclid(12) as i32, month.rem_euclid(12) as u32 + 1);
+    let first = NaiveDate::from_ymd_opt(year, month, 1).map(|date| date.and_time(NaiveTime::MIN).and_utc());
+    first.map_or(f64::NAN, |first| first.timestamp() as f64)
 }
 
 #[cfg(test)]
@@ -125,7 +97,8 @@ mod tests {
     #[test]
     fn months_begin_on_their_first_day() {
         for month in (0..36_000).step_by(7) {
-            assert_eq!(date(beginning(month)), (month.div_euclid(12), month.rem_euclid(12) + 1, 1));
+            let date = at(beginning(month)).unwrap();
+            assert_eq!((12 * i64::from(date.year()) + i64::from(date.month0()), date.day()), (month, 1));
         }
     }
 }

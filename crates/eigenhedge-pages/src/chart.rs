@@ -5,20 +5,14 @@
 use crate::axis::Extent;
 use crate::number::{grouped, short};
 
-/// Chart: series with common axes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Chart {
-    /// Title above the chart.
     pub title: String,
-    /// Label of the horizontal axis.
     pub x_label: String,
-    /// Label of the vertical axis.
     pub y_label: String,
-    /// True if the horizontal axis is logarithmic.
     pub log_x: bool,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// True if the vertical axis is logarithmic.
     pub log_y: bool,
     /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a logarithmic axis
     /// always has this switch.
@@ -33,48 +27,34 @@ pub struct Chart {
     /// Alternative horizontal axis to which a page can switch, or `None` for no switch. With an alternative axis, all
     /// series must have the same number of points.
     pub other_x: Option<OtherAxis>,
-    /// Series, in the order of the legend.
     pub series: Vec<Series>,
     /// Marked positions on the horizontal axis, e.g. the boundaries of segments.
     pub marks: Vec<Mark>,
-    /// Named positions in the chart.
     pub annotations: Vec<Annotation>,
-    /// Explanatory sentence below the chart. It may be empty.
     pub caption: String,
 }
 
 /// Alternative horizontal axis of a chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherAxis {
-    /// Label of the axis.
     pub label: String,
-    /// True if the axis shows times.
     pub is_dated: bool,
-    /// Positions of the points on this axis.
     pub places: Vec<f64>,
-    /// Positions of the marks on this axis.
     pub marks: Vec<f64>,
 }
 
-/// Curve or set of points.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Name of the series in the legend.
     pub name: String,
-    /// Points, in drawing order.
     pub points: Vec<Point>,
-    /// Kind of drawing of the series.
     pub kind: Kind,
-    /// Color of the series.
     pub tint: Tint,
 }
 
 /// Point of a series. If it has no spread, `low` and `high` are equal to `y`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Horizontal position.
     pub x: f64,
-    /// Vertical position.
     pub y: f64,
     /// Lower end of the error bar or of the band.
     pub low: f64,
@@ -89,13 +69,11 @@ pub enum Kind {
     Line,
     /// Dashed line, for a reference such as a bound.
     Dashed,
-    /// Points without a line.
     Points,
     /// Area between `low` and `high`. `y` is not drawn.
     Band,
 }
 
-/// Color of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tint {
     /// Color that depends on the position of the series in the chart.
@@ -104,29 +82,21 @@ pub enum Tint {
     Slot(usize),
     /// Color at this step of the time scale [`crate::palette::TIMES`], from early to late.
     Time(usize),
-    /// Color of alarms.
     Alarm,
-    /// Color of drifts.
     Drift,
 }
 
-/// Vertical line with a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mark {
-    /// Horizontal position.
     pub x: f64,
     /// Text at the top of the line. It may be empty.
     pub label: String,
 }
 
-/// Named position in the chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Annotation {
-    /// Horizontal position.
     pub x: f64,
-    /// Vertical position.
     pub y: f64,
-    /// Name of the position.
     pub label: String,
 }
 
@@ -147,12 +117,10 @@ impl Chart {
 }
 
 impl Point {
-    /// Creates a point without a spread.
     pub fn new(x: f64, y: f64) -> Self {
         Self { x, y, low: y, high: y }
     }
 
-    /// Returns true if the point has a spread to draw.
     pub fn has_spread(&self) -> bool {
         self.low.is_finite() && self.high.is_finite() && self.low < self.high
     }
@@ -165,22 +133,18 @@ impl Series {
         Self { name: name.into(), points, kind, tint: Tint::Position }
     }
 
-    /// Creates a line.
     pub fn line(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         Self::new(Kind::Line, name, x, y)
     }
 
-    /// Creates a dashed line.
     pub fn dashed(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         Self::new(Kind::Dashed, name, x, y)
     }
 
-    /// Creates a set of points.
     pub fn points(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
         Self::new(Kind::Points, name, x, y)
     }
 
-    /// Creates the area between two curves.
     pub fn band(name: impl Into<String>, x: &[f64], low: &[f64], high: &[f64]) -> Self {
         let middle: Vec<f64> = low.iter().zip(high).map(|(low, high)| 0.5 * low + 0.5 * high).collect();
         Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
@@ -194,7 +158,6 @@ impl Series {
         self
     }
 
-    /// Sets the color.
     pub fn with_tint(mut self, tint: Tint) -> Self {
         self.tint = tint;
         self
@@ -207,12 +170,10 @@ fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
 }
 
 impl Chart {
-    /// Creates a chart without series.
     pub fn new(title: impl Into<String>, x_label: impl Into<String>, y_label: impl Into<String>) -> Self {
         Self { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), ..Self::default() }
     }
 
-    /// Adds a series.
     pub fn with(mut self, series: Series) -> Self {
         self.series.push(series);
         self

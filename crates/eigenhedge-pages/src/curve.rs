@@ -2,14 +2,10 @@
 
 use crate::chart::{Kind, Series};
 
-/// Curve over the rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Curve {
-    /// Name in the legend.
     pub name: String,
-    /// Row number of each point.
     pub rows: Vec<f64>,
-    /// Value of each point.
     pub values: Vec<f64>,
 }
 
@@ -26,7 +22,6 @@ impl Curve {
         y0 + (y1 - y0) * ((row - x0) / (x1 - x0)).clamp(0.0, 1.0)
     }
 
-    /// Returns the curve with a function applied to each value.
     pub(crate) fn map(mut self, function: impl Fn(f64) -> f64) -> Self {
         self.values.iter_mut().for_each(|value| *value = function(*value));
         self

@@ -40,13 +40,10 @@ pub struct Downsampler {
     values: Vec<f64>,
     /// Numbers of the first and last row, or `None` before the first row is recorded.
     ends: Option<(u64, u64)>,
-    /// Values of the first row.
     first: Vec<f64>,
-    /// Values of the last row.
     last: Vec<f64>,
 }
 
-/// Minimum capacity of a recorder.
 const LEAST: usize = 4;
 /// Maximum capacity and width of a recorder.
 const MOST: usize = 1 << 20;
@@ -64,7 +61,6 @@ impl Downsampler {
         (self.keep, self.capacity, self.width) == (other.keep, other.capacity, other.width)
     }
 
-    /// Returns the number of curves.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -132,7 +128,6 @@ impl Downsampler {
         self.values.truncate(length * self.width);
     }
 
-    /// Returns the kept rows in increasing order, each with its values.
     pub fn points(&self) -> Vec<(u64, &[f64])> {
         let Some((first, last)) = self.ends else { return vec![] };
         let mut points: Vec<(u64, &[f64])> = self.rows.iter().copied().zip(self.values.chunks(self.width)).collect();

@@ -10,7 +10,6 @@ use crate::text_layout;
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Width of the picture on a screen or on paper, in pixels.
 const WIDE: f64 = 720.0;
 /// Width of the picture on a phone, in pixels.
 const NARROW: f64 = 380.0;
@@ -20,30 +19,24 @@ const MARGIN: f64 = 12.0;
 const LINE: f64 = 16.0;
 /// Maximum width of the line names, as a share of the width of the picture.
 const NAMES: f64 = 0.36;
-/// Number of shades, without the blank one.
 const SHADES: usize = 8;
-/// Size of a shade in the legend, in pixels.
 const KEY: f64 = 12.0;
 
 /// Heat map: lines of cells with a common horizontal axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HeatMap {
-    /// Title above the picture.
     pub title: String,
-    /// Label of the horizontal axis.
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
     /// Start positions of the cells, in increasing order. A cell ends where the next one starts. The last cell has no
     /// width.
     pub places: Vec<f64>,
-    /// Name and values of each line, from top to bottom.
     pub lines: Vec<(String, Vec<f64>)>,
     /// Largest value that is left blank, and smallest value with the darkest shade.
     pub range: (f64, f64),
     /// True if shades are linear in the value. Otherwise they are logarithmic.
     pub linear: bool,
-    /// Sentence below the picture. It may be empty.
     pub caption: String,
 }
 
@@ -69,7 +62,6 @@ impl HeatMap {
         )
     }
 
-    /// Returns the left end and the width of the cells.
     fn across(&self, page_width: f64) -> (f64, f64) {
         let left = MARGIN + self.room_for_names(page_width) + 8.0;
         (left, page_width - left - 3.0 * MARGIN)

@@ -14,18 +14,13 @@ const AREA: [f64; 4] = [6.0, 54.0, 234.0, 154.0];
 const NAME_SIZE: f64 = 14.0;
 const NOTE_SIZE: f64 = 12.0;
 
-/// Small plots of curves over the same rows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Multiples {
-    /// Title above the plots.
     pub title: String,
-    /// Sentence below the plots.
     pub caption: String,
-    /// One curve per plot, in order.
     pub curves: Vec<Curve>,
     /// Line below the name of each curve.
     pub notes: Vec<String>,
-    /// Dashed reference curve in every plot, or `None` for no reference.
     pub reference: Option<Curve>,
     /// Upper end of the vertical axis. Curves are cut off there. The lower end is zero.
     pub top: f64,

@@ -8,9 +8,7 @@ use crate::chart::{Kind, Tint};
 /// Color for light and for dark backgrounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
-    /// Color on a light background.
     pub light: &'static str,
-    /// Color on a dark background.
     pub dark: &'static str,
 }
 
@@ -24,10 +22,8 @@ pub const PAPER: Colour = colour("#ffffff", "#14171c");
 pub const INK: Colour = colour("#1f2328", "#e4e7eb");
 /// Color of tick labels and captions.
 pub const FAINT: Colour = colour("#57606a", "#a4adb8");
-/// Color of grid lines.
 pub const GRID: Colour = colour("#e3e6ea", "#2c323a");
 
-/// Colors of series.
 pub const SERIES: [Colour; 8] = [
     colour("#0072b2", "#58b4f0"),
     colour("#d55e00", "#ff9850"),
@@ -41,7 +37,6 @@ pub const SERIES: [Colour; 8] = [
 
 /// Color of alarms. No other color is red.
 pub const ALARM: Colour = colour("#cf1020", "#ff6b6b");
-/// Color of drifts.
 pub const DRIFT: Colour = colour("#b35c00", "#ffb454");
 
 /// Colors of a time scale, from early to late.
@@ -59,14 +54,11 @@ pub const DASHES: [&[u8]; 8] =
 /// Dash pattern of reference lines.
 const COMPARED: &[u8] = &[6, 4];
 
-/// Appearance of a series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
-    /// Color of the series.
     pub colour: Colour,
     /// Name of the color in style sheets.
     pub class: &'static str,
-    /// Dash pattern of the line, in pixels.
     pub dash: &'static [u8],
     /// Index of the shape of the points.
     pub shape: usize,
@@ -75,7 +67,6 @@ pub struct Look {
 const SERIES_CLASSES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
 const TIME_CLASSES: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
 
-/// Returns the appearance of a series, given its position in the chart.
 pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     let slot = match tint {
         Tint::Alarm => return Look { colour: ALARM, class: "alarm", dash: DASHES[0], shape: 0 },

@@ -11,7 +11,6 @@ use std::fmt::Write as _;
 const FRAMES: usize = 4;
 const WIDTH: f64 = 260.0;
 const HEIGHT: f64 = 290.0;
-/// Number of the most recent points that are shown at a time.
 const SEEN: usize = 40;
 /// Pixels per unit of the coordinates.
 const UNIT: f64 = 100.0;
@@ -19,10 +18,8 @@ const UNIT: f64 = 100.0;
 /// Animation of points in the plane, one per row, with an adaptive line and a fixed line.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Steps {
-    /// Title above the picture.
     #[serde(skip)]
     pub title: String,
-    /// Caption below the picture.
     #[serde(skip)]
     pub caption: String,
     /// Points. Their coordinates are between -1 and 1.

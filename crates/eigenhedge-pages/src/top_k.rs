@@ -4,14 +4,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Row with its value and label.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Number of the row.
     pub row: u64,
-    /// Value of the row.
     pub value: f64,
-    /// Label of the row. It may be empty.
     pub label: String,
 }
 
@@ -19,8 +15,8 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Saved")]
 pub struct TopK {
-    capacity: usize,
-    entries: Vec<Entry>,
+    pub capacity: usize,
+    pub entries: Vec<Entry>,
 }
 
 /// Serialized form of the list, not checked yet.
@@ -41,15 +37,7 @@ impl TryFrom<Saved> for TopK {
     }
 }
 
-impl Default for TopK {
-    /// Creates a list of at most ten rows.
-    fn default() -> Self {
-        Self::new(10)
-    }
-}
-
 impl TopK {
-    /// Creates a list of at most `capacity` rows.
     pub fn new(capacity: usize) -> Self {
         Self { capacity, entries: vec![] }
     }
@@ -63,16 +51,6 @@ impl TopK {
         let place = self.entries.partition_point(|entry| entry.value >= value);
         self.entries.insert(place, Entry { row, value, label: label() });
         self.entries.truncate(self.capacity);
-    }
-
-    /// Returns the maximum number of rows.
-    pub fn capacity(&self) -> usize {
-        self.capacity
-    }
-
-    /// Returns the rows in descending order of their values.
-    pub fn entries(&self) -> &[Entry] {
-        &self.entries
     }
 }
 
@@ -89,10 +67,10 @@ mod tests {
             let mut sorted: Vec<(u64, f64)> = (1..).zip(values).filter(|(_, value)| !value.is_nan()).collect();
             sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
             sorted.truncate(capacity);
-            let kept: Vec<(u64, f64)> = largest.entries().iter().map(|entry| (entry.row, entry.value)).collect();
+            let kept: Vec<(u64, f64)> = largest.entries.iter().map(|entry| (entry.row, entry.value)).collect();
             prop_assert_eq!(kept, sorted);
             let labelled = |entry: &Entry| entry.label == format!("row {}", entry.row);
-            prop_assert!(largest.entries().iter().all(labelled));
+            prop_assert!(largest.entries.iter().all(labelled));
         }
     }
 }

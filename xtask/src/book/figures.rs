@@ -3,7 +3,7 @@
 //! Each phrase is built from its source and must occur in the README. A digit outside all phrases is also an error, so
 //! that a number cannot be changed by hand. `tests/demo.rs` of the program checks the losses of the demo.
 
-use super::page::read;
+use crate::files;
 use std::path::Path;
 
 /// Phrases whose digits are not measurements.
@@ -13,6 +13,10 @@ const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 
 pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
     let readme = read(root, "README.md")?;
     Ok(compare(&readme, &fragments(root)?))
+}
+
+fn read(root: &Path, name: &str) -> Result<String, String> {
+    files::read(&root.join(name))
 }
 
 fn compare(readme: &str, fragments: &[String]) -> Vec<String> {

@@ -1,13 +1,14 @@
 //! Checks of links between files of the repository.
 
-use super::page::{Page, read};
+use super::page::Page;
+use crate::files::read;
 use std::fs;
 use std::path::Path;
 
 /// Returns messages about broken links to files or headings, and about pages that the table of contents lacks.
 pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
-    let contents = read(root, "docs/src/SUMMARY.md")?;
+    let contents = read(&root.join("docs/src/SUMMARY.md"))?;
     for page in pages {
         let listed = contents.contains(&format!("({})", page.file())) || page.file() == "SUMMARY.md";
         if page.name.starts_with("docs/") && !listed {

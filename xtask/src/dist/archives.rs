@@ -1,7 +1,7 @@
 //! The program as an archive and as a Debian package, and the checksums of all files.
 
-use super::files::{entries, write};
-use super::toolchain::{GLIBC, Toolchain, output};
+use super::toolchain::{GLIBC, Toolchain};
+use crate::files::{entries, output, write};
 use crate::run;
 use std::path::Path;
 use std::process::Command;

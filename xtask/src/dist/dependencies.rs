@@ -1,7 +1,7 @@
 //! Packages that are compiled into the program or the Python module, from `cargo metadata`.
 
-use super::files::read;
-use super::toolchain::{TARGET, output};
+use super::toolchain::TARGET;
+use crate::files::{output, read};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -4,7 +4,7 @@
 //! SPDX expression and its repository.
 
 use super::dependencies::Package;
-use super::files::{entries, read};
+use crate::files::{entries, read};
 use std::collections::BTreeMap;
 use std::path::Path;
 

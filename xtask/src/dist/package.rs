@@ -1,7 +1,7 @@
 //! The Python package: a wheel for Python 3.10 and later, and the source distribution.
 
-use super::files::{with_ending, write};
-use super::toolchain::{TARGET, Toolchain, output};
+use super::toolchain::{TARGET, Toolchain};
+use crate::files::{output, with_ending, write};
 use crate::run;
 use std::path::Path;
 

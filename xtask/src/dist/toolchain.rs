@@ -1,5 +1,6 @@
 //! Tools and settings of a reproducible build.
 
+use crate::files::output;
 use crate::python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,17 +76,4 @@ impl Toolchain {
 fn cargo_home() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cargo");
     std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
-}
-
-/// Runs a command and returns its standard output.
-pub fn output(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
-    if !output.status.success() {
-        // Tests print their failures to standard output.
-        let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
-        let lines: Vec<&str> = texts.lines().collect();
-        return Err(format!("{name}:\n{}", lines[lines.len().saturating_sub(60)..].join("\n")));
-    }
-    String::from_utf8(output.stdout).map_err(|error| format!("{name}: {error}"))
 }

@@ -18,7 +18,6 @@ const COLUMNS: usize = 30;
 /// Multiple of the median step above which a gap in time breaks a line.
 const GAP: f64 = 10.0;
 
-/// Horizontal axis of the charts of a monitor.
 struct Across {
     /// Times of some rows in seconds since 1970, in nondecreasing order. Without them, the axis shows row numbers.
     times: Option<Curve>,
@@ -78,7 +77,6 @@ fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint
     Series::points(name, &curve.rows, &values.collect::<Vec<_>>()).with_tint(tint)
 }
 
-/// Plots the values of one column.
 fn signal(curve: &Curve) -> Chart {
     let mut chart = Chart::new(&curve.name, "row", &curve.name).with(curve.series(Kind::Line));
     chart.caption = "The column itself, at evenly spaced rows.".into();
@@ -200,7 +198,6 @@ fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> 
     all
 }
 
-/// Returns the mark of an entry at its row, and its time if known.
 fn mark(one: &Occurrence) -> (Mark, Option<f64>) {
     let cause = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
     let label = match one.kind.as_str() {

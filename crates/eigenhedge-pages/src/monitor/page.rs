@@ -21,7 +21,6 @@ pub enum Inside<'a> {
     Open(&'a BTreeSet<String>),
 }
 
-/// Returns the page of one monitor or of a fleet, from a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
     let listed = journal.listed_now(&facts.columns);
     let mut blocks = vec![Block::Tiles(tiles(journal, facts))];
@@ -96,14 +95,12 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     std::iter::once(Block::Overview(overview)).chain(sections).collect()
 }
 
-/// Returns the collapsed summary.
 fn numbers(journal: &Journal, facts: &Facts) -> Folded {
     let columns = vec!["what".into(), "value".into()];
     let table = Table { columns, rows: summary::entries(&summary::text(journal, facts)), ..Table::default() };
     Folded { title: "Summary in numbers".into(), text: Vec::new(), tables: vec![table] }
 }
 
-/// Returns the key numbers at the top of the page.
 fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {
     let totals = &journal.totals;
     let tile = |value: u64, label: String, tone: &'static str| Tile {

@@ -6,7 +6,6 @@ use crate::downsample::{Downsampler, Keep};
 use eigenhedge::{Monitor, Verdict};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of points of a curve.
 const POINTS: usize = 750;
 /// Maximum number of rows in the heat map of contributions.
 const CELLS: usize = 240;
@@ -18,7 +17,6 @@ pub(super) const ALARM: usize = 6;
 /// Index of the drift flag among the recorded values.
 pub(super) const DRIFT: usize = 7;
 
-/// Downsampled results of one monitor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     /// Values listed at [`NUMBERS`].
@@ -38,16 +36,13 @@ pub(super) struct Record {
 /// Maximum number of columns whose values are recorded. If a row has more columns, no values are recorded.
 pub(super) const SIGNALS: usize = 1000;
 
-/// Returns the number of columns whose values are recorded.
 fn signals(width: usize) -> usize {
     if width <= SIGNALS { width } else { 0 }
 }
 
 /// Maximum number of keys with charts of their own.
 const KEYS: usize = 200;
-/// Maximum number of points of a curve of one key.
 const KEY_POINTS: usize = 200;
-/// Maximum number of heat-map rows of one key.
 const KEY_CELLS: usize = 60;
 
 /// Records of one monitor, or of the first keys.
@@ -59,7 +54,6 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Creates empty records for `width` columns, for one monitor or one per key.
     pub fn new(width: usize, by_key: bool) -> Self {
         Self { width, by_key, records: Vec::new() }
     }
@@ -74,12 +68,10 @@ impl Records {
         self.records.get_mut(place)
     }
 
-    /// Returns the record at this position, or `None` if there is none.
     pub fn get(&self, place: usize) -> Option<&Record> {
         self.records.get(place)
     }
 
-    /// Returns true if the records are for rows with `width` columns.
     pub fn fits(&self, width: usize) -> bool {
         let mut new = Self::new(self.width, self.by_key);
         let is_like = |record: &Record| new.of(0).is_some_and(|new| record.is_like(new));
@@ -88,7 +80,6 @@ impl Records {
 }
 
 impl Record {
-    /// Creates an empty record for `width` columns.
     fn new(width: usize, points: usize, cells: usize) -> Self {
         Self {
             rows: Downsampler::new(Keep::Largest, points, NUMBERS),
@@ -104,7 +95,6 @@ impl Record {
         self.rows.is_like(&other.rows) && self.cells.is_like(&other.cells) && self.signals.is_like(&other.signals)
     }
 
-    /// Records the row that the monitor processed most recently.
     pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, raw: &[f64], monitor: &Monitor) {
         let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);

@@ -162,7 +162,6 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
     }
 }
 
-/// Adds lines about the keys with the most alarms.
 fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let mut worst: Vec<&Track> = tracks.iter().collect();
     worst.sort_by_key(|track| std::cmp::Reverse(track.in_table.alarms));
@@ -199,7 +198,6 @@ pub fn json(journal: &Journal, skipped: u64) -> Value {
     })
 }
 
-/// Returns the state of one monitor as a JSON object.
 pub fn monitor_json(track: &Track) -> Value {
     json!({
         "key": track.key,
@@ -217,7 +215,6 @@ pub fn monitor_json(track: &Track) -> Value {
     })
 }
 
-/// Describes an alarm limit in words.
 pub fn limit_in_words(limit: Limit) -> String {
     format!("about {} % of normal rows exceed it", 100.0 * limit.rate())
 }

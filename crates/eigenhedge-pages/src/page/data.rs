@@ -14,7 +14,6 @@ pub fn colours() -> Value {
     json!([PAPER, INK, FAINT, GRID].map(|colour| [colour.light, colour.dark]))
 }
 
-/// Returns the data of each chart, in drawing order.
 pub fn charts(blocks: &[Block]) -> Vec<Value> {
     let of = |block: &Block| match block {
         Block::Chart(chart) => vec![chart_data(chart)],

@@ -18,7 +18,6 @@ use std::collections::BTreeMap;
 pub const POLICY: &str = "default-src 'none';script-src 'self';style-src 'self';style-src-attr 'unsafe-inline';img-src data:;\
                           connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 
-/// Part of a live page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// Name of the part, unique on the page.
@@ -34,13 +33,10 @@ pub struct Part {
 pub struct Asset {
     /// File name, relative to the folder of assets.
     pub name: &'static str,
-    /// Media type of the content.
     pub media_type: &'static str,
-    /// Content of the file.
     pub text: String,
 }
 
-/// Returns the files that the shell loads.
 pub fn assets() -> Vec<Asset> {
     let script = |name, text| Asset { name, media_type: "text/javascript; charset=utf-8", text };
     vec![
@@ -74,7 +70,6 @@ pub fn shell(title: &str, folder: &str, feed: &str) -> String {
 }
 
 impl Page {
-    /// Returns the parts of the page, in order.
     pub fn parts(&self) -> Vec<Part> {
         let head = format!("<div>{}</div>", self.head());
         let mut parts = vec![part("head".into(), String::new(), &head, &[])];

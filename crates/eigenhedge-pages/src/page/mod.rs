@@ -33,12 +33,10 @@ const HELP: &str =
     "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
 const STYLE: &str = include_str!("style.css");
 
-/// HTML page with a heading, findings and blocks.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
     /// Heading, and title of the window.
     pub title: String,
-    /// Line below the heading. It may be empty.
     pub subtitle: String,
     /// Findings, one sentence or short paragraph each.
     pub summary: Vec<String>,
@@ -46,48 +44,32 @@ pub struct Page {
     pub blocks: Vec<Block>,
 }
 
-/// Part of a page.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// Interactive chart.
     Chart(Chart),
-    /// Table of strings.
     Table(Table),
-    /// Heat map of many columns.
     HeatMap(HeatMap),
-    /// Small multiples, one plot per curve.
     Multiples(Multiples),
-    /// Animation of points in the plane.
     Steps(Steps),
-    /// Key numbers in large type.
     Tiles(Vec<Tile>),
-    /// Heading with paragraphs.
     Text(String, Vec<String>),
-    /// Collapsed content.
     Folded(Folded),
     /// Table with one line per item, each with a sparkline.
     Overview(Overview),
-    /// Section that can be collapsed, with an anchor.
     Section(Section),
 }
 
-/// Section that can be collapsed, with an anchor.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Section {
     /// Anchor, unique in the page.
     pub place: String,
-    /// Visible title.
     pub title: String,
-    /// Content, which is collapsed at first.
     pub blocks: Vec<Block>,
 }
 
-/// Number in large type.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tile {
-    /// Rounded number.
     pub value: String,
-    /// Short description of the number.
     pub label: String,
     /// Number with all digits, shown on hover. It may be empty.
     pub exact: String,
@@ -95,19 +77,14 @@ pub struct Tile {
     pub tone: &'static str,
 }
 
-/// Text and tables that are collapsed at first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Folded {
-    /// Visible title.
     pub title: String,
-    /// Paragraphs.
     pub text: Vec<String>,
-    /// Tables below the paragraphs.
     pub tables: Vec<Table>,
 }
 
 impl Page {
-    /// Returns the page as a complete HTML file.
     pub fn html(&self) -> String {
         let json = json!({ "colours": data::colours(), "charts": data::charts(&self.blocks) }).to_string();
         let mut count = 0;
@@ -145,7 +122,6 @@ impl Page {
         if self.title.trim().is_empty() { "Report" } else { &self.title }
     }
 
-    /// Returns the heading and the findings as HTML.
     fn head(&self) -> String {
         let (title, subtitle) = (markup(self.name()), paragraph("subtitle", &self.subtitle));
         let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
@@ -162,7 +138,6 @@ fn has_chart(block: &Block) -> bool {
     }
 }
 
-/// Returns the complete style sheet of a page.
 fn style() -> String {
     format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
 }

@@ -4,49 +4,35 @@ use super::table::framed;
 use crate::escape::markup;
 use std::fmt::Write;
 
-/// Width of a sparkline in pixels.
 const WIDTH: f64 = 144.0;
-/// Height of a sparkline in pixels.
 const HEIGHT: f64 = 24.0;
 
 /// Table with one line and a sparkline per item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overview {
-    /// Heading.
     pub title: String,
     /// Name of the first column, which is the kind of item.
     pub noun: String,
-    /// Lines, in order.
     pub lines: Vec<OverviewLine>,
-    /// Sentence below the table. It may be empty.
     pub caption: String,
 }
 
-/// Line of an overview, for one item.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OverviewLine {
-    /// Name of the item.
     pub name: String,
     /// Anchor to which the name links. It is empty if the name has no link.
     pub place: String,
     /// State of the item; `alarm` and `drift` have colors.
     pub state: &'static str,
-    /// Number of rows of the item.
     pub rows: u64,
-    /// Number of alarms of the item.
     pub alarms: u64,
-    /// Number of drifts of the item.
     pub drifts: u64,
-    /// Names of the columns that caused the most recent event.
     pub causes: String,
-    /// Values of the sparkline.
     pub values: Vec<f64>,
-    /// For each value, true if it is an alarm.
     pub is_alarm: Vec<bool>,
 }
 
 impl Overview {
-    /// Returns the table as HTML.
     pub(super) fn html(&self) -> String {
         let head = [self.noun.as_str(), "state", "score", "alarms", "drifts", "last causes", "rows"];
         let head: String = head.iter().map(|name| format!("<th scope=\"col\">{}</th>", markup(name))).collect();

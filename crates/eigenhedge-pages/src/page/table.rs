@@ -6,23 +6,18 @@ use crate::escape::markup;
 /// Table of strings. Columns in which most cells are numbers are aligned to the right.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
-    /// Heading.
     pub title: String,
-    /// Names of the columns.
     pub columns: Vec<String>,
-    /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
     /// Text shown on hover for each cell. An empty text is not shown. The list may be empty.
     pub exact: Vec<Vec<String>>,
     /// Shade of each cell, from -1 to 1, with one color for each sign. A cell with the shade NaN has no color. The list
     /// may be empty.
     pub shades: Vec<Vec<f64>>,
-    /// Sentence below the table. It may be empty.
     pub caption: String,
 }
 
 impl Table {
-    /// Returns the table as HTML.
     pub(super) fn html(&self) -> String {
         // A dash represents a missing number.
         let is_number = |text: &String| {

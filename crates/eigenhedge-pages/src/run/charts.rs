@@ -11,16 +11,13 @@ use crate::palette::TIMES;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Member, Model, Summary};
 
-/// Maximum number of lines in a heat map.
 const LINES: usize = 16;
 /// Largest loss per row for which the axis is linear, as a multiple of the median of the learner.
 const FAR: f64 = 40.0;
 /// Minimum mean of a curve that is shown in a heat map.
 const WORTH: f64 = 0.002;
-/// Maximum number of segments into which a curve is divided.
 const STRETCHES: usize = 150;
 const BEST: &str = "best fixed directions";
-/// Label of the axis of plots over rows.
 pub(super) const ROW: &str = "row";
 
 /// Returns the plots for which there is data, and the tables of directions. `unit` is the unit of losses in words.
@@ -166,7 +163,7 @@ impl Recorder {
         chart.series.push(self.losses.curve("loss", 0).series(Kind::Points));
         chart.focus_y = without_outliers(values(&chart)).map(|(_, high)| (0.0, high));
         chart.scale_switch = true;
-        let named = self.largest.entries().iter().map(|entry| {
+        let named = self.largest.entries.iter().map(|entry| {
             let label = if entry.label.is_empty() { String::new() } else { format!(" {}", entry.label) };
             Annotation { x: entry.row as f64, y: entry.value, label: format!("{}{label}", grouped(entry.row)) }
         });
@@ -193,7 +190,6 @@ impl Recorder {
         chart
     }
 
-    /// Plots the weights of these members of a portfolio.
     pub fn weights(&self, members: &[Member]) -> HeatMap {
         let weights = self.weights.as_ref();
         let curves = (0..).zip(members).filter_map(|(i, member)| Some(weights?.curve(&member.name, i)));
@@ -248,7 +244,6 @@ fn usual(curve: &Curve) -> f64 {
     known.get(known.len() / 2).copied().unwrap_or(f64::INFINITY)
 }
 
-/// Returns the values of all series of a chart.
 fn values(chart: &Chart) -> impl Iterator<Item = f64> {
     chart.series.iter().flat_map(|series| series.points.iter().map(|point| point.y))
 }

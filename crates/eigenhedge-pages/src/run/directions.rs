@@ -7,11 +7,8 @@ use crate::heat_map::{HeatMap, leading};
 use crate::page::{Block, Table};
 use eigenhedge::Model;
 
-/// Maximum number of columns shown.
 const COLUMNS: usize = 30;
-/// Maximum number of directions shown.
 const SHOWN: usize = 10;
-/// Number of columns named for each direction.
 const NAMED: usize = 4;
 /// Minimum absolute value of a loading that is named.
 const SMALL: f64 = 0.1;
@@ -19,7 +16,6 @@ const SMALL: f64 = 0.1;
 const LEAST: f64 = 0.005;
 /// Minimum share of a column that lies in the directions, for a line in the heat map. Smaller shares have no shade.
 const SHADE: f64 = 0.07;
-/// Explanation of the shares of the directions.
 const ENERGY: &str = "The directions at the end of the run, in descending order of probability. Of the energy of all rows, around their mean, a \
                       share lies along each; directions that follow a change fit the last rows better than all rows.";
 /// Number of columns that are shown even if their shares are small.

@@ -85,7 +85,6 @@ pub fn largest(entries: &[Entry]) -> Table {
     }
 }
 
-/// Returns the table of the members of a portfolio.
 pub fn members(members: &[Member]) -> Table {
     let cells = |member: &Member| {
         let [weight, loss] = [member.weight, member.expected_loss];

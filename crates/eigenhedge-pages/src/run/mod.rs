@@ -15,8 +15,9 @@ mod ledger;
 mod page;
 mod summary;
 
-pub use page::{Heading, page, page_so_far};
-pub use summary::{sentences, text};
+pub use page::{page, page_so_far};
+use summary::sentences;
+pub use summary::text;
 
 use crate::curve::Curve;
 use crate::downsample::{Downsampler, Keep};
@@ -26,9 +27,7 @@ use eigenhedge::comparators::LeadingDirections;
 use eigenhedge::{AnyLearner, Loss, Model, Summary};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of points of a curve.
 const POINTS: usize = 750;
-/// Maximum number of points of a curve if there are many curves.
 const FEWER_POINTS: usize = 400;
 /// Maximum number of directions whose probability of being kept is plotted.
 const PROBABILITIES: usize = 10;
@@ -40,13 +39,13 @@ const CLOSEST: u64 = 64;
 const LOOKS: usize = 40;
 /// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the run.
 const NUMBERS: usize = 2048;
+/// Number of rows with the largest losses that are named.
+const LARGEST: usize = 10;
 
-/// Recorder of the data for the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
     /// Total expected loss and total energy.
     totals: Downsampler,
-    /// Loss of each row.
     losses: Downsampler,
     /// First two coordinates of rows.
     plane: Downsampler,
@@ -54,7 +53,6 @@ pub struct Recorder {
     kept: Downsampler,
     /// Weights of the members of a portfolio, or `None` for a single learner.
     weights: Option<Downsampler>,
-    /// Rows with the largest losses.
     largest: TopK,
     /// Best loss and bound at some rows.
     checkpoints: Vec<Checkpoint>,
@@ -70,18 +68,14 @@ pub struct Recorder {
     times: Option<Downsampler>,
     /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
-    /// Time of the previous row.
     last_time: f64,
 }
 
-/// Losses and bound of the run after a given row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Checkpoint {
-    /// Number of the row in its table.
     row: u64,
     /// Number of rows so far whose loss counts.
     rows: u64,
-    /// Total expected loss of the learner.
     expected_loss: f64,
     /// Lower bound on the loss of the best fixed subspace in hindsight.
     low: f64,
@@ -94,16 +88,13 @@ struct Checkpoint {
 /// Directions that were most likely to be kept after a given row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
-    /// Number of the row in its table.
     row: u64,
     /// Number of rows so far whose loss counts.
     rows: u64,
-    /// Entries of the directions, concatenated.
     numbers: Vec<f32>,
 }
 
 impl Recorder {
-    /// Creates a recorder for a new run.
     pub fn new(run: &Model, has_time: bool) -> Self {
         let members = run.learner().member_weights().len();
         Self {
@@ -112,7 +103,7 @@ impl Recorder {
             plane: Downsampler::new(Keep::First, POINTS, 2),
             kept: Downsampler::new(Keep::First, FEWER_POINTS, PROBABILITIES),
             weights: (members > 0).then(|| Downsampler::new(Keep::First, FEWER_POINTS, members)),
-            largest: TopK::default(),
+            largest: TopK::new(LARGEST),
             checkpoints: Vec::new(),
             looks: Vec::new(),
             look_stride: (run.spec().kernel.is_none() && run.length() * run.spec().kept <= NUMBERS).then_some(CLOSEST),
@@ -150,14 +141,13 @@ impl Recorder {
         if self.stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
             let summary = run.approximate_summary(&mut self.leading);
             self.check(number, &summary);
-            self.thin_checkpoints();
+            thin(&mut self.checkpoints, &mut self.stride, CHECKPOINTS, |checkpoint| checkpoint.rows);
         }
         if self.look_stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
             self.look(number, run);
         }
     }
 
-    /// Returns true if the coordinates of the row with this number are plotted.
     pub fn wants_coordinates(&self, number: u64) -> bool {
         self.plane.would_keep(number)
     }
@@ -182,39 +172,14 @@ impl Recorder {
         });
     }
 
-    /// Records the directions, computed by a copy of the learner. If there are too many records, every second one is
-    /// removed.
+    /// Records the directions, computed by a copy of the learner.
     fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
             let numbers = (0..kept).flat_map(|j| matrix.column(j)).map(|x| *x as f32).collect();
             self.looks.push(Look { row: number, rows, numbers });
         }
-        if self.looks.len() >= LOOKS
-            && let Some(stride) = &mut self.look_stride
-        {
-            *stride *= 2;
-            self.looks.retain(|look| look.rows.is_multiple_of(*stride));
-        }
-    }
-
-    /// Removes every second checkpoint if there are too many.
-    fn thin_checkpoints(&mut self) {
-        if self.checkpoints.len() >= CHECKPOINTS
-            && let Some(stride) = &mut self.stride
-        {
-            *stride *= 2;
-            let mut number = 0;
-            self.checkpoints.retain(|_| {
-                number += 1;
-                number % 2 == 0
-            });
-        }
-    }
-
-    /// Returns the summary so far, in which the best loss is an interval. This costs a few matrix products.
-    pub fn interim_summary(&mut self, run: &Model) -> Summary {
-        run.approximate_summary(&mut self.leading)
+        thin(&mut self.looks, &mut self.look_stride, LOOKS, |look| look.rows);
     }
 
     /// Records the values after the last row. No row may be recorded afterwards.
@@ -223,12 +188,10 @@ impl Recorder {
         self.check(number, summary);
     }
 
-    /// Returns the total expected loss after each row.
     pub fn totals(&self, name: &str) -> Curve {
         self.totals.curve(name, 0)
     }
 
-    /// Serializes the record as a string, for a snapshot.
     pub fn to_text(&self) -> String {
         to_text(self)
     }
@@ -263,13 +226,23 @@ impl Recorder {
         alike
             && strides
             && self.leading.check_state(run.length(), run.spec().kept).is_ok()
-            && self.largest.capacity() == built.largest.capacity()
+            && self.largest.capacity == LARGEST
             && self.looks.len() <= LOOKS
             && self.looks.iter().all(seen)
             && self.looks.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
             && self.checkpoints.len() <= CHECKPOINTS
             && self.checkpoints.iter().all(told)
             && self.checkpoints.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
+    }
+}
+
+/// Doubles the stride and removes every second record if there are `most` records.
+fn thin<T>(records: &mut Vec<T>, stride: &mut Option<u64>, most: usize, rows: fn(&T) -> u64) {
+    if records.len() >= most
+        && let Some(stride) = stride
+    {
+        *stride *= 2;
+        records.retain(|record| rows(record).is_multiple_of(*stride));
     }
 }
 

@@ -6,32 +6,25 @@ use crate::number::{grouped, readable, significant};
 use crate::page::{Block, Folded, Page, Tile};
 use eigenhedge::{Model, Standardize, Summary};
 
-/// Content of the page that is not part of the model.
-pub struct Heading<'a> {
-    /// Name of the table.
-    pub source: &'a str,
-    /// Names of the columns.
-    pub columns: &'a [String],
-    /// True if columns are standardized. Losses are then in squared standard deviations.
-    pub standardized: bool,
-    /// Summary in sentences.
-    pub account: Vec<String>,
-}
-
 /// Creates the page of a finished run with this summary: key numbers, plots, and the collapsed account.
-pub fn page(heading: Heading<'_>, recorder: &Recorder, run: &Model, summary: &Summary) -> Page {
+pub fn page(source: &str, columns: &[String], recorder: &Recorder, run: &Model, summary: &Summary) -> Page {
+    let standardized = run.columns().standardizer.how() != Standardize::None;
     let name = run.spec().learner.entry().name;
-    let (rows, columns) = (grouped(summary.rows), summary.dim);
-    let unit = if heading.standardized { "squared standard deviations" } else { "squared units of the input" };
+    let (rows, width) = (grouped(summary.rows), summary.dim);
+    let unit = if standardized { "squared standard deviations" } else { "squared units of the input" };
     let mut blocks = vec![Block::Tiles(tiles(run, summary))];
-    blocks.extend(charts::pictures(recorder, run, summary, heading.columns, unit));
-    let largest = ledger::largest(recorder.largest.entries());
+    blocks.extend(charts::pictures(recorder, run, summary, columns, unit));
+    let largest = ledger::largest(&recorder.largest.entries);
     let mut tables = vec![ledger::account(summary), largest, ledger::members(&summary.members)];
     tables.retain(|table| !table.rows.is_empty());
-    blocks.push(Block::Folded(Folded { title: "The whole account".into(), text: heading.account, tables }));
+    blocks.push(Block::Folded(Folded {
+        title: "The whole account".into(),
+        text: sentences(summary, run.spec(), standardized),
+        tables,
+    }));
     Page {
-        title: heading.source.to_owned(),
-        subtitle: format!("eigenhedge run: {rows} rows of {columns} columns, {} directions kept by {name}", summary.k),
+        title: source.to_owned(),
+        subtitle: format!("eigenhedge run: {rows} rows of {width} columns, {} directions kept by {name}", summary.k),
         summary: notes(recorder, summary),
         blocks,
     }
@@ -44,24 +37,17 @@ pub fn page_so_far(source: &str, columns: &[String], recorder: &Recorder, run: &
         return None;
     }
     let mut recorder = recorder.clone();
-    let summary = recorder.interim_summary(run);
+    let summary = run.approximate_summary(&mut recorder.leading);
     recorder.close(row, run, &summary);
-    let standardized = run.columns().standardizer.how() != Standardize::None;
-    let account = sentences(&summary, run.spec(), standardized);
-    Some(page(Heading { source, columns, standardized, account }, &recorder, run, &summary))
-}
-
-fn energy(summary: &Summary) -> f64 {
-    summary.loss + summary.kept_energy
+    Some(page(source, columns, &recorder, run, &summary))
 }
 
 fn percent(part: f64) -> String {
     format!("{} %", significant(100.0 * part, 3))
 }
 
-/// Returns the key numbers at the top of the page.
 fn tiles(run: &Model, summary: &Summary) -> Vec<Tile> {
-    let (lost, energy) = (summary.expected_loss, energy(summary));
+    let (lost, energy) = (summary.expected_loss, summary.loss + summary.kept_energy);
     let tile =
         |value: String, label: String, exact: f64| Tile { value, label, exact: exact.to_string(), ..Tile::default() };
     let mut tiles = Vec::new();
@@ -96,9 +82,9 @@ fn notes(recorder: &Recorder, summary: &Summary) -> Vec<String> {
     if summary.bound_holds == Some(false) {
         notes.push("The bound DOES NOT HOLD: the loss is larger than the theorem allows.".into());
     }
-    let largest: f64 = recorder.largest.entries().iter().map(|entry| entry.value).sum();
+    let largest: f64 = recorder.largest.entries.iter().map(|entry| entry.value).sum();
     let (count, charged) =
-        (recorder.largest.entries().len() as u64, recorder.checkpoints.last().map_or(0, |last| last.rows));
+        (recorder.largest.entries.len() as u64, recorder.checkpoints.last().map_or(0, |last| last.rows));
     if summary.loss > 0.0 && charged >= 100 * count && largest > 0.25 * summary.loss {
         let share = percent((largest / summary.loss).min(1.0));
         notes.push(format!(

@@ -3,9 +3,7 @@
 use crate::escape::markup;
 use crate::palette::Colour;
 
-/// Font size of titles, in pixels.
 pub const TITLE_SIZE: f64 = 15.0;
-/// Font size of other texts, in pixels.
 pub const TEXT_SIZE: f64 = 12.0;
 
 /// Returns a text element, or an empty string for an empty text.

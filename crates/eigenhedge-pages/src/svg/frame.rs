@@ -2,7 +2,6 @@
 
 use crate::axis::Axis;
 
-/// Plotting area with its axes.
 pub struct Frame {
     pub left: f64,
     pub top: f64,
@@ -24,12 +23,10 @@ impl Frame {
         Some((self.left + x * self.width, self.top + (1.0 - y) * self.height))
     }
 
-    /// Returns the right edge in pixels.
     pub fn right(&self) -> f64 {
         self.left + self.width
     }
 
-    /// Returns the lower edge in pixels.
     pub fn bottom(&self) -> f64 {
         self.top + self.height
     }

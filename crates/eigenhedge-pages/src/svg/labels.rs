@@ -13,7 +13,6 @@ const MOST_LINES: usize = 3;
 const SIZE: f64 = 11.0;
 const LONGEST: f64 = 170.0;
 
-/// Marks, with the positions of their labels.
 pub struct Marks<'a> {
     /// Number of lines of labels above the plotting area.
     pub lines: usize,
@@ -47,7 +46,6 @@ fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
 }
 
 impl Marks<'_> {
-    /// Draws the lines of the marks and their labels.
     pub fn draw(&self, frame: &Frame) -> String {
         let mut lines = String::new();
         let mut labels = String::new();

@@ -15,13 +15,9 @@ const MARGIN: f64 = 12.0;
 /// Height of the plotting area, as a share of the width of the picture.
 const ASPECT: f64 = 0.46;
 
-/// Chart that has been drawn.
 pub struct Panel {
-    /// SVG elements.
     pub body: String,
-    /// Height in pixels.
     pub height: f64,
-    /// Description of the picture in words.
     pub description: String,
 }
 

@@ -43,7 +43,6 @@ fn one_per_column(line: &[(f64, f64)]) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Returns the distance of a point from a line segment.
 fn distance(point: (f64, f64), from: (f64, f64), to: (f64, f64)) -> f64 {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let square = dx * dx + dy * dy;

@@ -1,7 +1,7 @@
 //! Pages of synthetic runs.
 
-use eigenhedge::{Kind, Model, RunningCenter, Spec, streams};
-use eigenhedge_pages::run::{Heading, Recorder, page, sentences};
+use eigenhedge::{Columns, Kind, Model, RunningCenter, Spec, Standardize, Standardizer, streams};
+use eigenhedge_pages::run::{Recorder, page};
 use eigenhedge_pages::{Block, Chart, Page};
 
 /// Number of columns, whose names are [`COLUMNS`].
@@ -29,7 +29,9 @@ impl Default for MadeUp {
 impl MadeUp {
     pub fn page(&self) -> Page {
         let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(Kind::Auto, 2) };
-        let mut model = Model::new(spec, WIDTH, 1).unwrap();
+        let how = if self.standardized { Standardize::Running } else { Standardize::None };
+        let columns = Columns::new(None, Standardizer::new(how, WIDTH));
+        let mut model = Model::new(spec, WIDTH, 1).unwrap().with_columns(columns);
         let mut recorder = Recorder::new(&model, self.has_times);
         let part = |seed| streams::iid(WIDTH, 2, self.noise, self.rows.div_ceil(3), seed).rows;
         for (i, mut row) in (1..=3).flat_map(part).take(self.rows).enumerate() {
@@ -41,10 +43,7 @@ impl MadeUp {
         }
         let summary = model.summary();
         recorder.close(self.rows as u64 - 1, &model, &summary);
-        let account = sentences(&summary, model.spec(), self.standardized);
-        let columns = COLUMNS.map(String::from);
-        let heading = Heading { source: "sensors.csv", columns: &columns, standardized: self.standardized, account };
-        page(heading, &recorder, &model, &summary)
+        page("sensors.csv", &COLUMNS.map(String::from), &recorder, &model, &summary)
     }
 }
 

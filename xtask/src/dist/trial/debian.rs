@@ -1,7 +1,6 @@
 //! Trial of the Debian package: it is installed by apt, used and removed.
 
-use crate::dist::files::{read, with_ending};
-use crate::dist::toolchain::output;
+use crate::files::{output, read, with_ending};
 use crate::{python, run};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

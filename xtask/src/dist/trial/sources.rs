@@ -1,6 +1,6 @@
 //! Trials of the published sources: a wheel built from the source distribution, and each crate built from its package.
 
-use crate::dist::files::{listing, with_ending};
+use crate::files::{listing, with_ending};
 use crate::{python, release, run};
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! Trial of the wheel in new environments: every supported Python on this machine, with the oldest and the newest
 //! NumPy.
 
-use crate::dist::files::{entries, with_ending};
-use crate::dist::toolchain::{Toolchain, output};
+use crate::dist::toolchain::Toolchain;
+use crate::files::{entries, output, with_ending};
 use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;

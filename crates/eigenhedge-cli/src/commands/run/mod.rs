@@ -21,7 +21,7 @@ use crate::working::Working;
 use anyhow::Result;
 use eigenhedge::{Standardize, set_threads};
 use eigenhedge_io::{printable_path, write_whole};
-use eigenhedge_pages::run::{Heading, page, sentences, text};
+use eigenhedge_pages::run::{page, text};
 use eigenhedge_pages::{Page, file_name};
 use groups::ModelsByKey;
 use model::{Learned, OneModel};
@@ -80,10 +80,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     let report = recorder.map(|mut recorder| {
         recorder.close(stream.row_number(), &model, &summary);
-        let account = sentences(&summary, model.spec(), standardized);
-        let source = stream.source();
-        let heading = Heading { source: file_name(&source), columns: stream.columns(), standardized, account };
-        page(heading, &recorder, &model, &summary)
+        page(file_name(&stream.source()), stream.columns(), &recorder, &model, &summary)
     });
     if let Some(report) = &report {
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;

@@ -1,7 +1,8 @@
-//! Operations on files and folders. Errors contain the path.
+//! Files, folders and commands. Errors contain the path or the name of the command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
     let folder = path.parent().unwrap_or(path);
@@ -10,8 +11,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), String> {
 }
 
 pub fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let folder = to.parent().unwrap_or(to);
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    write(to, "")?;
     fs::copy(from, to).map(drop).map_err(|error| format!("{}: {error}", from.display()))
 }
 
@@ -33,11 +33,7 @@ pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
         entries(folder)?.into_iter().filter(|path| path.to_string_lossy().ends_with(ending)).collect();
     match found.as_slice() {
         [path] => Ok(path.clone()),
-        _ => Err(format!(
-            "{}: must hold one file *{ending}, has {}: run `cargo xtask dist`",
-            folder.display(),
-            found.len()
-        )),
+        _ => Err(format!("{}: must hold one file *{ending}, has {}", folder.display(), found.len())),
     }
 }
 
@@ -50,4 +46,17 @@ pub fn listing(folder: &Path) -> Result<String, String> {
         text += &format!("   {name:<60} {size:>12} bytes\n");
     }
     Ok(text)
+}
+
+/// Runs a command and returns its standard output.
+pub fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
+    if !output.status.success() {
+        // Tests print their failures to standard output.
+        let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
+        let lines: Vec<&str> = texts.lines().collect();
+        return Err(format!("{name}:\n{}", lines[lines.len().saturating_sub(60)..].join("\n")));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("{name}: {error}"))
 }
