@@ -74,18 +74,21 @@ fn snapshot(root: &Path, name: &str) -> PathBuf {
 
 /// Returns the lines of the public interface of a crate. The page `all.html` lists its items; other pages may be old.
 fn documented(folder: &Path, name: &str) -> Result<BTreeSet<String>, String> {
-    let all = read(&folder.join(name).join("all.html"))?;
+    let folder = folder.join(name);
+    let all = read(&folder.join("all.html"))?;
     let list = all.split_once("id=\"main-content\"").map_or("", |(_, list)| list);
-    let mut lines = BTreeSet::new();
-    for link in between(list, "<a href=\"", "\"") {
-        let Some((kind, item)) =
-            link.trim_end_matches(".html").rsplit('/').next().and_then(|file| file.split_once('.'))
-        else {
-            continue;
-        };
-        let module = link[..link.len() - kind.len() - item.len() - ".html".len() - 1].replace('/', "::");
-        let page = read(&folder.join(name).join(link))?;
-        lines.extend(members(&page).into_iter().map(|member| format!("{name}::{module}{item}: {member}")));
+    let (mut lines, mut modules) = (BTreeSet::new(), BTreeSet::from([""]));
+    for link in between(list, "<a href=\"", "\"").filter(|link| link.ends_with(".html")) {
+        let (module, file) = link.split_at(link.rfind('/').map_or(0, |at| at + 1));
+        let item = file.split('.').nth(1).unwrap_or_default();
+        let path = format!("{name}::{}{item}", module.replace('/', "::"));
+        lines.extend(members(&read(&folder.join(link))?).iter().map(|member| format!("{path}: {member}")));
+        modules.insert(module);
+    }
+    for module in modules {
+        let page = read(&folder.join(module).join("index.html"))?;
+        let exports = between(&page, "<code>pub use ", "</code>").map(|text| joined(&plain(text)));
+        lines.extend(exports.map(|export| format!("{name}::{}: pub use {export}", module.replace('/', "::"))));
     }
     Ok(lines)
 }
@@ -105,12 +108,11 @@ fn members(page: &str) -> Vec<String> {
     members
 }
 
-/// Returns the parts of a text between two marks.
 fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(start).skip(1).filter_map(move |part| part.split_once(end).map(|(inner, _)| inner))
 }
 
-/// Returns the text of HTML without tags and comments.
+/// Returns the text of HTML without tags.
 fn plain(html: &str) -> String {
     let mut text: String = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
     for (name, sign) in
@@ -137,8 +139,11 @@ fn unnamed<'a>(changelog: &str, changed: impl Iterator<Item = &'a String>) -> Ve
 /// Returns the name of the item, field, variant or method in a line of a snapshot. An implementation has that of its type.
 fn name(line: &str) -> &str {
     let (path, member) = line.split_once(": ").unwrap_or((line, ""));
+    if let Some(export) = member.strip_prefix("pub use ") {
+        return export.rsplit([':', ' ']).next().unwrap_or(export).trim_end_matches(';');
+    }
     let mut words = member.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    let keywords = ["pub", "fn", "const", "unsafe", "struct", "enum", "trait", "type", "static"];
+    let keywords = ["pub", "fn", "const", "unsafe", "struct", "enum", "trait", "type", "static", "non_exhaustive"];
     match words.find(|word| !keywords.contains(word)) {
         Some(name) if name != "impl" => name,
         _ => path.rsplit("::").next().unwrap_or(path),

@@ -21,7 +21,6 @@ pub struct Source {
     pub exports: Vec<(String, (Vec<String>, usize))>,
 }
 
-/// Returns a message for each group of files that use each other.
 pub fn faults(files: &[File]) -> Vec<String> {
     let sources = sources(files);
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

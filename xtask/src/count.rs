@@ -9,7 +9,7 @@
 //! With another compiler or processor, a difference is only reported.
 
 use crate::files::{output, read, write as write_file};
-use crate::run;
+use crate::{cargo, run};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -132,10 +132,7 @@ impl Counts {
 
 /// Builds examples with the profile of the tests. Returns the paths of the programs.
 pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(BUILD.split(' ')).current_dir(root);
-    cargo.args(programs.iter().flat_map(|program| ["--example", program]));
-    run(&mut cargo)?;
+    run(cargo(BUILD).args(programs.iter().flat_map(|program| ["--example", program])))?;
     Ok(programs.iter().map(|program| root.join("target/debug/examples").join(program)).collect())
 }
 

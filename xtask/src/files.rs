@@ -19,7 +19,6 @@ pub fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Returns the entries of a folder, sorted.
 pub fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let read = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     let mut paths: Vec<PathBuf> = read.map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -37,7 +36,6 @@ pub fn with_ending(folder: &Path, ending: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Returns a line with the name and the size of each file.
 pub fn listing(folder: &Path) -> Result<String, String> {
     let mut text = String::new();
     for path in entries(folder)? {
@@ -48,7 +46,6 @@ pub fn listing(folder: &Path) -> Result<String, String> {
     Ok(text)
 }
 
-/// Runs a command and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;

@@ -45,7 +45,7 @@ cargo xtask soak memory    send every kind of load to the service and check its 
 cargo xtask soak saved     save, read and continue random configurations, and compare bit for bit; --cases N, --seed S, --only CASE
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
-cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
+cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb
 cargo xtask release        check what a release needs; CHECKS: packages, oldest (compiler), source (distribution), dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
@@ -53,33 +53,19 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this help";
 
-/// Check that runs cargo: name, arguments, and an optional environment variable.
-struct Step {
-    name: &'static str,
-    arguments: &'static str,
-    variable: Option<(&'static str, &'static str)>,
-}
+/// Documentation, from which the public interface is read.
+const DOCUMENTATION: &str = "doc --workspace --no-deps --locked";
 
-const fn step(name: &'static str, arguments: &'static str) -> Step {
-    Step { name, arguments, variable: None }
-}
-
-/// Checks, from cheap to expensive. Clippy compiles all targets, including benches, without code generation. A release
-/// build would take minutes and check nothing more. Tests select the whole workspace, although the Python package has
-/// no Rust tests, so that the build of the package reuses the compiled dependencies.
-const CHECKS: &[Step] = &[
-    step("format", "fmt --all --check"),
-    step("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
-    Step {
-        variable: Some(("RUSTDOCFLAGS", "-D warnings")),
-        ..step("documentation", "doc --workspace --no-deps --locked")
-    },
-    step("features", "check --workspace --no-default-features --locked"),
-    step(
-        "packages",
-        "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty",
-    ),
-    step("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
+/// Names and arguments of checks that run cargo, from cheap to expensive. Clippy compiles all targets, including benches,
+/// without code generation. A release build would take minutes and check nothing more. Tests select the whole workspace,
+/// although the Python package has no Rust tests, so that the build of the package reuses the compiled dependencies.
+const CHECKS: [(&str, &str); 6] = [
+    ("format", "fmt --all --check"),
+    ("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
+    ("documentation", DOCUMENTATION),
+    ("features", "check --workspace --no-default-features --locked"),
+    ("packages", "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty"),
+    ("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
 ];
 
 /// Number of rows in the soak test, which takes about ten seconds.
@@ -107,9 +93,9 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
     Some(match words {
         ["test"] => test(root),
         ["quick"] => quick(root),
-        ["man"] => cargo("run --package eigenhedge-cli --locked -- man --out target/man"),
-        ["api"] => documented().and_then(|()| api::compare(root)),
-        ["api", "--write"] => documented().and_then(|()| api::write(root)),
+        ["man"] => run(&mut cargo("run --package eigenhedge-cli --locked -- man --out target/man")),
+        ["api"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::compare(root)),
+        ["api", "--write"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::write(root)),
         ["options"] => writing("test --package eigenhedge --test all --locked texts_made_from_the_table"),
         ["saved"] => writing("test --workspace --locked --features eigenhedge-cli/serve --test all saved_files"),
         ["pictures"] => book::pictures(root),
@@ -120,8 +106,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["wheel"] => python::wheel(root),
         ["bench", "doors", "python", rest @ ..] => python::measure(root, "bench/doors.py", rest),
         ["bench", "doors", rest @ ..] => {
-            let bench = step("doors", "bench --locked --package eigenhedge-cli --bench doors --");
-            run(bench.command().args(rest))
+            run(cargo("bench --locked --package eigenhedge-cli --bench doors --").args(rest))
         }
         ["bench", "calls", rest @ ..] => python::calls(root, rest),
         ["bench", "python"] => python::measure(root, "python/benches/ratios.py", &[]),
@@ -154,26 +139,24 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
     })
 }
 
-fn cargo(arguments: &'static str) -> Result<(), String> {
-    run(&mut step("", arguments).command())
+/// Returns a command of cargo. Warnings of rustdoc are errors.
+fn cargo(arguments: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments.split(' ')).current_dir(root());
+    command.envs((arguments == DOCUMENTATION).then_some(("RUSTDOCFLAGS", "-D warnings")));
+    command
 }
 
 /// Runs tests that write what they would compare.
-fn writing(arguments: &'static str) -> Result<(), String> {
-    run(step("", arguments).command().env("EIGENHEDGE_WRITE", "1"))
-}
-
-/// Writes the documentation, from which the public interface is read.
-fn documented() -> Result<(), String> {
-    CHECKS.iter().filter(|step| step.name == "documentation").try_for_each(|step| run(&mut step.command()))
+fn writing(arguments: &str) -> Result<(), String> {
+    run(cargo(arguments).env("EIGENHEDGE_WRITE", "1"))
 }
 
 /// Runs the quick checks, which take about a minute if everything is compiled.
 fn quick(root: &Path) -> Result<(), String> {
     const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
     layers::check(root)?;
-    let steps = CHECKS.iter().filter(|step| ["format", "clippy"].contains(&step.name));
-    steps.chain([&step("unit tests", UNIT_TESTS)]).try_for_each(|step| run(&mut step.command()))
+    [CHECKS[0].1, CHECKS[1].1, UNIT_TESTS].iter().try_for_each(|line| run(&mut cargo(line)))
 }
 
 fn test(root: &Path) -> Result<(), String> {
@@ -193,7 +176,7 @@ fn test(root: &Path) -> Result<(), String> {
     let environments = std::thread::spawn(move || (python::environment(&folder), spark::environment(&folder)));
     timed("layers", &|| layers::check(root))?;
     timed("book", &|| book::check(root))?;
-    CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command())))?;
+    CHECKS.iter().try_for_each(|(name, line)| timed(name, &|| run(&mut cargo(line))))?;
     timed("interface", &|| api::compare(root))?;
     // These steps come last, because they use the programs built by the tests.
     timed("instructions", &|| count::compare(root))?;
@@ -210,8 +193,7 @@ fn test(root: &Path) -> Result<(), String> {
 /// Runs a test of the service for longer. `size` is an option with its variable and default. `--seed S` is the other
 /// option.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
-    let mut command =
-        step("soak service", "test --workspace --locked --features eigenhedge-cli/serve --test service").command();
+    let mut command = cargo("test --workspace --locked --features eigenhedge-cli/serve --test service");
     command.args([test, "--", "--nocapture"]).env(size.1, size.2);
     for pair in arguments.chunks(2) {
         match pair {
@@ -234,16 +216,6 @@ fn root() -> PathBuf {
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-impl Step {
-    fn command(&self) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(self.arguments.split(' ')).current_dir(root()).envs(self.variable);
-        command
-    }
-}
-
-/// Prints a command line and runs the command.
 fn run(command: &mut Command) -> Result<(), String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let line: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

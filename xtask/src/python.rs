@@ -4,7 +4,7 @@
 //! changes. Tests run against the installed wheel, never against the source tree.
 
 use crate::files::{read, with_ending, write};
-use crate::{run, step};
+use crate::{cargo, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,7 +22,7 @@ pub fn prepare(root: &Path) -> Result<(), String> {
     install(root, &environment, "dev")?;
     // The command is that of the tests, so that nothing is compiled twice and the program is never older than the
     // package.
-    run(&mut step("program", "test --workspace --no-run --locked --features eigenhedge-cli/serve").command())
+    run(&mut cargo("test --workspace --no-run --locked --features eigenhedge-cli/serve"))
 }
 
 /// Checks the type stub of the native module, and runs pytest on the installed package.
@@ -45,7 +45,6 @@ fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
 }
 
-/// Builds the wheel for publication into `target/wheels`.
 pub fn wheel(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
@@ -92,9 +91,8 @@ pub fn measure_program(root: &Path, script: &str, arguments: &[&str]) -> Result<
     run(python.args(arguments).current_dir(root))
 }
 
-/// Builds the program for release. Returns its path.
 pub fn program(root: &Path) -> Result<PathBuf, String> {
-    run(&mut step("program", "build --release --locked --package eigenhedge-cli --features serve").command())?;
+    run(&mut cargo("build --release --locked --package eigenhedge-cli --features serve"))?;
     Ok(root.join("target/release/eigenhedge"))
 }
 

@@ -3,7 +3,7 @@
 //! A check whose tool is missing is skipped. The reasons are printed at the end.
 
 use crate::files::read;
-use crate::{python, root, run, step};
+use crate::{cargo, python, root, run};
 use std::process::Command;
 
 /// Check that returns `None` if it has passed, or the reason why it was skipped.
@@ -36,9 +36,9 @@ pub fn check(words: &[&str]) -> Result<(), String> {
 
 /// Builds every published crate from its package, in a new folder. In an existing folder, cargo would not unpack the
 /// same version again, and would build against old packages.
-pub fn packages() -> Result<Option<String>, String> {
+fn packages() -> Result<Option<String>, String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
-    let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
+    let mut publish = cargo("publish --workspace --dry-run --locked --allow-dirty --target-dir");
     let outcome = run(publish.arg(&folder));
     std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     outcome.map(|()| None)

@@ -8,7 +8,6 @@ use crate::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Oldest supported Java version.
 const OLDEST_JAVA: u32 = 17;
 
 /// Runs all tests in `python/tests_spark`, or prints why they are skipped.

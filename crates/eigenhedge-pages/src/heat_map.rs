@@ -8,7 +8,6 @@ use crate::svg::panel::Panel;
 use crate::svg::{self, TITLE_SIZE, label, number};
 use crate::text_layout;
 use serde_json::json;
-use std::fmt::Write as _;
 
 const WIDE: f64 = 720.0;
 /// Width of the picture on a phone, in pixels.
@@ -152,9 +151,7 @@ impl HeatMap {
                 if let Some(path) = shade.and_then(|shade| paths.get_mut(shade)) {
                     let (left, right) = (place(self.places[from]), place(self.places[to.min(self.places.len() - 1)]));
                     let wide = (right - left).max(1.0);
-                    // Writing to a string cannot fail.
-                    let _ =
-                        write!(path, "M{} {}h{}v{LINE}h{}z", number(left), number(top), number(wide), number(-wide));
+                    *path += &format!("M{} {}h{}v{LINE}h{}z", number(left), number(top), number(wide), number(-wide));
                 }
                 from = to;
             }

@@ -20,6 +20,9 @@ mod downsample;
 pub mod escape;
 mod focus;
 mod heat_map;
+#[cfg(test)]
+#[path = "../tests/browser/hostile.rs"]
+mod hostile;
 pub mod monitor;
 mod multiples;
 pub mod number;

@@ -5,7 +5,6 @@ use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK, SERIES};
 use crate::svg::{self, label, number};
 use crate::text_layout;
-use std::fmt::Write as _;
 
 const WIDTH: f64 = 240.0;
 const HEIGHT: f64 = 176.0;
@@ -50,8 +49,7 @@ impl Multiples {
                 curve.rows.iter().zip(&curve.values).filter(|(_, y)| y.is_finite()).map(|(x, y)| place(*x, *y));
             let mut path = String::new();
             for (i, (x, y)) in svg::simplified(&places.collect::<Vec<_>>()).into_iter().enumerate() {
-                // Writing to a string cannot fail.
-                let _ = write!(path, "{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
+                path += &format!("{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
             }
             path
         };

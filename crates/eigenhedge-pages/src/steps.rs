@@ -5,7 +5,6 @@ use crate::escape::markup;
 use crate::palette::{Colour, FAINT, INK, SERIES};
 use crate::svg::{self, label, number};
 use serde::Serialize;
-use std::fmt::Write as _;
 
 /// Number of pictures on a page without scripts.
 const FRAMES: usize = 4;
@@ -52,8 +51,7 @@ impl Steps {
         let mut dots = String::new();
         for point in &self.points[step.saturating_sub(SEEN - 1)..=step] {
             let (x, y) = place(*point);
-            // Writing to a string cannot fail.
-            let _ = write!(dots, "M{} {}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", number(x - 3.0), number(y));
+            dots += &format!("M{} {}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", number(x - 3.0), number(y));
         }
         let through = |angle: f64, colour: Colour, class: &str, dash: &str| {
             let (dx, dy) = (1.15 * UNIT * angle.cos(), 1.15 * UNIT * angle.sin());

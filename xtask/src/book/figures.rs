@@ -151,7 +151,6 @@ fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     )])
 }
 
-/// Returns phrases about the recording shown in the README.
 fn recording(text: &str) -> Result<Vec<String>, String> {
     let clock = |line: &str| line.split_whitespace().nth(1).map(str::to_owned).ok_or(format!("no time in {line:?}"));
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("$ awk")).skip(1).take(2).collect();

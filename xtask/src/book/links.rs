@@ -33,7 +33,6 @@ fn leads_somewhere(page: &Page, target: &str) -> bool {
     text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line.trim_start_matches('#')) == heading)
 }
 
-/// Returns the anchor of a heading in a link.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

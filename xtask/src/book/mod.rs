@@ -8,7 +8,7 @@ mod spelling;
 mod style;
 
 use crate::files::{output, read, write};
-use crate::{python, run, step};
+use crate::{cargo, python, run};
 use page::Page;
 use std::path::Path;
 use std::process::Command;
@@ -16,11 +16,10 @@ use std::process::Command;
 /// Generates the figures of the book that are drawn by the library and the program.
 pub fn pictures(root: &Path) -> Result<(), String> {
     let figures = root.join("docs/src/figures");
-    let draw = "run --package eigenhedge-lab --example ideas --locked --";
-    run(step("pictures", draw).command().arg(&figures))?;
+    run(cargo("run --package eigenhedge-lab --example ideas --locked --").arg(&figures))?;
     let rows = python::empty(&root.join("target/pictures"))?.join("rows.csv");
     let program = |words: &str| {
-        let mut command = step("pictures", "run --package eigenhedge-cli --locked --").command();
+        let mut command = cargo("run --package eigenhedge-cli --locked --");
         command.args(words.split(' '));
         command
     };

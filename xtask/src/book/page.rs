@@ -3,7 +3,6 @@
 use crate::files::{entries, read};
 use std::path::{Path, PathBuf};
 
-/// Markdown file with its text.
 pub struct Page {
     /// Path relative to the root of the repository.
     pub name: String,
@@ -24,7 +23,6 @@ impl Page {
         paths.into_iter().map(page).collect()
     }
 
-    /// Returns the name of the file without its folder.
     pub fn file(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }

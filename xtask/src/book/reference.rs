@@ -27,7 +27,6 @@ fn public_names(source: &str) -> Vec<&str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Returns true if the text contains the name as a whole word.
 fn occurs(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }

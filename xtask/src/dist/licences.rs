@@ -51,7 +51,6 @@ fn section(names: &str, text: &str) -> String {
     format!("\n{}\n{names}\n{}\n\n{}\n", "=".repeat(80), "-".repeat(80), text.trim_end())
 }
 
-/// Returns the texts of the license files in a folder.
 fn texts(folder: &Path) -> Result<Vec<String>, String> {
     let is_licence = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

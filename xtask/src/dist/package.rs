@@ -22,7 +22,6 @@ pub fn wheel(toolchain: &Toolchain, licences: &str, folder: &Path) -> Result<(),
     if report.contains(platform) { Ok(()) } else { Err(format!("auditwheel must report {platform}")) }
 }
 
-/// Builds the source distribution.
 pub fn source_distribution(toolchain: &Toolchain, folder: &Path) -> Result<(), String> {
     let mut maturin = toolchain.command("maturin");
     run(maturin.args(["sdist", "--out"]).arg(folder).current_dir(toolchain.root.join("python")))

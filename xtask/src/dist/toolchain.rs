@@ -5,21 +5,17 @@ use crate::python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Platform of the published binaries.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Oldest version of the GNU C library on which the binaries run.
 pub const GLIBC: &str = "2.17";
 
-/// Name of the tool that builds the program.
 pub const BUILDER: &str = "cargo-zigbuild";
 
 pub struct Toolchain {
     pub root: PathBuf,
-    /// Version of all packages of the workspace.
     pub version: String,
     /// Time of the commit in seconds since 1970, or `SOURCE_DATE_EPOCH` if it is set.
     pub epoch: String,
-    /// Python environment that contains the tools.
     environment: PathBuf,
 }
 
@@ -67,7 +63,6 @@ impl Toolchain {
         self.root.join("target/dist-build").join(program)
     }
 
-    /// Returns the path of the built program.
     pub fn program(&self) -> PathBuf {
         self.target(BUILDER).join(TARGET).join("release/eigenhedge")
     }

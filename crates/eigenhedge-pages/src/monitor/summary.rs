@@ -9,7 +9,6 @@ use crate::number::readable;
 use eigenhedge::{Limit, MonitorTotals};
 use eigenhedge_io::printable;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
@@ -29,10 +28,7 @@ const CONSTANT: &str = "every column was constant in the first rows, so only a c
 pub fn text(journal: &Journal, facts: &Facts) -> String {
     let Journal { totals, tracks, listed, rows, .. } = journal;
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<NAMES$}{value}");
-    };
+    let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
     let width = facts.columns.len() as u64;
     let over = match totals.passed_over + facts.skipped {
         0 => String::new(),

@@ -1,6 +1,5 @@
 //! Chart data for the script of a page. Numbers are rounded, and axes shared by several curves are written once.
 
-use super::Block;
 use crate::axis::Extent;
 use crate::chart::{Chart, Kind, Point, Series};
 use crate::palette::{FAINT, GRID, INK, PAPER, look};
@@ -14,16 +13,7 @@ pub fn colours() -> Value {
     json!([PAPER, INK, FAINT, GRID].map(|colour| [colour.light, colour.dark]))
 }
 
-pub fn charts(blocks: &[Block]) -> Vec<Value> {
-    let of = |block: &Block| match block {
-        Block::Chart(chart) => vec![chart_data(chart)],
-        Block::Section(section) => charts(&section.blocks),
-        _ => Vec::new(),
-    };
-    blocks.iter().flat_map(of).collect()
-}
-
-fn chart_data(chart: &Chart) -> Value {
+pub fn chart_data(chart: &Chart) -> Value {
     let (x, y) = (Extent::empty(chart.log_x), Extent::empty(chart.log_y));
     let mut series: Vec<Value> = Vec::with_capacity(chart.series.len());
     // A series with nothing to draw has no legend entry.

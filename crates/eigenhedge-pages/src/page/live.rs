@@ -9,7 +9,7 @@
 //!
 //! Scripts and style sheets are separate files, so that [`POLICY`] can forbid inline scripts.
 
-use super::{Block, CHARTS, DRAW, Page, Section, UPLOT, UPLOT_LICENSE, data, draw, style};
+use super::{Block, CHARTS, DRAW, Page, Section, UPLOT, UPLOT_LICENSE, charts, data, draw, style};
 use crate::escape::markup;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -105,7 +105,7 @@ fn section_parts(key: String, section: &Section) -> Vec<Part> {
 }
 
 fn part(key: String, within: String, html: &str, blocks: &[Block]) -> Part {
-    Part { key, within, json: json!({ "html": html.trim(), "charts": data::charts(blocks) }).to_string() }
+    Part { key, within, json: json!({ "html": html.trim(), "charts": charts(blocks) }).to_string() }
 }
 
 /// Returns a name for a block. The name does not depend on the data of the block.
@@ -128,7 +128,7 @@ fn key(block: &Block) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::escape::HOSTILE;
+    use crate::hostile::HOSTILE;
     use crate::{Chart, Series, Table, Tile};
     use serde_json::Value;
 

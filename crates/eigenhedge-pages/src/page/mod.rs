@@ -20,7 +20,7 @@ use crate::palette::{self, FAINT, GRID, INK, PAPER};
 use crate::steps::Steps;
 use crate::svg::{self, panel::Panel};
 pub use overview::{Overview, OverviewLine};
-use serde_json::json;
+use serde_json::{Value, json};
 pub use table::Table;
 
 const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
@@ -86,7 +86,7 @@ pub struct Folded {
 
 impl Page {
     pub fn html(&self) -> String {
-        let json = json!({ "colours": data::colours(), "charts": data::charts(&self.blocks) }).to_string();
+        let json = json!({ "colours": data::colours(), "charts": charts(&self.blocks) }).to_string();
         let mut count = 0;
         let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count, true)).collect();
         let title = markup(self.name());
@@ -128,6 +128,16 @@ impl Page {
         let help = if self.blocks.iter().any(has_chart) { HELP } else { "" };
         format!("<header><h1>{title}</h1>{subtitle}</header>\n{summary}\n{help}")
     }
+}
+
+/// Returns the data of the charts among these blocks, in drawing order.
+fn charts(blocks: &[Block]) -> Vec<Value> {
+    let of = |block: &Block| match block {
+        Block::Chart(chart) => vec![data::chart_data(chart)],
+        Block::Section(section) => charts(&section.blocks),
+        _ => Vec::new(),
+    };
+    blocks.iter().flat_map(of).collect()
 }
 
 fn has_chart(block: &Block) -> bool {

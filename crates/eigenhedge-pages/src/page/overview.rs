@@ -2,7 +2,6 @@
 
 use super::table::framed;
 use crate::escape::markup;
-use std::fmt::Write;
 
 const WIDTH: f64 = 144.0;
 const HEIGHT: f64 = 24.0;
@@ -78,11 +77,10 @@ impl OverviewLine {
                 continue;
             }
             let (x, y) = place(i, *value);
-            // Writing to a string cannot fail.
-            let _ = write!(line, "{}{x:.1} {y:.1}", if is_down { "L" } else { "M" });
+            line += &format!("{}{x:.1} {y:.1}", if is_down { "L" } else { "M" });
             is_down = true;
             if self.is_alarm.get(i).copied().unwrap_or(false) {
-                let _ = write!(points, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.8\" fill=\"var(--alarm)\"/>");
+                points += &format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1.8\" fill=\"var(--alarm)\"/>");
             }
         }
         format!(

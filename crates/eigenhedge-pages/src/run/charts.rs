@@ -1,6 +1,6 @@
 //! Plots on the page of a run.
 
-use super::{Checkpoint, PROBABILITIES, Recorder, directions};
+use super::{Checkpoint, PROBABILITIES, ROW, Recorder, directions};
 use crate::chart::{Annotation, Chart, Kind, Mark, Series, Tint};
 use crate::curve::Curve;
 use crate::focus::without_outliers;
@@ -18,7 +18,6 @@ const FAR: f64 = 40.0;
 const WORTH: f64 = 0.002;
 const STRETCHES: usize = 150;
 const BEST: &str = "best fixed directions";
-pub(super) const ROW: &str = "row";
 
 /// Returns the plots for which there is data, and the tables of directions. `unit` is the unit of losses in words.
 pub(super) fn pictures(

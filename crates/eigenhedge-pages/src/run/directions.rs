@@ -1,7 +1,6 @@
 //! Loadings of the kept directions, and their change over time.
 
-use super::Recorder;
-use super::charts::ROW;
+use super::{ROW, Recorder};
 use crate::chart::{Chart, Series};
 use crate::heat_map::{HeatMap, leading};
 use crate::page::{Block, Table};

@@ -16,7 +16,6 @@ mod page;
 mod summary;
 
 pub use page::{page, page_so_far};
-use summary::sentences;
 pub use summary::text;
 
 use crate::curve::Curve;
@@ -41,6 +40,8 @@ const LOOKS: usize = 40;
 const NUMBERS: usize = 2048;
 /// Number of rows with the largest losses that are named.
 const LARGEST: usize = 10;
+/// Label of the axis of plots over rows.
+const ROW: &str = "row";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {

@@ -1,7 +1,8 @@
 //! Page of a run, built from the recorded data.
 
 use super::charts::{self, chance};
-use super::{Recorder, ledger, sentences};
+use super::summary::sentences;
+use super::{Recorder, ledger};
 use crate::number::{grouped, readable, significant};
 use crate::page::{Block, Folded, Page, Tile};
 use eigenhedge::{Model, Standardize, Summary};

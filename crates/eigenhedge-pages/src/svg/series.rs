@@ -6,7 +6,6 @@ use super::simplify::simplify;
 use crate::chart::{Chart, Kind, Series};
 use crate::palette::{Look, look};
 use std::collections::HashSet;
-use std::fmt::Write as _;
 
 /// Number of points above which each point is drawn smaller.
 const MANY: usize = 300;
@@ -41,7 +40,7 @@ fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
 fn path(places: &[(f64, f64)]) -> String {
     let mut text = String::new();
     for (i, &(x, y)) in places.iter().enumerate() {
-        let _ = write!(text, "{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
+        text += &format!("{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
     }
     text
 }

@@ -5,7 +5,7 @@ use super::panel::Panel;
 use super::*;
 use crate::axis::{Axis, Ends};
 use crate::chart::{Annotation, Kind, Mark, Point, Series, Tint};
-use crate::escape::HOSTILE;
+use crate::hostile::HOSTILE;
 use crate::page::{Block, Page};
 use proptest::prelude::*;
 use roxmltree::{Document, Node};

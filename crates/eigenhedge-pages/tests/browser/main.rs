@@ -8,11 +8,12 @@
 
 #[allow(dead_code, reason = "tests of the program use the rest")]
 mod driver;
+mod hostile;
 mod made_up;
 
 use driver::Browser;
-use eigenhedge_pages::escape::HOSTILE;
 use eigenhedge_pages::{Block, Chart, Kind, Mark, Page, Series, Steps, Table, palette};
+use hostile::HOSTILE;
 use made_up::{MadeUp, TIMES, charts, made_up};
 use serde_json::{Value, json};
 use std::path::PathBuf;
