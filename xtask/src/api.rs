@@ -88,7 +88,8 @@ fn documented(folder: &Path, name: &str) -> Result<BTreeSet<String>, String> {
     for module in modules {
         let page = read(&folder.join(module).join("index.html"))?;
         let exports = between(&page, "<code>pub use ", "</code>").map(|text| joined(&plain(text)));
-        lines.extend(exports.map(|export| format!("{name}::{}: pub use {export}", module.replace('/', "::"))));
+        let path = format!("{name}/{module}").trim_end_matches('/').replace('/', "::");
+        lines.extend(exports.map(|export| format!("{path}: pub use {export}")));
     }
     Ok(lines)
 }

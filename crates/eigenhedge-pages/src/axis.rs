@@ -139,21 +139,13 @@ fn widened(extent: &Extent) -> (f64, f64) {
     match extent.range() {
         None if extent.log => (1.0, 10.0),
         None => (0.0, 1.0),
-        Some((low, high)) if extent.log => {
-            if high > low * (1.0 + 1e-9) {
-                (low, high)
-            } else {
-                (low / 2.0, high * 2.0)
-            }
-        }
+        Some((low, high)) if extent.log && high > low * (1.0 + 1e-9) => (low, high),
+        Some((low, high)) if extent.log => (low / 2.0, high * 2.0),
         Some((low, high)) => {
             let size = low.abs().max(high.abs());
-            if high - low > 1e-9 * size && high - low >= SMALLEST {
-                (low, high)
-            } else {
-                let margin = if size >= SMALLEST { size * 0.1 } else { 1.0 };
-                (low - margin, high + margin)
-            }
+            let margin = if size >= SMALLEST { size * 0.1 } else { 1.0 };
+            let is_wide = high - low > 1e-9 * size && high - low >= SMALLEST;
+            if is_wide { (low, high) } else { (low - margin, high + margin) }
         }
     }
 }

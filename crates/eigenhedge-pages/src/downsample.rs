@@ -167,19 +167,12 @@ struct Saved {
     last: Vec<f64>,
 }
 
-/// Error for a serialized recorder that is invalid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a saved curve must have {rule}")]
-pub struct Damaged {
-    rule: &'static str,
-}
-
 impl TryFrom<Saved> for Downsampler {
-    type Error = Damaged;
+    type Error = String;
 
-    fn try_from(saved: Saved) -> Result<Self, Damaged> {
+    fn try_from(saved: Saved) -> Result<Self, String> {
         let Saved { keep, capacity, width, shift, rows, values, ends, first, last } = saved;
-        let require = |rule, holds| if holds { Ok(()) } else { Err(Damaged { rule }) };
+        let require = |rule: &str, holds| if holds { Ok(()) } else { Err(format!("a saved curve must have {rule}")) };
         require("a capacity from 4 to 2^20", (LEAST..=MOST).contains(&capacity))?;
         require("a width from 1 to 2^20", (1..=MOST).contains(&width))?;
         require("buckets of at most 2^63 rows", shift < 64)?;

@@ -79,7 +79,7 @@ impl HeatMap {
         if titled {
             let place = (page_width / 2.0, MARGIN + 10.0);
             let title = text_layout::fit(&self.title, TITLE_SIZE, page_width - 2.0 * MARGIN);
-            body += &label(INK, "ink", place, TITLE_SIZE, "font-weight=\"600\" text-anchor=\"middle\"", &title);
+            body += &label(INK, place, TITLE_SIZE, "font-weight=\"600\" text-anchor=\"middle\"", &title);
             top += 22.0;
         }
         let ((left, width), height) = (self.across(page_width), LINE * self.lines.len() as f64);
@@ -88,13 +88,13 @@ impl HeatMap {
         for (i, (name, _)) in self.lines.iter().enumerate() {
             let name = text_layout::fit_ends(name, TEXT_SIZE, names);
             let y = top + LINE * (i as f64 + 0.78);
-            body += &label(INK, "ink", (left - 7.0, y), TEXT_SIZE, "text-anchor=\"end\"", &name);
+            body += &label(INK, (left - 7.0, y), TEXT_SIZE, "text-anchor=\"end\"", &name);
         }
         let bottom = top + height;
         for (tick, name) in axis.ticks() {
-            body += &label(FAINT, "faint", (place(tick), bottom + 17.0), TEXT_SIZE, "text-anchor=\"middle\"", name);
+            body += &label(FAINT, (place(tick), bottom + 17.0), TEXT_SIZE, "text-anchor=\"middle\"", name);
         }
-        body += &label(INK, "ink", (left, bottom + 37.0), TEXT_SIZE, "", &self.x_label);
+        body += &label(INK, (left, bottom + 37.0), TEXT_SIZE, "", &self.x_label);
         for (shade, cells) in self.cells(place, top).iter().enumerate().filter(|(_, cells)| !cells.is_empty()) {
             body += &shaded(shade, cells);
         }
@@ -130,12 +130,12 @@ impl HeatMap {
         let (low, high) = (short(self.range.0), short(self.range.1));
         let end = right - text_layout::width(&high, TEXT_SIZE) - 6.0;
         let start = end - KEY * SHADES as f64;
-        let mut body = label(FAINT, "faint", (start - 6.0, y), TEXT_SIZE, "text-anchor=\"end\"", &low);
+        let mut body = label(FAINT, (start - 6.0, y), TEXT_SIZE, "text-anchor=\"end\"", &low);
         for shade in 0..SHADES {
             let x = number(start + KEY * shade as f64);
             body += &shaded(shade, &format!("M{x} {}h{KEY}v{KEY}h-{KEY}z", number(y - KEY + 2.0)));
         }
-        body + &label(FAINT, "faint", (right, y), TEXT_SIZE, "text-anchor=\"end\"", &high)
+        body + &label(FAINT, (right, y), TEXT_SIZE, "text-anchor=\"end\"", &high)
     }
 
     /// Returns the cells of each shade as SVG paths. Adjacent cells of the same shade are merged.

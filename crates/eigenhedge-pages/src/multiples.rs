@@ -3,7 +3,7 @@
 use crate::curve::Curve;
 use crate::number::short;
 use crate::palette::{Colour, FAINT, GRID, INK, SERIES};
-use crate::svg::{self, label, number};
+use crate::svg::{self, label, number, stroke};
 use crate::text_layout;
 
 const WIDTH: f64 = 240.0;
@@ -54,42 +54,36 @@ impl Multiples {
             path
         };
         let others = self.curves.iter().enumerate().filter(|(i, _)| *i != index);
-        let mut inner = stroke("grid", GRID, 1.5, "", &others.map(|(_, other)| line(other)).collect::<String>());
-        inner += &stroke("s0", SERIES[0], 2.5, "", &line(curve));
+        let mut inner = line_of(GRID, 1.5, "", &others.map(|(_, other)| line(other)).collect::<String>());
+        inner += &line_of(SERIES[0], 2.5, "", &line(curve));
         let reference = self.reference.iter().map(line).collect::<String>();
-        inner += &stroke("ink", INK, 1.2, " stroke-dasharray=\"4 3\"", &reference);
+        inner += &line_of(INK, 1.2, " stroke-dasharray=\"4 3\"", &reference);
         let (width, height) = (right - left, bottom - top);
         let mut body = format!(
             "<svg x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" viewBox=\"{left} {top} {width} {height}\" overflow=\"hidden\">{inner}</svg>"
         );
-        body += &stroke("faint", FAINT, 1.0, "", &format!("M{left} {top}V{bottom}H{right}"));
+        body += &line_of(FAINT, 1.0, "", &format!("M{left} {top}V{bottom}H{right}"));
         let room = WIDTH - 2.0 * left;
         body += &label(
             INK,
-            "ink",
             (left, 16.0),
             NAME_SIZE,
             "font-weight=\"600\"",
             &text_layout::fit(&curve.name, NAME_SIZE, room),
         );
-        body += &label(FAINT, "faint", (left, 33.0), NOTE_SIZE, "", &text_layout::fit(note, NOTE_SIZE, room));
-        body += &label(FAINT, "faint", (left, top - 4.0), NOTE_SIZE - 1.0, "", &short(self.top));
+        body += &label(FAINT, (left, 33.0), NOTE_SIZE, "", &text_layout::fit(note, NOTE_SIZE, room));
+        body += &label(FAINT, (left, top - 4.0), NOTE_SIZE - 1.0, "", &short(self.top));
         let date = |x: f64| crate::calendar::moment(x).chars().take(10).collect();
         let spoken = |x: f64| if self.dated { date(x) } else { short(x) };
-        body += &label(FAINT, "faint", (left, HEIGHT - 6.0), NOTE_SIZE, "", &spoken(first));
-        body += &label(FAINT, "faint", (right, HEIGHT - 6.0), NOTE_SIZE, "text-anchor=\"end\"", &spoken(last));
+        body += &label(FAINT, (left, HEIGHT - 6.0), NOTE_SIZE, "", &spoken(first));
+        body += &label(FAINT, (right, HEIGHT - 6.0), NOTE_SIZE, "text-anchor=\"end\"", &spoken(last));
         svg::document(&curve.name, &format!("{}: {note}", curve.name), (WIDTH, HEIGHT), &body, false)
     }
 }
 
-fn stroke(class: &str, colour: Colour, width: f64, more: &str, d: &str) -> String {
-    if d.is_empty() {
-        return String::new();
-    }
-    format!(
-        "<path class=\"{class}-stroke\" stroke=\"{}\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{more} d=\"{d}\"/>",
-        colour.light
-    )
+fn line_of(colour: Colour, width: f64, more: &str, d: &str) -> String {
+    let attributes = format!(" stroke-width=\"{width}\" stroke-linejoin=\"round\"{more}");
+    if d.is_empty() { String::new() } else { stroke(colour, &attributes, d) }
 }
 
 #[cfg(test)]

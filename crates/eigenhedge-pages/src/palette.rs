@@ -8,44 +8,46 @@ use crate::chart::{Kind, Tint};
 /// Color for light and for dark backgrounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Colour {
+    /// Name in style sheets.
+    pub class: &'static str,
     pub light: &'static str,
     pub dark: &'static str,
 }
 
-const fn colour(light: &'static str, dark: &'static str) -> Colour {
-    Colour { light, dark }
+const fn colour(class: &'static str, light: &'static str, dark: &'static str) -> Colour {
+    Colour { class, light, dark }
 }
 
 /// Color of the background.
-pub const PAPER: Colour = colour("#ffffff", "#14171c");
+pub const PAPER: Colour = colour("paper", "#ffffff", "#14171c");
 /// Color of text and axes.
-pub const INK: Colour = colour("#1f2328", "#e4e7eb");
+pub const INK: Colour = colour("ink", "#1f2328", "#e4e7eb");
 /// Color of tick labels and captions.
-pub const FAINT: Colour = colour("#57606a", "#a4adb8");
-pub const GRID: Colour = colour("#e3e6ea", "#2c323a");
+pub const FAINT: Colour = colour("faint", "#57606a", "#a4adb8");
+pub const GRID: Colour = colour("grid", "#e3e6ea", "#2c323a");
 
 pub const SERIES: [Colour; 8] = [
-    colour("#0072b2", "#58b4f0"),
-    colour("#d55e00", "#ff9850"),
-    colour("#117733", "#4cc38a"),
-    colour("#aa4499", "#e08bd0"),
-    colour("#332288", "#a79bf5"),
-    colour("#8a7a00", "#d6c94f"),
-    colour("#00808a", "#63d2d8"),
-    colour("#882255", "#f27fa5"),
+    colour("s0", "#0072b2", "#58b4f0"),
+    colour("s1", "#d55e00", "#ff9850"),
+    colour("s2", "#117733", "#4cc38a"),
+    colour("s3", "#aa4499", "#e08bd0"),
+    colour("s4", "#332288", "#a79bf5"),
+    colour("s5", "#8a7a00", "#d6c94f"),
+    colour("s6", "#00808a", "#63d2d8"),
+    colour("s7", "#882255", "#f27fa5"),
 ];
 
 /// Color of alarms. No other color is red.
-pub const ALARM: Colour = colour("#cf1020", "#ff6b6b");
-pub const DRIFT: Colour = colour("#b35c00", "#ffb454");
+pub const ALARM: Colour = colour("alarm", "#cf1020", "#ff6b6b");
+pub const DRIFT: Colour = colour("drift", "#b35c00", "#ffb454");
 
 /// Colors of a time scale, from early to late.
 pub const TIMES: [Colour; 5] = [
-    colour("#440154", "#4a8fd0"),
-    colour("#443a83", "#22a7b5"),
-    colour("#31688e", "#4ac16d"),
-    colour("#1f8a86", "#a0da39"),
-    colour("#2b9a5f", "#fde725"),
+    colour("t0", "#440154", "#4a8fd0"),
+    colour("t1", "#443a83", "#22a7b5"),
+    colour("t2", "#31688e", "#4ac16d"),
+    colour("t3", "#1f8a86", "#a0da39"),
+    colour("t4", "#2b9a5f", "#fde725"),
 ];
 
 /// Dash patterns of series, in pixels. The first is solid.
@@ -57,44 +59,34 @@ const COMPARED: &[u8] = &[6, 4];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     pub colour: Colour,
-    /// Name of the color in style sheets.
-    pub class: &'static str,
     pub dash: &'static [u8],
     /// Index of the shape of the points.
     pub shape: usize,
 }
 
-const SERIES_CLASSES: [&str; 8] = ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"];
-const TIME_CLASSES: [&str; 5] = ["t0", "t1", "t2", "t3", "t4"];
-
 pub fn look(position: usize, tint: Tint, kind: Kind) -> Look {
     let slot = match tint {
-        Tint::Alarm => return Look { colour: ALARM, class: "alarm", dash: DASHES[0], shape: 0 },
-        Tint::Drift => return Look { colour: DRIFT, class: "drift", dash: DASHES[0], shape: 1 },
+        Tint::Alarm => return Look { colour: ALARM, dash: DASHES[0], shape: 0 },
+        Tint::Drift => return Look { colour: DRIFT, dash: DASHES[0], shape: 1 },
         Tint::Position => position,
         Tint::Slot(slot) => slot,
         Tint::Time(step) => {
             let step = step.min(TIMES.len() - 1);
-            return Look { colour: TIMES[step], class: TIME_CLASSES[step], dash: DASHES[0], shape: step };
+            return Look { colour: TIMES[step], dash: DASHES[0], shape: step };
         }
     };
     let dash = if kind == Kind::Dashed { COMPARED } else { DASHES[(slot + slot / SERIES.len()) % DASHES.len()] };
-    Look { colour: SERIES[slot % 8], class: SERIES_CLASSES[slot % 8], dash, shape: slot }
+    Look { colour: SERIES[slot % 8], dash, shape: slot }
 }
 
 /// Returns style rules for pictures on a dark screen. Printed pages stay light.
 pub fn dark_rules() -> String {
     let mut rules = String::from("@media screen and (prefers-color-scheme:dark){");
-    let mut rule = |class: &str, colour: Colour| {
+    for colour in [PAPER, INK, FAINT, GRID, ALARM, DRIFT].into_iter().chain(SERIES).chain(TIMES) {
         for part in ["stroke", "fill"] {
-            rules += &format!(".eh .{class}-{part}{{{part}:{}}}", colour.dark);
+            rules += &format!(".eh .{}-{part}{{{part}:{}}}", colour.class, colour.dark);
         }
-    };
-    [("paper", PAPER), ("ink", INK), ("faint", FAINT), ("grid", GRID), ("alarm", ALARM), ("drift", DRIFT)]
-        .iter()
-        .for_each(|&(class, c)| rule(class, c));
-    SERIES_CLASSES.iter().zip(SERIES).for_each(|(class, colour)| rule(class, colour));
-    TIME_CLASSES.iter().zip(TIMES).for_each(|(class, colour)| rule(class, colour));
+    }
     rules + "}"
 }
 
@@ -152,7 +144,7 @@ mod tests {
     fn sixty_four_series_differ_in_colour_or_dash() {
         let looks: Vec<Look> = (0..64).map(|i| look(i, Tint::Position, Kind::Line)).collect();
         for (i, a) in looks.iter().enumerate() {
-            assert!(looks[..i].iter().all(|b| (a.class, a.dash) != (b.class, b.dash)), "{i}");
+            assert!(looks[..i].iter().all(|b| (a.colour, a.dash) != (b.colour, b.dash)), "{i}");
         }
     }
 }

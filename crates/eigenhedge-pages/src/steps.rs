@@ -3,7 +3,7 @@
 
 use crate::escape::markup;
 use crate::palette::{Colour, FAINT, INK, SERIES};
-use crate::svg::{self, label, number};
+use crate::svg::{self, label, number, stroke};
 use serde::Serialize;
 
 /// Number of pictures on a page without scripts.
@@ -53,26 +53,20 @@ impl Steps {
             let (x, y) = place(*point);
             dots += &format!("M{} {}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0", number(x - 3.0), number(y));
         }
-        let through = |angle: f64, colour: Colour, class: &str, dash: &str| {
+        let through = |angle: f64, colour: Colour, dash: &str| {
             let (dx, dy) = (1.15 * UNIT * angle.cos(), 1.15 * UNIT * angle.sin());
-            format!(
-                "<path class=\"{class}-stroke\" stroke=\"{}\" fill=\"none\" stroke-width=\"2.5\"{dash} d=\"M{} {}L{} {}\"/>",
-                colour.light,
-                number(centre.0 - dx),
-                number(centre.1 + dy),
-                number(centre.0 + dx),
-                number(centre.1 - dy)
-            )
+            let [x0, y0, x1, y1] = [centre.0 - dx, centre.1 + dy, centre.0 + dx, centre.1 - dy].map(number);
+            stroke(colour, &format!(" stroke-width=\"2.5\"{dash}"), &format!("M{x0} {y0}L{x1} {y1}"))
         };
         let mut body =
             format!("<path class=\"faint-fill\" fill=\"{}\" fill-opacity=\"0.6\" d=\"{dots}\"/>", FAINT.light);
-        body += &through(self.fixed, SERIES[1], "s1", " stroke-dasharray=\"6 4\"");
-        body += &through(self.angles[step], SERIES[0], "s0", "");
+        body += &through(self.fixed, SERIES[1], " stroke-dasharray=\"6 4\"");
+        body += &through(self.angles[step], SERIES[0], "");
         let (follows, fixed) = self.lost[step];
         let text = format!("after {} rows", step + 1);
-        body += &label(INK, "ink", (8.0, HEIGHT - 22.0), 13.0, "font-weight=\"600\"", &text);
+        body += &label(INK, (8.0, HEIGHT - 22.0), 13.0, "font-weight=\"600\"", &text);
         let text = format!("lost: {follows:.1}, fixed line {fixed:.1}");
-        body += &label(INK, "ink", (8.0, HEIGHT - 6.0), 13.0, "", &text);
+        body += &label(INK, (8.0, HEIGHT - 6.0), 13.0, "", &text);
         svg::document(&format!("After {} rows", step + 1), &text, (WIDTH, HEIGHT), &body, false)
     }
 }

@@ -102,15 +102,11 @@ fn settings(cell: &str) -> usize {
 /// Returns phrases about alarms on streams without a fault, and about the results on the SKAB data.
 fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
     let start = "normal, auto:0.01, ";
-    let lines = ours.lines().map(str::trim).filter(|line| line.starts_with(start));
-    let shares: Vec<f64> = lines
-        .map(|line| number(&after(line, ": alarms ")?).map(|share| 100.0 * share))
-        .collect::<Result<_, String>>()?;
-    let drifts: Vec<f64> = ours
-        .lines()
-        .filter(|line| line.trim().starts_with(start))
-        .map(|line| number(&after(line, ", drift ")?).map(|share| 100.0 * share))
-        .collect::<Result<_, String>>()?;
+    let percent = |mark: &str| -> Result<Vec<f64>, String> {
+        let lines = ours.lines().filter(|line| line.trim().starts_with(start));
+        lines.map(|line| number(&after(line, mark)?).map(|share| 100.0 * share)).collect()
+    };
+    let (shares, drifts) = (percent(": alarms ")?, percent(", drift ")?);
     let f1 = number(&after(ours, "SKAB, lags 5: F1 of alarm or drift >= 0.78: ")?)?;
     let false_reports = number(&after(ours, "SKAB, lags 5: false alarm or drift <= 0.15: ")?)?;
     let theirs = numbers(peers.split_once("PCA T²+Q").map_or("", |(_, rest)| rest.lines().next().unwrap_or_default()));

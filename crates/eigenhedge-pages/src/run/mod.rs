@@ -21,7 +21,6 @@ pub use summary::text;
 use crate::curve::Curve;
 use crate::downsample::{Downsampler, Keep};
 use crate::top_k::TopK;
-use crate::{from_text, to_text};
 use eigenhedge::comparators::LeadingDirections;
 use eigenhedge::{AnyLearner, Loss, Model, Summary};
 use serde::{Deserialize, Serialize};
@@ -193,15 +192,6 @@ impl Recorder {
         self.totals.curve(name, 0)
     }
 
-    pub fn to_text(&self) -> String {
-        to_text(self)
-    }
-
-    /// Reads a record written by [`Self::to_text`]. Returns `None` if it does not fit the run.
-    pub fn from_text(text: &str, run: &Model) -> Option<Self> {
-        from_text(text).filter(|recorder: &Self| recorder.fits(run))
-    }
-
     /// Returns true if this record may belong to the run. Returns false for a damaged record.
     pub fn fits(&self, run: &Model) -> bool {
         let built = &Self::new(run, self.times.is_some());
@@ -250,6 +240,7 @@ fn thin<T>(records: &mut Vec<T>, stride: &mut Option<u64>, most: usize, rows: fn
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::saved::{from_text, to_text};
     use eigenhedge::{Kind, Spec, streams};
 
     fn recorded(rows: usize, cut: Option<usize>) -> (Model, Recorder) {
@@ -261,7 +252,7 @@ mod tests {
             let loss = run.step(row).unwrap();
             recorder.enter(i as u64, Some((60.0 * i as f64, "")), loss, &run);
             if cut == Some(i) {
-                recorder = Recorder::from_text(&recorder.to_text(), &run).unwrap();
+                recorder = from_text(&to_text(&recorder)).unwrap();
             }
         }
         (run, recorder)
@@ -269,7 +260,7 @@ mod tests {
 
     #[test]
     fn saving_and_restoring_changes_nothing() {
-        let text = |cut| recorded(700, cut).1.to_text();
+        let text = |cut| to_text(&recorded(700, cut).1);
         for cut in [0, 1, 63, 512, 699] {
             assert_eq!(text(None), text(Some(cut)), "{cut}");
         }
@@ -279,7 +270,7 @@ mod tests {
     fn memory_does_not_grow_with_the_stream_and_checkpoints_stay_even() {
         let (_, short) = recorded(1500, None);
         let (_, long) = recorded(6000, None);
-        assert!(long.to_text().len() < 2 * short.to_text().len());
+        assert!(to_text(&long).len() < 2 * to_text(&short).len());
         assert!((CHECKPOINTS / 2 - 1..CHECKPOINTS).contains(&long.checkpoints.len()), "{}", long.checkpoints.len());
         let gaps: Vec<u64> = long.checkpoints.windows(2).map(|pair| pair[1].rows - pair[0].rows).collect();
         assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
@@ -291,8 +282,8 @@ mod tests {
     fn what_fits_another_run_is_refused() {
         let (_, recorder) = recorded(10, None);
         let single = Model::new(Spec::bare(Kind::Leader, 2), 20, 1).unwrap();
-        assert_eq!(Recorder::from_text(&recorder.to_text(), &single), None);
-        assert_eq!(Recorder::from_text("0g", &single), None);
-        assert_eq!(Recorder::from_text("123", &single), None);
+        assert!(!recorder.fits(&single));
+        assert_eq!(from_text::<Recorder>("0g"), None);
+        assert_eq!(from_text::<Recorder>("123"), None);
     }
 }

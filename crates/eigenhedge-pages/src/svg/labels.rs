@@ -1,7 +1,7 @@
 //! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
 //! and its line or ring is still drawn.
 
-use super::elements::{label, number};
+use super::elements::{label, number, stroke};
 use super::frame::Frame;
 use crate::chart::{Chart, Mark};
 use crate::palette::{FAINT, INK, PAPER};
@@ -55,16 +55,13 @@ impl Marks<'_> {
             if let Some((line, name)) = name {
                 let middle = middle(mark, text_layout::width(name, SIZE) / 2.0, frame);
                 let y = frame.top - 4.0 - *line as f64 * MARK_LINE;
-                labels += &label(FAINT, "faint", (middle, y), SIZE, "text-anchor=\"middle\"", name);
+                labels += &label(FAINT, (middle, y), SIZE, "text-anchor=\"middle\"", name);
             }
         }
         if lines.is_empty() {
             return lines;
         }
-        format!(
-            "<path class=\"faint-stroke\" stroke=\"{}\" fill=\"none\" stroke-dasharray=\"3 3\" d=\"{lines}\"/>{labels}",
-            FAINT.light
-        )
+        stroke(FAINT, " stroke-dasharray=\"3 3\"", &lines) + &labels
     }
 }
 
@@ -96,7 +93,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
         if let Some(area) = free_area(text_layout::width(&name, SIZE), (x, y), &taken, frame) {
             // A rim in the background color keeps the name readable over lines.
             let rim = format!("paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", PAPER.light);
-            let text = label(INK, "ink", (area[0] + 1.0, area[3] - 4.0), SIZE, &rim, &name);
+            let text = label(INK, (area[0] + 1.0, area[3] - 4.0), SIZE, &rim, &name);
             names += &text.replacen("class=\"ink-fill\"", "class=\"ink-fill paper-stroke\"", 1);
             taken.push(area);
         }
@@ -104,7 +101,7 @@ pub fn annotations(chart: &Chart, frame: &Frame) -> String {
     if rings.is_empty() {
         return names;
     }
-    format!("<path class=\"ink-stroke\" stroke=\"{}\" fill=\"none\" d=\"{rings}\"/>{names}", INK.light)
+    stroke(INK, "", &rings) + &names
 }
 
 /// Returns a free rectangle next to a point for a label of this width, or `None` if none fits in the plotting area.

@@ -29,7 +29,7 @@ pub fn draw(chart: &Chart, (left, top): (f64, f64), room: f64) -> (String, f64) 
         }
         let middle = top + LINE * (lines - 0.5);
         body += &sample(series, &look(i, series.tint, series.kind), (left + x, middle));
-        body += &label(INK, "ink", (left + x + SAMPLE + 6.0, middle + 4.0), TEXT_SIZE, "", &name);
+        body += &label(INK, (left + x + SAMPLE + 6.0, middle + 4.0), TEXT_SIZE, "", &name);
         x += width;
     }
     (body, lines * LINE)

@@ -20,7 +20,7 @@ use crate::chart::Chart;
 use crate::escape::markup;
 use crate::palette::{self, INK, PAPER};
 use crate::text_layout;
-pub(crate) use elements::{TITLE_SIZE, label, number};
+pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
 use panel::Panel;
 pub(crate) use simplify::simplify as simplified;
 

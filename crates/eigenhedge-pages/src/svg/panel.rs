@@ -1,6 +1,6 @@
 //! One chart in its frame: title, axes, grid, content and legend.
 
-use super::elements::{TEXT_SIZE, TITLE_SIZE, label, number};
+use super::elements::{TEXT_SIZE, TITLE_SIZE, label, number, stroke};
 use super::frame::Frame;
 use super::labels::{self, MARK_LINE};
 use super::{legend, series};
@@ -8,7 +8,7 @@ use crate::axis::{Axis, Ends, Extent};
 use crate::calendar::moment;
 use crate::chart::{Chart, Kind};
 use crate::number::short;
-use crate::palette::{Colour, FAINT, GRID, INK};
+use crate::palette::{FAINT, GRID, INK};
 use crate::text_layout;
 
 const MARGIN: f64 = 12.0;
@@ -33,7 +33,7 @@ impl Panel {
         let mut body = String::new();
         for (i, line) in title.iter().enumerate() {
             let weight = "font-weight=\"600\" text-anchor=\"middle\"";
-            body += &label(INK, "ink", (width / 2.0, MARGIN + 10.0 + 20.0 * i as f64), TITLE_SIZE, weight, line);
+            body += &label(INK, (width / 2.0, MARGIN + 10.0 + 20.0 * i as f64), TITLE_SIZE, weight, line);
         }
         body += &axes(chart, &frame);
         body += &marks.draw(&frame);
@@ -42,7 +42,7 @@ impl Panel {
         body += &labels::annotations(chart, &frame);
         if horizontal.range().is_none() {
             let middle = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
-            body += &label(FAINT, "faint", middle, TEXT_SIZE, "text-anchor=\"middle\"", "no data");
+            body += &label(FAINT, middle, TEXT_SIZE, "text-anchor=\"middle\"", "no data");
         }
         let below = frame.bottom() + 24.0 + if chart.x_label.trim().is_empty() { 0.0 } else { 20.0 };
         let (legend, legend_height) = legend::draw(chart, (frame.left, below), frame.width);
@@ -103,26 +103,23 @@ fn axes(chart: &Chart, frame: &Frame) -> String {
     for (tick, name) in frame.x.ticks() {
         let x = frame.left + frame.x.place(tick).unwrap_or(0.0) * frame.width;
         grid += &format!("M{} {}V{}", number(x), number(frame.top), number(frame.bottom() + 4.0));
-        texts += &label(FAINT, "faint", (x, frame.bottom() + 17.0), TEXT_SIZE, "text-anchor=\"middle\"", name);
+        texts += &label(FAINT, (x, frame.bottom() + 17.0), TEXT_SIZE, "text-anchor=\"middle\"", name);
     }
     for (tick, name) in frame.y.ticks() {
         let y = frame.top + (1.0 - frame.y.place(tick).unwrap_or(0.0)) * frame.height;
         grid += &format!("M{} {}H{}", number(frame.left - 4.0), number(y), number(frame.right()));
-        texts += &label(FAINT, "faint", (frame.left - 7.0, y + 4.0), TEXT_SIZE, "text-anchor=\"end\"", name);
+        texts += &label(FAINT, (frame.left - 7.0, y + 4.0), TEXT_SIZE, "text-anchor=\"end\"", name);
     }
     let (middle, centre) = (frame.left + frame.width / 2.0, frame.top + frame.height / 2.0);
     let name = text_layout::fit(&chart.x_label, TEXT_SIZE, frame.width);
-    texts += &label(INK, "ink", (middle, frame.bottom() + 35.0), TEXT_SIZE, "text-anchor=\"middle\"", &name);
+    texts += &label(INK, (middle, frame.bottom() + 35.0), TEXT_SIZE, "text-anchor=\"middle\"", &name);
     let name = text_layout::fit(&chart.y_label, TEXT_SIZE, frame.height + 20.0);
     let turned =
         format!("text-anchor=\"middle\" transform=\"rotate(-90,{},{})\"", number(MARGIN + 8.0), number(centre));
-    texts += &label(INK, "ink", (MARGIN + 8.0, centre), TEXT_SIZE, &turned, &name);
+    texts += &label(INK, (MARGIN + 8.0, centre), TEXT_SIZE, &turned, &name);
     let lines =
         format!("M{} {}V{}H{}", number(frame.left), number(frame.top), number(frame.bottom()), number(frame.right()));
-    let path = |class: &str, colour: Colour, d: &str| {
-        format!("<path class=\"{class}-stroke\" stroke=\"{}\" fill=\"none\" d=\"{d}\"/>", colour.light)
-    };
-    path("grid", GRID, &grid) + &path("faint", FAINT, &lines) + &texts
+    stroke(GRID, "", &grid) + &stroke(FAINT, "", &lines) + &texts
 }
 
 fn describe(chart: &Chart, horizontal: &Extent, vertical: &Extent) -> String {

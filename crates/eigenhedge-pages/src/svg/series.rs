@@ -51,7 +51,7 @@ pub fn stroke(look: &Look, width: f64) -> String {
     let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };
     format!(
         "class=\"{}-stroke\" stroke=\"{}\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}",
-        look.class, look.colour.light
+        look.colour.class, look.colour.light
     )
 }
 
@@ -138,7 +138,7 @@ pub fn filled(look: &Look, opacity: f64, d: &str) -> String {
     if d.is_empty() {
         return String::new();
     }
-    let (class, colour) = (look.class, look.colour.light);
+    let (class, colour) = (look.colour.class, look.colour.light);
     format!("<path class=\"{class}-fill\" fill=\"{colour}\" fill-opacity=\"{opacity}\" d=\"{d}\"/>")
 }
 
