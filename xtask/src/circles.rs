@@ -4,9 +4,14 @@
 //! `mod.rs` exports with `pub use` belongs to its original file, and the export itself does not count. `lib.rs` and
 //! `main.rs` are ignored, because they declare all modules. Code under `#[cfg(test)]` is ignored too.
 
-use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Source file: its path below `src`, and its text.
+pub type File = (PathBuf, String);
+
+/// Token: a word, `::` or a single character, with its line number.
+type Token<'a> = (&'a str, usize);
 
 /// Path of a module below the crate root, as a list of names.
 pub type Module = Vec<String>;
@@ -197,6 +202,32 @@ fn resolve<'a>(
         break;
     }
     sources.get_key_value(&module).map(|(module, _)| module.as_slice())
+}
+
+/// Returns the tokens of a formatted source, without comments and without items under `#[cfg(test)]`. Also returns the
+/// names of test modules that have their own files. String literals are included, because attributes name functions in
+/// them.
+fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
+    let (mut tokens, mut tests) = (Vec::new(), Vec::new());
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
+        let mut rest = line.trim_start();
+        if rest == "#[cfg(test)]" {
+            let indent = &line[..line.len() - rest.len()];
+            let ends = |line: &str| !line.starts_with([' ', '#']) && line.ends_with(['}', ';', ',']);
+            let end = lines.find(|(line, _)| line.strip_prefix(indent).is_some_and(ends));
+            tests.extend(end.and_then(|(line, _)| line.strip_suffix(';')?.trim_start().strip_prefix("mod ")));
+            continue;
+        }
+        while !rest.is_empty() && !rest.starts_with("//") {
+            let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+            let character = rest.chars().next().map_or(0, char::len_utf8);
+            let length = if rest.starts_with("::") { 2 } else { word.max(character) };
+            tokens.push((&rest[..length], number));
+            rest = rest[length..].trim_start();
+        }
+    }
+    (tokens, tests)
 }
 
 #[cfg(test)]

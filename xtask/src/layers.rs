@@ -3,9 +3,8 @@
 //! Sources are read, not compiled. Code under `#[cfg(test)]` and `lib.rs`, which declares all modules, may use any
 //! module. The tables define a total order, so there can be no cycle.
 
-use crate::circles;
+use crate::circles::{self, File};
 use crate::files::{entries, read};
-use crate::source_tokens::File;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 

@@ -10,7 +10,6 @@ mod layers;
 mod processors;
 mod python;
 mod release;
-mod source_tokens;
 mod spark;
 
 use std::path::{Path, PathBuf};

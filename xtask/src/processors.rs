@@ -14,9 +14,6 @@ const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")
 /// Maximum difference, relative to the largest loss so far or to the norm of the coordinates of a row.
 const TOLERANCE: f64 = 1e-9;
 
-/// Result of a row: the name of its case, and two losses followed by the coordinates.
-type Answer<'a> = (&'a str, Vec<f64>);
-
 /// Compares the results. Does nothing if QEMU is not installed.
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if Command::new(QEMU).arg("--version").output().is_err() {
@@ -84,7 +81,8 @@ fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, Strin
     Ok(found)
 }
 
-fn answer(line: &str) -> Result<Answer<'_>, String> {
+/// Returns the result of a row: the name of its case, and two losses followed by the coordinates.
+fn answer(line: &str) -> Result<(&str, Vec<f64>), String> {
     let (name, numbers) = line.split_once(' ').ok_or_else(|| format!("not an answer: {line}"))?;
     let numbers: Result<Vec<f64>, _> = numbers.split(' ').map(str::parse).collect();
     let numbers = numbers.map_err(|error| format!("{line}: {error}"))?;
