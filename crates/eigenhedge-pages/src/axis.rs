@@ -226,7 +226,7 @@ mod tests {
         for ends in [Ends::Data, Ends::Ticks] {
             let extent = extent(log, values);
             let axis = Axis::new(&extent, ends, wanted);
-            let (low, high) = axis.range();
+            let (low, high) = (axis.low, axis.high);
             assert!(low < high, "{values:?}: {low} {high}");
             for &value in values.iter().filter(|&&value| extent.admits(value)) {
                 let place = axis.place(value).unwrap_or(f64::NAN);

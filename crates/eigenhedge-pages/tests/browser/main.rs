@@ -181,7 +181,7 @@ fn rgb(hex: &str) -> String {
 const BACKGROUND: &str = "getComputedStyle(document.body).backgroundColor";
 
 fn a_page_is_drawn_in_every_setting(browser: &Browser) {
-    let (files, report) = (Files::new(), made_up(20_000));
+    let (files, report) = (Files::new(), made_up(300));
     let page = files.write("page.html", &report.html());
     browser.open(&page);
     check_drawn(browser, &charts(&report), 1000);
@@ -212,7 +212,7 @@ fn a_page_is_drawn_in_every_setting(browser: &Browser) {
     let line = "getComputedStyle(document.querySelector('.s0-stroke')).stroke";
     assert_eq!(browser.value(line), json!(rgb(palette::SERIES[0].light)));
     let maps = report.blocks.iter().filter(|block| matches!(block, Block::HeatMap(_))).count();
-    assert!(maps >= 3);
+    assert_eq!(maps, 3);
     check_texts_apart(browser, charts(&report).len() + maps);
     assert!(browser.print().starts_with("JVBERi0"), "a PDF file begins with %PDF-");
     save(browser, "print");
