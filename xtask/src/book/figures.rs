@@ -3,7 +3,7 @@
 //! Each phrase is built from its source and must occur in the README. A digit outside all phrases is also an error, so
 //! that a number cannot be changed by hand. `tests/demo.rs` of the program checks the losses of the demo.
 
-use super::page::read;
+use crate::files;
 use std::path::Path;
 
 /// Phrases whose digits are not measurements.
@@ -13,6 +13,10 @@ const NAMES: [&str; 4] = ["Apache License 2.0", "`valve1/6.csv`", "1500 rows of 
 pub fn wrong(root: &Path) -> Result<Vec<String>, String> {
     let readme = read(root, "README.md")?;
     Ok(compare(&readme, &fragments(root)?))
+}
+
+fn read(root: &Path, name: &str) -> Result<String, String> {
+    files::read(&root.join(name))
 }
 
 fn compare(readme: &str, fragments: &[String]) -> Vec<String> {
@@ -98,15 +102,11 @@ fn settings(cell: &str) -> usize {
 /// Returns phrases about alarms on streams without a fault, and about the results on the SKAB data.
 fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
     let start = "normal, auto:0.01, ";
-    let lines = ours.lines().map(str::trim).filter(|line| line.starts_with(start));
-    let shares: Vec<f64> = lines
-        .map(|line| number(&after(line, ": alarms ")?).map(|share| 100.0 * share))
-        .collect::<Result<_, String>>()?;
-    let drifts: Vec<f64> = ours
-        .lines()
-        .filter(|line| line.trim().starts_with(start))
-        .map(|line| number(&after(line, ", drift ")?).map(|share| 100.0 * share))
-        .collect::<Result<_, String>>()?;
+    let percent = |mark: &str| -> Result<Vec<f64>, String> {
+        let lines = ours.lines().filter(|line| line.trim().starts_with(start));
+        lines.map(|line| number(&after(line, mark)?).map(|share| 100.0 * share)).collect()
+    };
+    let (shares, drifts) = (percent(": alarms ")?, percent(", drift ")?);
     let f1 = number(&after(ours, "SKAB, lags 5: F1 of alarm or drift >= 0.78: ")?)?;
     let false_reports = number(&after(ours, "SKAB, lags 5: false alarm or drift <= 0.15: ")?)?;
     let theirs = numbers(peers.split_once("PCA T²+Q").map_or("", |(_, rest)| rest.lines().next().unwrap_or_default()));
@@ -147,7 +147,6 @@ fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     )])
 }
 
-/// Returns phrases about the recording shown in the README.
 fn recording(text: &str) -> Result<Vec<String>, String> {
     let clock = |line: &str| line.split_whitespace().nth(1).map(str::to_owned).ok_or(format!("no time in {line:?}"));
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("$ awk")).skip(1).take(2).collect();

@@ -1,7 +1,7 @@
 //! The program with its completions, manual pages and licenses.
 
-use super::files::{copy, entries, write};
-use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain, output};
+use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain};
+use crate::files::{copy, entries, output, write};
 use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -3,7 +3,7 @@
 use super::PageSource;
 use crate::stop::StopSignal;
 use anyhow::Result;
-use eigenhedge_report::Page;
+use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 

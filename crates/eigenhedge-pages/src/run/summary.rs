@@ -6,7 +6,6 @@ use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
 use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
-use std::fmt::Write;
 
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
@@ -14,10 +13,7 @@ const NAMES: usize = 11;
 /// Formats the summary as a few lines. If the rows are standardized, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<NAMES$}{value}");
-    };
+    let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
     let total = summary.kept_energy + summary.loss;
     let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * summary.kept_energy / total));
     line("learner", describe(spec));
