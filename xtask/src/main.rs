@@ -60,11 +60,11 @@ const DOCUMENTATION: &str = "doc --workspace --no-deps --locked";
 /// although the Python package has no Rust tests, so that the build of the package reuses the compiled dependencies.
 const CHECKS: [(&str, &str); 6] = [
     ("format", "fmt --all --check"),
-    ("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
+    ("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
     ("documentation", DOCUMENTATION),
     ("features", "check --workspace --no-default-features --locked"),
     ("packages", "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty"),
-    ("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
+    ("tests", "test --workspace --locked"),
 ];
 
 /// Number of rows in the soak test, which takes about ten seconds.
@@ -96,7 +96,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["api"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::compare(root)),
         ["api", "--write"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::write(root)),
         ["options"] => writing("test --package eigenhedge --test all --locked texts_made_from_the_table"),
-        ["saved"] => writing("test --workspace --locked --features eigenhedge-cli/serve --test all saved_files"),
+        ["saved"] => writing("test --workspace --locked --test all saved_files"),
         ["pictures"] => book::pictures(root),
         ["book"] => book::check(root),
         ["test", "python"] => python::test(root),
@@ -153,7 +153,7 @@ fn writing(arguments: &str) -> Result<(), String> {
 
 /// Runs the quick checks, which take about a minute if everything is compiled.
 fn quick(root: &Path) -> Result<(), String> {
-    const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
+    const UNIT_TESTS: &str = "test --workspace --lib --bins --locked";
     layers::check(root)?;
     [CHECKS[0].1, CHECKS[1].1, UNIT_TESTS].iter().try_for_each(|line| run(&mut cargo(line)))
 }
@@ -192,7 +192,7 @@ fn test(root: &Path) -> Result<(), String> {
 /// Runs a test of the service for longer. `size` is an option with its variable and default. `--seed S` is the other
 /// option.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
-    let mut command = cargo("test --workspace --locked --features eigenhedge-cli/serve --test service");
+    let mut command = cargo("test --workspace --locked --test service");
     command.args([test, "--", "--nocapture"]).env(size.1, size.2);
     for pair in arguments.chunks(2) {
         match pair {

@@ -22,7 +22,7 @@ pub fn prepare(root: &Path) -> Result<(), String> {
     install(root, &environment, "dev")?;
     // The command is that of the tests, so that nothing is compiled twice and the program is never older than the
     // package.
-    run(&mut cargo("test --workspace --no-run --locked --features eigenhedge-cli/serve"))
+    run(&mut cargo("test --workspace --no-run --locked"))
 }
 
 /// Checks the type stub of the native module, and runs pytest on the installed package.
@@ -92,7 +92,7 @@ pub fn measure_program(root: &Path, script: &str, arguments: &[&str]) -> Result<
 }
 
 pub fn program(root: &Path) -> Result<PathBuf, String> {
-    run(&mut cargo("build --release --locked --package eigenhedge-cli --features serve"))?;
+    run(&mut cargo("build --release --locked --package eigenhedge-cli"))?;
     Ok(root.join("target/release/eigenhedge"))
 }
 

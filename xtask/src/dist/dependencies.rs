@@ -28,7 +28,7 @@ pub struct Package {
 pub fn of_the_program(root: &Path) -> Result<Vec<Package>, String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", TARGET]);
-    let text = output(cargo.args(["--features", "eigenhedge-cli/serve"]).current_dir(root))?;
+    let text = output(cargo.current_dir(root))?;
     let metadata: Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
     let edges = edges(&metadata);
     let list = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
