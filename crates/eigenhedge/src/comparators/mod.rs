@@ -31,7 +31,6 @@ mod partitions;
 mod pending_rows;
 mod refine;
 mod running_scatter;
-mod saved_sketch;
 mod sketch;
 mod sparse_sketch;
 

@@ -22,7 +22,6 @@
 mod block;
 mod deferred;
 mod merge;
-mod saved;
 mod sparse;
 mod sparse_columns;
 mod sparse_trial;
@@ -45,13 +44,14 @@ use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
 /// Span of orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
     combinations: u64,
+    #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
