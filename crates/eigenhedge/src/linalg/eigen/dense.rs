@@ -56,6 +56,9 @@ impl Eigen {
     }
 }
 
+/// Share of the largest entry below which products of an entry and its rounding errors may underflow.
+const TINY: f64 = 1e-100;
+
 /// Share of the largest eigenvalue below which an eigenvalue is computed again, without the larger ones.
 const SMALL: f64 = 1e-8;
 
@@ -92,7 +95,8 @@ impl Eigen {
 ///
 /// The solver drops an entry beside the diagonal once it is small compared with its neighbours on the diagonal. If these are
 /// rounding errors, or so small that their squares underflow, that may never happen. The matrix plus a multiple of the
-/// identity has a large diagonal, so the solver converges.
+/// identity has a large diagonal, so the solver converges. The solver needs seconds to notice that it does not converge, so
+/// matrices with [`TINY`] entries are shifted at once.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
@@ -107,7 +111,9 @@ fn decompose(
         self_adjoint_evd(matrix, diagonal, vectors, Par::Seq, MemStack::new(memory), params()).is_ok()
     };
     let mut shift = 0.0;
-    if !solve(comfortable, values) {
+    let is_tiny = |x: &f64| *x != 0.0 && x.abs() < TINY;
+    let has_tiny = (0..values.len()).any(|j| comfortable.col(j).iter().skip(j).any(is_tiny));
+    if has_tiny || !solve(comfortable, values) {
         divide(matrix, unit, scaled);
         let square: f64 = (0..values.len()).flat_map(|j| &scaled.column(j)[j..]).map(|x| x * x).sum();
         shift = 2.0 * (2.0 * square).sqrt();
