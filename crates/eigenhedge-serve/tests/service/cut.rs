@@ -247,7 +247,8 @@ impl Soak {
             // A repetition has the answers of the first request, or is the first.
             let again = self.client().raw_when_free(&whole.bytes);
             let (answer, calm) = (again.unwrap(), whole.send(self.calm).unwrap());
-            assert!((answer.status, answer.body) == (calm.status, calm.body), "{request:?}");
+            let told = format!("{request:?}, happened {has_happened}: {} and {}", answer.text(), calm.text());
+            assert!((answer.status, answer.body) == (calm.status, calm.body), "{told}");
         }
     }
 
