@@ -68,6 +68,14 @@ pub struct Snapshot {
     pub learner: Option<Saved>,
 }
 
+impl Snapshot {
+    /// Returns the size of the parts that are in memory, in bytes.
+    pub fn in_memory(&self) -> usize {
+        let learner = if let Some(Saved::Memory(bytes)) = &self.learner { bytes.capacity() } else { 0 };
+        self.around.capacity() + learner
+    }
+}
+
 /// File that contains all streams.
 pub struct Store {
     folder: PathBuf,

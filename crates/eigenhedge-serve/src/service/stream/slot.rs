@@ -7,7 +7,7 @@ use crate::service::memory::{Unloading, measured, trim};
 use crate::service::order::{Logged, Order};
 use crate::service::problem::Problem;
 use crate::service::repeats::{Repeats, Reply};
-use crate::service::store::Action;
+use crate::service::store::{Action, Snapshot};
 use crate::service::webhook::Target;
 use serde_json::json;
 use std::collections::HashMap;
@@ -70,6 +70,7 @@ impl Slot {
         }
         if self.engine.is_none() {
             let (loaded, bytes) = measured(|| self.load(handle));
+            let bytes = bytes - loaded.as_ref().map_or(0, |cached| *cached);
             handle.bytes.store(bytes.max(0).cast_unsigned(), Ordering::Relaxed);
             if loaded.is_ok() {
                 lock(&handle.shared.loaded).insert(handle.id, Arc::downgrade(handle));
@@ -82,13 +83,17 @@ impl Slot {
         self.engine.as_mut().ok_or_else(ended)
     }
 
-    /// Reads the most recent snapshot and replays the orders after it.
-    fn load(&mut self, handle: &Arc<Handle>) -> Result<(), String> {
+    /// Reads the most recent snapshot and replays the orders after it. Returns the bytes by which the cache of the store has
+    /// grown, which are not those of the learner.
+    fn load(&mut self, handle: &Arc<Handle>) -> Result<i64, String> {
         let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
         let mut repeats = Repeats::default();
         let options = Arc::clone(&handle.options);
-        let mut engine = match store.snapshot(handle.id)? {
+        let (snapshot, mut cached) = measured(|| store.snapshot(handle.id));
+        let snapshot = snapshot?;
+        cached -= snapshot.as_ref().map_or(0, Snapshot::in_memory).cast_signed() as i64;
+        let mut engine = match snapshot {
             None => Engine::new(options, places.clone()),
             Some(snapshot) => {
                 let (around, answered): (Vec<u8>, Repeats) = postcard::from_bytes(&snapshot.around)
@@ -101,7 +106,10 @@ impl Slot {
         };
         let (mut applied, mut bytes, mut replayed) = (self.applied, 0, HashMap::new());
         loop {
-            let orders = store.orders(handle.id, applied)?;
+            let (orders, grown) = measured(|| store.orders(handle.id, applied));
+            let orders = orders?;
+            let held: usize = orders.iter().map(|(_, order)| order.capacity()).sum();
+            cached += grown - (held + orders.capacity() * size_of::<(u64, Vec<u8>)>()).cast_signed() as i64;
             if orders.is_empty() {
                 break;
             }
@@ -136,7 +144,7 @@ impl Slot {
         handle.feed.restore(&engine);
         *lock(&handle.repeats) = repeats;
         self.engine = Some(engine);
-        Ok(())
+        Ok(cached)
     }
 
     /// Applies an order that is durable.
