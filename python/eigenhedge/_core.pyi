@@ -217,6 +217,7 @@ class Pair:
         *,
         eta: float = ...,
         alpha: float = ...,
+        center: bool = True,
         norm_bound: float | Literal["auto"] | None = None,
         seed: int = 0,
     ) -> Self: ...

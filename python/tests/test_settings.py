@@ -52,7 +52,7 @@ def test_mixing_is_for_capped_hedge():
 
 def test_pairs_find_what_belongs_together_within_the_bound():
     x = np.random.default_rng(1).uniform(-1, 1, size=(400, 2))
-    run = eigenhedge.pair(x, np.c_[0 * x[:, 0], x[:, 0]], 1, alpha=0.0, norm_bound=np.sqrt(2))
+    run = eigenhedge.pair(x, np.c_[0 * x[:, 0], x[:, 0]], 1, alpha=0.0, norm_bound=2.0)
     assert run.bound <= run.expected_gains.sum() <= run.best_gain
     assert abs(run.left[0] @ [1, 0]) == pytest.approx(np.sqrt(0.5), abs=0.05)
     assert abs(run.right[0] @ [0, 1]) == pytest.approx(np.sqrt(0.5), abs=0.05)

@@ -39,7 +39,7 @@ cargo xtask bench spark    compare the package on Spark with MLlib and the progr
 cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
 cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
-cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S
+cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S, --max-memory BYTES
 cargo xtask soak memory    send every kind of load to the service and check its resident memory; --seconds N, --seed S
 cargo xtask soak saved     save, read and continue random configurations, and compare bit for bit; --cases N, --seed S, --only CASE
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
@@ -127,7 +127,7 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
             soak_service("cut::", ("--requests", "EIGENHEDGE_CUT_REQUESTS", "1000"), rest)
         }
         ["soak", "memory", rest @ ..] => {
-            soak_service("memory::resident", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest)
+            soak_service("memory::", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest)
         }
         [program @ ("soak" | "fuzz"), rest @ ..] => example(program, rest),
         ["help" | "--help" | "-h"] => {
@@ -193,12 +193,15 @@ fn test(root: &Path) -> Result<(), String> {
 /// option.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
     let mut command = cargo("test --workspace --locked --test service");
-    command.args([test, "--", "--nocapture"]).env(size.1, size.2);
+    command.args([test, "--", "--nocapture", "--test-threads=1"]).env(size.1, size.2);
     for pair in arguments.chunks(2) {
         match pair {
             [name, value] if *name == size.0 => command.env(size.1, value),
             ["--seed", seed] => command.env("EIGENHEDGE_SEED", seed),
-            other => return Err(format!("the soak takes {} N and --seed S, got {other:?}", size.0)),
+            ["--max-memory", bytes] => command.env("EIGENHEDGE_CUT_MEMORY", bytes),
+            other => {
+                return Err(format!("the soak takes {} N, --seed S and --max-memory BYTES, got {other:?}", size.0));
+            }
         };
     }
     run(&mut command)

@@ -251,6 +251,11 @@ impl Ambient {
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
     }
 
+    /// Returns the value in one column of the first point of the origin, or zero without an origin.
+    pub(crate) fn first_value(&self, column: usize) -> f64 {
+        self.origin.as_ref().map_or(0.0, |origin| origin.base[column])
+    }
+
     /// Computes combinations of the columns, one per column of `directions`, as vectors in `R^n`.
     pub(crate) fn write_directions(&self, directions: &Matrix, expanded: &mut Matrix, out: &mut Matrix) {
         if directions.columns() == 0 {
