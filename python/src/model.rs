@@ -461,7 +461,7 @@ impl PyModel {
             let state = self.state(py)?;
             (state.core.clone(), state.seconds())
         };
-        let text = alone(py, move || json(&run.summary().timed(seconds)).map(|summary| summary.to_string()))?;
+        let text = alone(py, move || json(&run.summary().timed(seconds)))?;
         from_json(py, text)
     }
 

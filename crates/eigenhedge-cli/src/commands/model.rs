@@ -114,7 +114,7 @@ fn as_json(model: &mut Model) -> Result<String> {
         // The report data is long and not readable.
         around.remove("report");
     }
-    let mut value = summary_json(&model.summary())?;
+    let mut value: Value = serde_json::from_str(&summary_json(&model.summary())?)?;
     let embedding = model.embedding();
     let columns = model.columns();
     let map = embedding.linear_map(columns.names.as_deref());

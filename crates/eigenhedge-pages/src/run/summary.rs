@@ -112,15 +112,17 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     text
 }
 
-/// Returns the summary as a JSON object. Numbers that are unknown because no row was predicted are null.
-pub fn json(summary: &Summary) -> serde_json::Result<serde_json::Value> {
-    let mut value = serde_json::to_value(summary)?;
-    if !summary.is_predicted() {
-        for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
-            value[name] = serde_json::Value::Null;
-        }
+/// Returns the summary as a JSON object, with its fields in order. Numbers that are unknown because no row was predicted
+/// are null.
+pub fn json(summary: &Summary) -> serde_json::Result<String> {
+    if summary.is_predicted() {
+        return serde_json::to_string(summary);
     }
-    Ok(value)
+    let mut value = serde_json::to_value(summary)?;
+    for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
+        value[name] = serde_json::Value::Null;
+    }
+    serde_json::to_string(&value)
 }
 
 /// Adds a line with the loss of the best subspaces for several segments, if it is known.
@@ -191,7 +193,10 @@ mod tests {
         moments.update(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
         let setup = Options::new(Kind::Leader, 2).resolve(str::to_owned).unwrap();
         let mut model = moments.finish(&setup, false).unwrap();
-        let told = |summary: &Summary| (text(summary, &setup.spec, false), json(summary).unwrap());
+        let told = |summary: &Summary| {
+            let value: serde_json::Value = serde_json::from_str(&json(summary).unwrap()).unwrap();
+            (text(summary, &setup.spec, false), value)
+        };
         let (shown, value) = told(&model.summary());
         assert!(shown.contains("lost       unknown") && !shown.contains("directions "), "{shown}");
         assert!(shown.contains("by the best fixed subspace in hindsight"), "{shown}");

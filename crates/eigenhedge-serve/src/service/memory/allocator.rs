@@ -1,6 +1,7 @@
 //! The allocator of the process, which counts the bytes that are allocated.
 #![allow(unsafe_code)]
 
+use eigenhedge::{Kind, Model, Monitor, MonitorOptions, Random, Spec};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -8,9 +9,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// Bytes that are allocated in the process.
 static ALL: AtomicI64 = AtomicI64::new(0);
 
+/// Bytes that threads keep for matrix products, whichever learner they work for.
+static WORKING_SPACE: AtomicI64 = AtomicI64::new(0);
+
 thread_local! {
     /// Bytes that this thread has allocated, minus those that it has freed.
     static OF_THREAD: Cell<i64> = const { Cell::new(0) };
+    /// True once the working space of this thread is allocated.
+    static IS_PREPARED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The system's allocator, with counters.
@@ -57,11 +63,36 @@ pub fn allocated() -> u64 {
     ALL.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Runs `work` and returns the bytes that it has allocated in this thread and not freed.
+/// Returns the bytes that threads keep for matrix products.
+pub fn working_space() -> u64 {
+    WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
+}
+
+/// Runs `work` and returns the bytes that it has allocated in this thread and not freed, without the working space of the
+/// thread.
 pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
+    if !IS_PREPARED.replace(true) {
+        let before = OF_THREAD.get();
+        let _ = prepare();
+        WORKING_SPACE.fetch_add(OF_THREAD.get() - before, Ordering::Relaxed);
+    }
     let before = OF_THREAD.get();
     let result = work();
     (result, OF_THREAD.get() - before)
+}
+
+/// Learns a few rows, so that this thread allocates its working space, and drops the learners.
+fn prepare() -> Result<(), eigenhedge::Error> {
+    const COLUMNS: usize = 24;
+    let mut random = Random::seeded(0);
+    let mut model = Model::new(Spec::new(Kind::Auto, 2), COLUMNS, 0)?;
+    let mut monitor = Monitor::new(MonitorOptions::default(), COLUMNS)?;
+    for _ in 0..2 * COLUMNS {
+        let row: Vec<f64> = (0..COLUMNS).map(|_| random.normal()).collect();
+        model.step(&row)?;
+        monitor.add_to_warm_up(&row)?;
+    }
+    monitor.end_warm_up()
 }
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

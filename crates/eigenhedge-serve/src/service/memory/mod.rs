@@ -15,6 +15,7 @@
 mod allocator;
 mod need;
 
+use allocator::working_space;
 pub use allocator::{allocated, configure, measured, trim};
 pub use need::{check_learner, need_of_rows};
 
@@ -24,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Minimum and maximum size of the store's cache, in bytes.
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
-/// Minimum limit, in bytes. With less, the service itself takes the memory of the learners, and every request is refused.
+/// Minimum limit, in bytes. With less, a request of usual size would be refused.
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
 /// Memory limit of a service, and its shares.
@@ -33,6 +34,8 @@ pub struct Memory {
     limit: u64,
     requests: Arc<Share>,
     copies: Arc<Share>,
+    /// Bytes that the program takes without learners: those at its start, and the cache of the store.
+    program: u64,
     /// Bytes that streams will free which have been told to unload.
     unloading: Arc<AtomicU64>,
 }
@@ -56,12 +59,13 @@ impl Memory {
     /// Creates the accounts for a limit in bytes.
     pub fn new(limit: u64) -> Self {
         let share = |most: u64| Arc::new(Share { most, taken: AtomicU64::new(0) });
-        Self { limit, requests: share(limit / 5), copies: share(limit / 5), unloading: Arc::default() }
+        let program = allocated() + cache(limit);
+        Self { limit, requests: share(limit / 5), copies: share(limit / 5), program, unloading: Arc::default() }
     }
 
     /// Returns the size of the store's cache, in bytes.
     pub fn cache(&self) -> u64 {
-        (self.limit / 16).clamp(CACHE.0, CACHE.1)
+        cache(self.limit)
     }
 
     /// Returns the maximum size of a stream in memory, in bytes.
@@ -99,7 +103,8 @@ impl Memory {
     pub fn excess(&self, more: u64) -> u64 {
         let others = self.requests.taken.load(Ordering::Relaxed) + self.copies.taken.load(Ordering::Relaxed);
         let unloading = self.unloading.load(Ordering::Relaxed);
-        (allocated() + more).saturating_sub(others).saturating_sub(self.limit / 4).saturating_sub(unloading)
+        let learners = (allocated() + more).saturating_sub(self.program + working_space() + others + unloading);
+        learners.saturating_sub(self.limit / 4)
     }
 
     /// Returns an error with the limit if the learners and one of `more` bytes exceed their share by half, although idle
@@ -124,6 +129,10 @@ impl Memory {
         self.unloading.fetch_add(bytes, Ordering::Relaxed);
         Unloading(Arc::clone(&self.unloading), bytes)
     }
+}
+
+fn cache(limit: u64) -> u64 {
+    (limit / 16).clamp(CACHE.0, CACHE.1)
 }
 
 /// Bytes that a stream will free.
@@ -217,7 +226,7 @@ mod tests {
             vec![0u8; 1000]
         });
         assert_eq!((kept.len(), bytes), (1000, 1000));
-        assert!(allocated() > 1000);
+        assert!(allocated() > 1000 && working_space() < 16 << 20, "{}", working_space());
         assert_eq!(measured(|| drop(kept)).1, -1000);
     }
 }
