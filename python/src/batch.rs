@@ -2,7 +2,7 @@
 
 use crate::arrays::{Given, Rows, Table, table, transposed};
 use crate::errors::{check_room, refused};
-use crate::interrupt::{alone, each};
+use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
 use crate::options::{Chosen, Named};
 use crate::state::{lock, saved};
@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Kernel PCA, fitted to rows. Native part of the Python class.
@@ -196,19 +197,22 @@ impl KernelRegression {
         let mut ridge = lock(py, &self.state)?;
         let ridge = &mut *ridge;
         let outputs = ridge.coefficients().columns();
-        let (mut means, mut variances) = (Vec::with_capacity(count * outputs), Vec::new());
-        let work = |i: usize| {
-            let row = x.row(i);
-            if with_variance {
-                let posterior = ridge.posterior(row)?;
-                means.extend_from_slice(&posterior.mean);
-                variances.push(posterior.variance);
+        let (mut means, mut variances) = (vec![0.0; count * outputs], Vec::new());
+        let work = |lot: Range<usize>| {
+            let first = lot.start;
+            let found = if with_variance {
+                let posterior = ridge.posterior(&x.lot(lot)).map_err(placed)?;
+                variances.extend_from_slice(&posterior.variances);
+                posterior.means
             } else {
-                means.extend_from_slice(&ridge.predict(row)?);
+                ridge.predict(&x.lot(lot)).map_err(placed)?
+            };
+            for j in 0..outputs {
+                found.column(j).iter().enumerate().for_each(|(i, mean)| means[(first + i) * outputs + j] = *mean);
             }
             Ok(())
         };
-        self.points.told(each(py, count, work))?;
+        self.points.told(each_between(py, count, (BLOCK, BLOCK), work))?;
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
@@ -241,6 +245,17 @@ impl KernelRegression {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
+    }
+}
+
+/// Number of rows that are predicted at once: a block of the library, so that results have the same bits as there.
+const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
+
+/// Splits an error of a block of rows into the position of the row and its own error.
+fn placed(error: Error) -> (usize, Error) {
+    match error {
+        Error::At { point, error } => (point, *error),
+        error => (0, error),
     }
 }
 

@@ -4,7 +4,7 @@
 //! to find a z that makes `|φ(z) - f|² = k(z, z) - 2 f(z) + |f|²` small.
 //!
 //! Four methods:
-//! - [`fixed_point`]: RBF kernels on vectors;
+//! - [`fixed_point`], or [`fixed_points`] for many expansions at once: RBF kernels on vectors;
 //! - [`descend`]: any differentiable kernel on vectors;
 //! - [`best_candidate`]: any kernel, among given candidates;
 //! - [`LearnedInverse`]: learned from points and their coordinates, for many fast pre-images.
@@ -22,7 +22,7 @@ mod learned_inverse;
 
 pub use candidate::{Candidate, Criterion, best_candidate};
 pub use descent::descend;
-pub use fixed_point::fixed_point;
+pub use fixed_point::{fixed_point, fixed_points};
 pub use learned_inverse::LearnedInverse;
 
 #[cfg(doc)]
