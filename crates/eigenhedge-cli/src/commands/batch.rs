@@ -198,7 +198,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     }
     let stream = table::open(&args.input, &args.table)?;
     let mut names = stream.stream().own_names();
-    let table = all_rows(stream, Some(0))?;
+    let table = all_rows(stream, true)?;
     let target = position(&table, &args.target)?;
     names.iter_mut().for_each(|names| drop(names.remove(target)));
     let targets: Vec<f64> = table.rows.iter().map(|row| row[target]).collect();
@@ -233,7 +233,7 @@ fn asked(
     let stream = Stream::open(&source, &layout)?;
     table::say_reading(&stream);
     let is_by_name = layout.model_columns.is_some() && stream.names().is_some();
-    let table = all_rows(ScaledStream::new(stream, Standardize::None), None)?;
+    let table = all_rows(ScaledStream::new(stream, Standardize::None), false)?;
     match table.names.len() {
         found if found == length => Ok(table.rows),
         found if found == length + 1 && !is_by_name => Ok(without(table.rows, target)),
