@@ -56,6 +56,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(preimage::candidate, module)?)?;
     module.add_function(wrap_pyfunction!(preimage::kernel_mean, module)?)?;
     module.add_function(wrap_pyfunction!(preimage::mmd, module)?)?;
+    module.add_function(wrap_pyfunction!(options::median_gamma, module)?)?;
+    module.add_function(wrap_pyfunction!(options::kernel_advice, module)?)?;
     module.add_function(wrap_pyfunction!(options::learners, module)?)?;
     module.add_function(wrap_pyfunction!(options::options, module)?)?;
     module.add_function(wrap_pyfunction!(options::check, module)?)?;

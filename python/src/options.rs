@@ -1,5 +1,6 @@
 //! Conversion of keyword arguments to [`Options`].
 
+use crate::arrays::{Given, Rows};
 use crate::errors::refused;
 use crate::items::Points;
 use crate::spelling::spelling;
@@ -165,6 +166,11 @@ impl Chosen {
         Ok(Self { points, setup })
     }
 
+    /// Sets γ to fit the first rows, if it is needed and not given.
+    pub fn scaled_for<R: AsRef<[f64]>>(self, rows: &[R]) -> Self {
+        Self { setup: self.setup.with_gamma_of(rows), ..self }
+    }
+
     /// Creates an empty kernel dictionary for rows of this length.
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
@@ -172,6 +178,34 @@ impl Chosen {
         dictionary.map_err(|error| refused(&error))
     }
 }
+
+/// Returns γ of a kernel from the first rows, or None if the kernel has no γ, if it is given, or if no two rows differ.
+#[pyfunction]
+#[pyo3(name = "_median_gamma")]
+pub fn median_gamma(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<f64>> {
+    let chosen = Chosen::new(kernel)?;
+    if !chosen.setup.lacks_gamma() {
+        return Ok(None);
+    }
+    let given = Given::new(rows, &chosen.points)?;
+    let mut rows = Rows::given(&given)?;
+    let count = rows.count().min(SCALE_ROWS);
+    Ok(chosen.setup.clone().with_gamma_of(&rows.lot(0..count)).gamma())
+}
+
+/// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant, and otherwise None.
+#[pyfunction]
+#[pyo3(name = "_kernel_advice")]
+pub fn kernel_advice(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
+    let chosen = Chosen::new(kernel)?;
+    let given = Given::new(rows, &chosen.points)?;
+    let mut rows = Rows::given(&given)?;
+    let count = rows.count().min(SCALE_ROWS);
+    Ok(chosen.dictionary(rows.length())?.kernel().advice(&rows.lot(0..count)))
+}
+
+/// Number of rows of which those without missing cells set the scale of a kernel.
+const SCALE_ROWS: usize = 1000;
 
 /// Return the registry of learners.
 ///

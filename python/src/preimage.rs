@@ -117,6 +117,9 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
+/// Number of rows of each sample from which γ is computed.
+const SCALE_ROWS: usize = 100;
+
 /// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased value if both samples
 /// have at least two rows, and the p-value if `splits` is positive.
 #[pyfunction]
@@ -133,6 +136,11 @@ pub fn mmd(
     let mut random = Random::seeded(Named { name: "seed", value: seed }.whole::<u64>()?);
     let kernel = Chosen::new(kernel)?;
     let ((first, dictionary), (second, _)) = (rows(&kernel, x)?, rows(&kernel, y)?);
+    // Alternating rows of both samples, because the first rows set the scale.
+    let both = (0..SCALE_ROWS).flat_map(|i| [first.get(i), second.get(i)].into_iter().flatten());
+    let both: Vec<&Vec<f64>> = both.collect();
+    let kernel = kernel.scaled_for(&both);
+    let dictionary = kernel.dictionary(dictionary.length())?;
     let find = move || match splits {
         0 => Ok((discrepancy(dictionary, &first, &second)?, None)),
         _ => {
