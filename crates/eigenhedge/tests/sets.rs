@@ -105,7 +105,6 @@ fn only_learners_of_sets_learn_sets() {
         Spec { learner: Kind::ForgettingLeader, forget: 0.9, ..base.clone() },
         Spec { budget: Some(5), ..base.clone() },
         Spec { clip: Some(3.0), ..base.clone() },
-        Spec { learner: Kind::Anchored, self_confident: true, ..base.clone() },
         Spec { learner: Kind::Tracking, mixing: Mixing::FixedShare { alpha: 0.1 }, ..base.clone() },
     ];
     for spec in others {

@@ -106,11 +106,11 @@ impl Model {
     /// Returns true if [`Self::learn_set`] is possible: the learned state depends on the set of rows only, rows are kernel
     /// features, and no comparator needs their order.
     pub fn learns_sets(&self) -> bool {
-        let Spec { kernel, self_confident, budget, .. } = &self.spec;
+        let Spec { kernel, learner, budget, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
         let spec = Spec { kernel: None, ..self.spec.clone() };
         kernel.is_some()
-            && !self_confident
+            && matches!(learner, Kind::Leader | Kind::Anchored)
             && budget.is_none()
             && fixed_scale
             && self.hindsight.is_none()
@@ -119,7 +119,8 @@ impl Model {
     }
 
     /// Learns a set of rows at once, without predicting them, at the cost of one eigendecomposition. The learned state is
-    /// that of single rows up to rounding. The rows are counted, but have no losses. The error contains the position of
+    /// that of single rows up to rounding. A self-confident rate uses the loss of the best subspace instead of the losses of
+    /// single rows. The rows are counted, but have no losses. The error contains the position of
     /// the row. On an error nothing changes.
     ///
     /// ```

@@ -238,6 +238,19 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
+    /// Computes the probabilities again, with another divisor of the rows.
+    pub(super) fn reweigh(&mut self, norm_square: f64) {
+        self.norm_square = norm_square;
+        self.weigh(norm_square);
+    }
+
+    /// Returns the loss of the best k-dimensional subspace: the sum of all but the k largest eigenvalues.
+    pub(super) fn best_loss(&self) -> f64 {
+        let mut values = self.scatter.values().to_vec();
+        values.sort_by(|a, b| b.total_cmp(a));
+        values.iter().skip(self.kept).sum()
+    }
+
     /// Adds the cost of row energy that is missing from the scatter matrix.
     pub(super) fn add_dropped(&mut self, energy: f64) {
         if let Law::Exponential { eta } = self.law {

@@ -167,7 +167,14 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
                 total.column_mut(j)[i] = value;
             }
         }
-        self.set_scatter(total).map_err(failed)
+        self.set_scatter(total).map_err(failed)?;
+        if self.options.divergence.is_some() {
+            let rule = scatter_rule(&mut self.rule).map_err(failed)?;
+            self.lost = rule.best_loss();
+            self.rescale();
+            scatter_rule(&mut self.rule).map_err(failed)?.reweigh(self.scale);
+        }
+        Ok(())
     }
 
     /// Adds the norms of points, each measured from the mean of the points before it, to the energy and the norm bound.
