@@ -62,8 +62,10 @@ fn assert_alike(a: &mut Model, b: &mut Model, probes: &[Vec<f64>], what: &str) {
     assert_eq!(a.totals().rows, b.totals().rows, "{what}");
     let (one, other) = (measured(a, probes), measured(b, probes));
     let scale = one.iter().fold(1f64, |scale, x| scale.max(x.abs()));
+    // A residual of less than 1e-7 of the energy of its row is not resolved. Which ones these are depends on the order.
+    let slack = 1e-9 + 4e-7 * a.totals().rows as f64;
     for (x, y) in one.iter().zip(&other) {
-        assert!((x - y).abs() < 1e-6 * scale, "{what}: {x} against {y}, scale {scale}");
+        assert!((x - y).abs() < slack * scale, "{what}: {x} against {y}, scale {scale}");
     }
 }
 
@@ -89,7 +91,7 @@ fn a_set_equals_its_rows_one_by_one() {
             // The next loss needs all directions, not only the kept ones.
             let next: Vec<f64> = rows[1].iter().map(|x| 0.5 * x).collect();
             let (a, b) = (single.step(&next).unwrap().expected, second.step(&next).unwrap().expected);
-            assert!((a - b).abs() < 1e-6 * a.max(1.0), "{what}: {a} against {b}");
+            assert!((a - b).abs() < 4e-7 * rows.len() as f64 * a.max(1.0), "{what}: {a} against {b}");
             Model::from_bytes(&second.to_bytes().unwrap()).unwrap();
         }
     }

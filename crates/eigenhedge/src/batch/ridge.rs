@@ -316,7 +316,7 @@ mod tests {
         let error = KernelRidge::fit(empty(), &none, &[], 1.0).unwrap_err().to_string();
         assert_eq!(error, "the number of points must be at least 1, got 0");
         let mut model = KernelRidge::fit(empty(), &points, &targets, 1.0).unwrap();
-        let error = model.predict(&[1.0]).unwrap_err().to_string();
-        assert_eq!(error, "row must have 3 entries, got 1");
+        let error = model.predict(&[[1.0]]).unwrap_err().to_string();
+        assert_eq!(error, "point 0: row must have 3 entries, got 1");
     }
 }
