@@ -103,7 +103,6 @@ class OnlineKernelPCA(Online):
     standardize: str
     gamma: Gamma
     losses: bool
-    _not_options = Online._not_options | {"losses"}
 
     @constructor(without={"seed", "segments"})
     def __init__(
@@ -177,9 +176,7 @@ class OnlineKernelPCA(Online):
         return self._lift(numbers)
 
     def _is_plain(self, X: object) -> bool:
-        is_plain = not is_given(self.kernel) and not takes_items(self.kernel) and super()._is_plain(X)
-        # Larger tables are learned as sets.
-        return is_plain and (self.losses or len(X) < 32)  # type: ignore[arg-type]
+        return not is_given(self.kernel) and not takes_items(self.kernel) and super()._is_plain(X)
 
     def _k(self, X: Any) -> int:
         check_n_components(self.n_components)

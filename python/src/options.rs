@@ -187,7 +187,7 @@ pub fn median_gamma(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyRe
     if !chosen.setup.lacks_gamma() {
         return Ok(None);
     }
-    let given = Given::new(rows, &chosen.points)?;
+    let given = Given::new(rows, &chosen.points, None)?;
     let mut rows = Rows::given(&given)?;
     let count = rows.count().min(SCALE_ROWS);
     Ok(chosen.setup.clone().with_gamma_of(&rows.lot(0..count)).gamma())
@@ -198,7 +198,7 @@ pub fn median_gamma(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyRe
 #[pyo3(name = "_kernel_advice")]
 pub fn kernel_advice(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
     let chosen = Chosen::new(kernel)?;
-    let given = Given::new(rows, &chosen.points)?;
+    let given = Given::new(rows, &chosen.points, None)?;
     let mut rows = Rows::given(&given)?;
     let count = rows.count().min(SCALE_ROWS);
     Ok(chosen.dictionary(rows.length())?.kernel().advice(&rows.lot(0..count)))
