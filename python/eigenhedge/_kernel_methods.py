@@ -13,7 +13,6 @@ from ._core import _DEFAULTS, KernelComponents, KernelRegression, _kernel_advice
 from ._items import PARAMETERS, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
-from ._preimage import preimage
 from ._rows import as_rows, check_numbers, is_single, scaled_gamma
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Table
@@ -190,9 +189,8 @@ class KernelPCA(Transformer):
     def _invert(self, coordinates: Floats) -> Floats:
         if takes_items(self.kernel):
             raise ValueError("texts and sets cannot be made from coordinates: preimage finds the best of candidates")
-        atoms, left_out = self._model.atoms(), len(self._model.eigenvalues) - self._n_features_out
-        coordinates = np.pad(coordinates, ((0, 0), (0, left_out)))
-        return np.array([preimage(atoms, row, **_chosen(self)).point for row in self._model.expand(coordinates)])
+        left_out = len(self._model.eigenvalues) - self._n_features_out
+        return self._model.invert(np.pad(coordinates, ((0, 0), (0, left_out))))
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):

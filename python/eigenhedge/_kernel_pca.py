@@ -81,7 +81,7 @@ class OnlineKernelPCA(Online):
     -----
     Options whose default is None have the default of the learner. An option that has no effect with the learner is an
     error. Kernel parameters that the kernel does not use are ignored. Without a ``budget``, there can be as many atoms
-    as rows: T rows at once take 4 T² numbers of memory and about 20 T³ operations, so a million rows need a ``budget``.
+    as rows: T rows at once take 5 T² numbers of memory and about 2 T³ operations, so a million rows need a ``budget``.
 
     The basis of ``transform`` changes while the model learns. Directions may swap or rotate after ``partial_fit``. The
     coordinates of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.

@@ -4,9 +4,9 @@ use crate::arrays::{Given, Rows, numbers};
 use crate::errors::refused;
 use crate::interrupt::alone;
 use crate::options::{Chosen, Named};
-use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, descend, fixed_point};
+use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, preimages};
 use eigenhedge::batch::{Expansion, discrepancy, two_sample_test};
-use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
+use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Random};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -46,21 +46,8 @@ pub fn preimage<'py>(
     let start = start.map(numbers).transpose()?;
     let find = move || {
         let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
-        let start = match start {
-            Some(start) => start,
-            None if dictionary.is_empty() => {
-                return Err(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 });
-            }
-            None => {
-                let nearest = best_candidate(&mut dictionary, &expansion, &atoms, Criterion::Distance)?;
-                dictionary.atom(nearest.index).to_vec()
-            }
-        };
-        let stop = Stop { steps, tolerance };
-        match dictionary.kernel().clone() {
-            VectorKernel::Rbf { .. } => fixed_point(&mut dictionary, &expansion, &start, 1, stop),
-            kernel => descend(&kernel, &dictionary, &expansion, &start, stop),
-        }
+        let starts = start.as_ref().map(std::slice::from_ref);
+        Ok(preimages(&mut dictionary, &[expansion], starts, Stop { steps, tolerance })?.swap_remove(0))
     };
     let found = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))

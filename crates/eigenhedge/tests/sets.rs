@@ -19,7 +19,9 @@ fn tables() -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let low_rank = different.iter().map(|x| vec![x[0], x[1], x[0] - x[1], 2.0 * x[1]]).collect();
     let far = different.iter().map(|x| x.iter().map(|x| 300.0 + x).collect()).collect();
     let few = different[..3].to_vec();
-    vec![("different", different), ("repeated", repeated), ("low rank", low_rank), ("far", far), ("few", few)]
+    // Enough rows that only the leading eigenpairs are computed.
+    let many = (0..320).map(|_| row().iter().map(|x| 2.0 * x).collect()).collect();
+    vec![("many", many), ("different", different), ("repeated", repeated), ("low rank", low_rank), ("far", far), ("few", few)]
 }
 
 /// Returns specs of learners over features that are determined by the set of rows.

@@ -11,7 +11,7 @@ use crate::stdout;
 use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::batch::preimage::{Stop, descend, fixed_points};
+use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_test};
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
@@ -169,14 +169,7 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let working = Working::start("pre-images".to_owned(), table.rows.len() as u64);
     for block in table.rows.chunks(PREIMAGES) {
         let expansions = block.iter().map(|row| model.project(row)).collect::<Result<Vec<_>, _>>()?;
-        let found = match model.dictionary().kernel().clone() {
-            VectorKernel::Rbf { .. } => fixed_points(model.dictionary_mut(), &expansions, block, stop)?,
-            kernel => {
-                let pairs = expansions.iter().zip(block);
-                let descended = pairs.map(|(f, row)| descend(&kernel, model.dictionary(), f, row, stop));
-                descended.collect::<Result<_, _>>()?
-            }
-        };
+        let found = preimages(model.dictionary_mut(), &expansions, Some(block), stop)?;
         found.iter().try_for_each(|found| rows.write(&number_cells(&found.point)))?;
         working.advance(block.len() as u64);
     }

@@ -118,10 +118,10 @@ impl Model {
             && spec.check_mergeable().is_ok()
     }
 
-    /// Learns a set of rows at once, without predicting them, at the cost of one eigendecomposition. The learned state is
-    /// that of single rows up to rounding. A self-confident rate uses the loss of the best subspace instead of the losses of
-    /// single rows. The rows are counted, but have no losses. The error contains the position of
-    /// the row. On an error nothing changes.
+    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few leading
+    /// eigenpairs. The learned state is that of single rows up to rounding. A self-confident rate uses the loss of the best
+    /// subspace instead of the losses of single rows. The rows are counted, but have no losses. The error contains the
+    /// position of the row. On an error nothing changes.
     ///
     /// ```
     /// use eigenhedge::kernel::VectorKernel;

@@ -286,7 +286,7 @@ impl Moments {
             LearnedScatter::Whole(scatter) => Some(scatter),
             LearnedScatter::Factor(rows) if self.length <= BestSubspace::LONGEST => {
                 let mut scatter = squared(&rows);
-                mirror(&mut scatter);
+                scatter.mirror();
                 Some(scatter)
             }
             LearnedScatter::Factor(_) => None,
@@ -358,13 +358,4 @@ fn squared(x: &Matrix) -> Matrix {
     let mut product = Matrix::zeros(x.rows(), x.rows());
     add_lower_product(&mut product, x.view(), x.view().transpose());
     product
-}
-
-/// Copies the lower triangle of a matrix to the upper one.
-fn mirror(matrix: &mut Matrix) {
-    for j in 0..matrix.columns() {
-        for i in j + 1..matrix.rows() {
-            matrix.column_mut(i)[j] = matrix.column(j)[i];
-        }
-    }
 }

@@ -10,7 +10,8 @@
 //! center, or with a given norm bound, the merged learner equals the learner of all rows in one pass, in any order.
 //!
 //! A set of kernel features: the features are taken into the span in blocks, and their scatter matrix in coordinates of the
-//! columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved.
+//! columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved. Only as
+//! many leading eigenpairs are computed as determine the probabilities.
 //!
 //! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
 
@@ -20,7 +21,7 @@ use crate::error::{self, Error};
 use crate::kernel::Dictionary;
 use crate::linalg::{Matrix, add_lower_product, multiply};
 use crate::num::dot;
-use crate::span::{Ambient, Feature, Span, TakenIn};
+use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 
 /// Summary of rows with which a learner starts. The learner did not predict these rows.
 #[derive(Debug)]
@@ -126,6 +127,18 @@ impl Subspace<Ambient, AnyRule> {
         }
         self.set_scatter(total)
     }
+
+    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the current columns of the span.
+    fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
+        self.rescale();
+        scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
+        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
+            self.span.combine(rotation);
+            self.rule.rotated();
+        }
+        self.aligned = Aligned::default();
+        Ok(())
+    }
 }
 
 impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
@@ -141,14 +154,23 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
             self.span.end_trial();
             rest = others;
         }
-        let skipped = points.len() - rest.len();
-        let taken = self.span.take_in_points(rest).map_err(|(i, error)| (skipped + i, error))?;
-        let mean = self.enter_norms(&taken).map_err(|(i, error)| (skipped + i, error))?;
+        let (mut done, mut total, mut mean) = (points.len() - rest.len(), Matrix::default(), Vec::new());
+        let (mut added, mut weight) = (Growth::default(), self.center_weight);
+        for block in rest.chunks(Feature::<D>::BLOCK) {
+            let taken = self.span.take_in_block(&mut added, block);
+            let entered = taken.and_then(|taken| {
+                self.enter_norms(&taken, &mut mean, &mut weight)?;
+                Ok(taken.coordinates)
+            });
+            let coordinates = entered.map_err(|(i, error)| (done + i, error))?;
+            total.resize(mean.len(), mean.len());
+            add_lower_product(&mut total, coordinates.view(), coordinates.view().transpose());
+            done += block.len();
+        }
+        self.span.end_growth(&added);
         self.trials += points.len() as u64;
         let failed = |error| (points.len().saturating_sub(1), error);
         let own = scatter_rule(&mut self.rule).map_err(failed)?.matrix();
-        let mut total = Matrix::zeros(mean.len(), mean.len());
-        add_lower_product(&mut total, taken.coordinates.view(), taken.coordinates.view().transpose());
         if self.options.center.is_some() {
             // The old center is the origin of the coordinates, so C becomes C + Σ f fᵀ - (total weight) · mean meanᵀ.
             self.center_weight += rest.len() as f64;
@@ -158,59 +180,42 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
             }
             self.span.move_origin(&mean);
         }
-        for j in 0..mean.len() {
-            if j < own.columns() {
-                total.column_mut(j).iter_mut().zip(own.column(j)).skip(j).for_each(|(entry, more)| *entry += more);
-            }
-            for i in 0..j {
-                let value = total.column(i)[j];
-                total.column_mut(j)[i] = value;
-            }
+        for j in 0..own.columns() {
+            total.column_mut(j).iter_mut().zip(own.column(j)).skip(j).for_each(|(entry, more)| *entry += more);
         }
-        self.set_scatter(total).map_err(failed)?;
+        total.mirror();
+        self.rescale();
+        let rule = scatter_rule(&mut self.rule).map_err(failed)?;
+        rule.replace_by_leading(total, self.scale);
         if self.options.divergence.is_some() {
-            let rule = scatter_rule(&mut self.rule).map_err(failed)?;
             self.lost = rule.best_loss();
             self.rescale();
-            scatter_rule(&mut self.rule).map_err(failed)?.reweigh(self.scale);
+            scatter_rule(&mut self.rule).map_err(failed)?.weigh_all(self.scale);
         }
+        self.aligned = Aligned::default();
         Ok(())
     }
 
     /// Adds the norms of points, each measured from the mean of the points before it, to the energy and the norm bound.
-    /// Returns the mean of all rows in coordinates of the columns.
-    fn enter_norms(&mut self, taken: &TakenIn) -> Result<Vec<f64>, (usize, Error)> {
-        let (mut mean, mut weight) = (vec![0.0; self.span.columns()], self.center_weight);
+    /// Updates the mean in coordinates of the columns, and the weight of the rows.
+    fn enter_norms(&mut self, taken: &TakenIn, mean: &mut Vec<f64>, weight: &mut f64) -> Result<(), (usize, Error)> {
+        mean.resize(taken.coordinates.rows(), 0.0);
         self.scratch.0.row_weight = 1.0;
         for (j, square) in taken.squares.iter().enumerate() {
             let (point, mut square) = (taken.coordinates.column(j), *square);
             if let Some(center) = self.options.center {
-                let step = center.step(weight, 1.0);
+                let step = center.step(*weight, 1.0);
                 square = (square - dot(point, point)).max(0.0);
                 for (m, x) in mean.iter_mut().zip(point) {
                     square += (x - *m) * (x - *m);
                     *m += step * (x - *m);
                 }
-                weight = center.next_weight(weight, 1.0);
+                *weight = center.next_weight(*weight, 1.0);
             }
             self.within_bound(square).map_err(|error| (j, error))?;
             self.energy = error::add_square(self.energy, square).map_err(|error| (j, error))?;
             self.largest_square = self.largest_square.max(square);
         }
-        Ok(mean)
-    }
-}
-
-impl<S: Span> Subspace<S, AnyRule> {
-    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the current columns of the span.
-    fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
-        self.rescale();
-        scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
-        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
-            self.span.combine(rotation);
-            self.rule.rotated();
-        }
-        self.aligned = Aligned::default();
         Ok(())
     }
 }

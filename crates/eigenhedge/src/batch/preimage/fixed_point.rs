@@ -53,17 +53,15 @@ pub fn fixed_point(
 }
 
 /// Finds a pre-image of each expansion by fixed-point iteration from its own start, like [`fixed_point`] without restarts.
-pub fn fixed_points<R: AsRef<[f64]>>(
+pub(super) fn fixed_points<R: AsRef<[f64]>>(
     dictionary: &mut Vectors,
     expansions: &[Expansion],
     starts: &[R],
     stop: Stop,
 ) -> Result<Vec<Preimage>, Error> {
     check_kernel(dictionary)?;
-    crate::state::length("starts", starts.len(), expansions.len())?;
     let mut found = Vec::with_capacity(starts.len());
     for (expansions, starts) in expansions.chunks(TOGETHER).zip(starts.chunks(TOGETHER)) {
-        expansions.iter().try_for_each(|expansion| expansion.check_atoms(dictionary.len()))?;
         let weights: Vec<&[f64]> = expansions.iter().map(Expansion::weights).collect();
         let starts: Vec<&[f64]> = starts.iter().map(AsRef::as_ref).collect();
         for (i, search) in search(dictionary, &weights, &starts, stop)?.into_iter().enumerate() {

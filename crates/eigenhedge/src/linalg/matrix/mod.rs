@@ -277,6 +277,18 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
+    /// Copies the lower triangle of a square matrix to the upper one.
+    pub(crate) fn mirror(&mut self) {
+        for start in (0..self.columns).step_by(LINE) {
+            for i in start + 1..self.rows {
+                for j in start..(start + LINE).min(i) {
+                    let value = self.column(j)[i];
+                    self.column_mut(i)[j] = value;
+                }
+            }
+        }
+    }
+
     /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.
     pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
         assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");

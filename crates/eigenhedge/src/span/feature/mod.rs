@@ -40,7 +40,7 @@ use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use accuracy::{Accuracy, size};
-pub(crate) use block::TakenIn;
+pub(crate) use block::{Growth, TakenIn};
 use serde::{Deserialize, Serialize};
 
 /// Span of orthonormal columns in the feature space of a dictionary.

@@ -8,9 +8,6 @@
 //! matrix is decomposed again. With few columns a decomposition costs as much as many products of such matrices. In
 //! that case every factor is multiplied into R at once, and a new decomposition only removes accumulated rounding.
 //!
-//! A matrix that replaces the running one gets its eigenvalues at once, and its eigenvectors when they are needed: all of
-//! them for the next row, or only the largest ones for directions.
-//!
 //! Cost: O(w^2.5) per row, whereas a full decomposition costs O(w³). With at most [`TURNED`] columns, the cost is one w
 //! × w product per row.
 //!
@@ -23,7 +20,7 @@ use super::super::rule::Observed;
 use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
-use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, largest_pairs, multiply, symmetric_eigenvalues};
+use crate::linalg::{Eigen, Factor, FactorScratch, Matrix, multiply};
 use crate::scratch::Scratch;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
@@ -33,8 +30,7 @@ use serde::{Deserialize, Serialize};
 pub(in super::super) struct Chained {
     /// Matrix at the most recent decomposition, and the rows since then.
     sum: RowSum,
-    /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then. Empty if the
-    /// matrix was replaced and only its eigenvalues are known.
+    /// Eigenvectors at the most recent decomposition, including factors multiplied into them since then.
     basis: Matrix,
     /// Current eigenvalues, in the order of the coordinates.
     values: Vec<f64>,
@@ -72,8 +68,6 @@ struct Working {
 
 /// Maximum number of columns for which every factor is multiplied into the basis.
 const TURNED: usize = 128;
-/// Minimum number of columns for which the eigenvectors of a replaced matrix are computed when they are needed.
-const POSTPONED: usize = 256;
 /// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
 
@@ -106,15 +100,12 @@ impl Chained {
 
     /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
     pub fn grow(&mut self, columns: usize) {
-        // The order of the values must remain that of the eigenvectors.
-        self.know_basis();
         self.values.resize(columns, 0.0);
         self.sum.grow(columns);
     }
 
     /// Computes the coordinates of a point in the current eigenbasis.
     pub fn observe(&mut self, columns: &[f64]) {
-        self.know_basis();
         let Working { working, coordinates, image, .. } = &mut self.scratch.0;
         let size = self.basis.columns();
         self.basis.transpose_times(&columns[..size], coordinates);
@@ -134,7 +125,6 @@ impl Chained {
 
     /// Writes eigenvector `i` of the scatter matrix to `out`, as coefficients of the columns of the span.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        self.know_basis();
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
         coordinates.resize(self.values.len(), 0.0);
@@ -157,15 +147,6 @@ impl Chained {
     /// Computes the eigenvectors listed in `order`, one per column of `out`, in coordinates of the columns of the span.
     /// Each factor is multiplied out once for all of them.
     pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
-        let size = self.values.len();
-        let are_largest = !order.is_empty() && order.iter().enumerate().all(|(c, i)| i + c + 1 == size);
-        if self.lacks_basis()
-            && are_largest
-            && let Some((_, vectors)) = largest_pairs(self.sum.collect(), order.len())
-        {
-            return *out = vectors;
-        }
-        self.know_basis();
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
         coordinates.resize(0, 0);
         coordinates.resize(self.values.len(), order.len());
@@ -240,25 +221,7 @@ impl Chained {
     pub fn replace(&mut self, matrix: Matrix) {
         self.values.resize(matrix.columns(), 0.0);
         self.sum.replace(matrix);
-        if self.values.len() < POSTPONED {
-            return self.decompose();
-        }
-        self.chain.used = 0;
-        self.basis.resize(0, 0);
-        let fresh = symmetric_eigenvalues(self.sum.collect().view());
-        self.values.iter_mut().zip(fresh).for_each(|(value, fresh)| *value = fresh.max(0.0));
-    }
-
-    /// Returns true if the matrix was replaced and only its eigenvalues are known, in ascending order.
-    fn lacks_basis(&self) -> bool {
-        self.basis.columns() == 0 && self.values.len() >= POSTPONED && self.chain.used == 0
-    }
-
-    /// Computes the eigenvectors of a matrix of which only the eigenvalues are known.
-    fn know_basis(&mut self) {
-        if self.lacks_basis() {
-            self.decompose();
-        }
+        self.decompose();
     }
 
     /// Creates the decomposition of a sum of rows.
