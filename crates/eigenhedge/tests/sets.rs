@@ -21,7 +21,14 @@ fn tables() -> Vec<(&'static str, Vec<Vec<f64>>)> {
     let few = different[..3].to_vec();
     // Enough rows that only the leading eigenpairs are computed.
     let many = (0..320).map(|_| row().iter().map(|x| 2.0 * x).collect()).collect();
-    vec![("many", many), ("different", different), ("repeated", repeated), ("low rank", low_rank), ("far", far), ("few", few)]
+    vec![
+        ("many", many),
+        ("different", different),
+        ("repeated", repeated),
+        ("low rank", low_rank),
+        ("far", far),
+        ("few", few),
+    ]
 }
 
 /// Returns specs of learners over features that are determined by the set of rows.

@@ -282,11 +282,14 @@ impl Embedding {
                 return Err((0, Error::Unsupported(sentence)));
             }
             Some(dictionary) => {
-                let square = |i| self.center_square + 2.0 * dot(along.column(i), &self.shift) + dot(along.column(i), along.column(i));
+                let square = |i| {
+                    self.center_square + 2.0 * dot(along.column(i), &self.shift) + dot(along.column(i), along.column(i))
+                };
                 let expansion = |i| Expansion::from_parts(block.column(i).to_vec(), square(i));
                 let expansions: Vec<Expansion> = (0..coordinates.len()).map(expansion).collect();
                 let stop = Stop { steps: 200, tolerance: 1e-8 };
-                let found = preimages(dictionary, &expansions, None::<&[Vec<f64>]>, stop).map_err(|error| (0, error))?;
+                let found =
+                    preimages(dictionary, &expansions, None::<&[Vec<f64>]>, stop).map_err(|error| (0, error))?;
                 found.into_iter().map(|found| found.point).collect::<Vec<Vec<f64>>>()
             }
         };

@@ -66,7 +66,8 @@ impl<D: Dictionary> Feature<D> {
     /// There must be no budget. [`Self::end_growth`] must follow the last block. The error contains the position of the
     /// point. After an error the span must not be used.
     pub(crate) fn take_in_block(&mut self, to: &mut Growth, points: &[&D::Point]) -> Result<TakenIn, (usize, Error)> {
-        let numbers = product(&[self.coefficients.columns() + points.len(), 5 * (self.dictionary.len() + points.len())]);
+        let numbers =
+            product(&[self.coefficients.columns() + points.len(), 5 * (self.dictionary.len() + points.len())]);
         let fits = cancel::check().and(check_numbers("the directions of these rows", numbers));
         fits.map_err(|error| (0, error))?;
         self.know_squares();
