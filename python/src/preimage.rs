@@ -47,7 +47,8 @@ pub fn preimage<'py>(
     let find = move || {
         let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
         let starts = start.as_ref().map(std::slice::from_ref);
-        Ok(preimages(&mut dictionary, &[expansion], starts, Stop { steps, tolerance })?.swap_remove(0))
+        let found = preimages(&mut dictionary, &[expansion], starts, Stop { steps, tolerance });
+        found.map(|mut found| found.swap_remove(0))
     };
     let found = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
