@@ -218,7 +218,7 @@ def program_alone(program, folder, count):
 
 
 def main():
-    program, quick = os.path.abspath(sys.argv[1]), "--quick" in sys.argv
+    program, quick = os.path.abspath(sys.argv[2]), "--quick" in sys.argv
     with tempfile.TemporaryDirectory() as folder:
         service = Service([program, "serve", "--listen", "127.0.0.1:0", "--store", "store"], folder)
         report = {

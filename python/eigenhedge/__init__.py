@@ -24,7 +24,6 @@ whose components are those of PCA and do not depend on the order of the rows.
 Only NumPy is required. scikit-learn (for the estimators), River and matplotlib are imported on first use.
 """
 
-import importlib
 import sys
 from typing import TYPE_CHECKING
 
@@ -34,6 +33,7 @@ from ._core import (
     CappedHedge,
     Experts,
     Model,
+    Moments,
     Pair,
     Trial,
     __version__,
@@ -43,14 +43,13 @@ from ._core import (
     learners,
     set_threads,
 )
-from ._experts import Hedge
 from ._fleet import Fleet
-from ._moments import Moments, merge
+from ._optional import later
 from ._options import options
 from ._preimage import Discrepancy, KernelMean, Preimage, kernel_mean, mmd, preimage
 from ._run import RunResult, run
-from ._settings import ExpertsResult, PairResult, experts, pair
-from ._snapshot import export, load, save
+from ._settings import ExpertsResult, Hedge, PairResult, experts, pair
+from ._snapshot import export, load, merge, save
 
 if TYPE_CHECKING:
     from ._alarms import Alarms
@@ -77,65 +76,24 @@ else:
         if name not in _LATER:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         try:
-            module = importlib.import_module(f".{_LATER[name]}", __name__)
-        except ModuleNotFoundError as error:
-            if error.name != "sklearn":
-                raise
-            raise _absent(f"eigenhedge.{name} needs scikit-learn: pip install eigenhedge[sklearn]") from None
+            globals()[name] = found = later(name, _LATER[name])
+        except ModuleNotFoundError:
+            raise
         except ImportError as error:
-            raise _absent(str(error)) from None
-        globals()[name] = found = getattr(module, name)
+            # An import statement must raise an ImportError. Other uses, such as hasattr and help, expect an AttributeError.
+            is_import = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
+            raise (ImportError if is_import else AttributeError)(str(error)) from None
         return found
-
-    def _absent(sentence):
-        # An import statement must raise an ImportError. Other uses, such as hasattr and help, expect an AttributeError.
-        is_import = sys._getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
-        return ImportError(sentence) if is_import else AttributeError(sentence)
 
     def __dir__():
         return sorted({*globals(), *_LATER})
 
 
+# fmt: off
 __all__ = [
-    "Alarms",
-    "Average",
-    "CappedHedge",
-    "Client",
-    "Discrepancy",
-    "Experts",
-    "ExpertsResult",
-    "Fleet",
-    "Hedge",
-    "KernelMean",
-    "KernelPCA",
-    "KernelRidge",
-    "Model",
-    "Moments",
-    "Monitor",
-    "OnlineKernelPCA",
-    "OnlinePCA",
-    "Pair",
-    "PairResult",
-    "Preimage",
-    "RunResult",
-    "Trial",
-    "__version__",
-    "bounds",
-    "capping",
-    "corners",
-    "experts",
-    "export",
-    "kernel_mean",
-    "kernels",
-    "learners",
-    "load",
-    "merge",
-    "mmd",
-    "options",
-    "pair",
-    "plot",
-    "preimage",
-    "run",
-    "save",
-    "set_threads",
+    "Alarms", "Average", "CappedHedge", "Client", "Discrepancy", "Experts", "ExpertsResult", "Fleet", "Hedge", "KernelMean",
+    "KernelPCA", "KernelRidge", "Model", "Moments", "Monitor", "OnlineKernelPCA", "OnlinePCA", "Pair", "PairResult", "Preimage",
+    "RunResult", "Trial", "__version__", "bounds", "capping", "corners", "experts", "export", "kernel_mean", "kernels",
+    "learners", "load", "merge", "mmd", "options", "pair", "plot", "preimage", "run", "save", "set_threads",
 ]
+# fmt: on

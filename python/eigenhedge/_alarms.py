@@ -1,17 +1,15 @@
-"""Results of a monitor."""
+"""Results of a monitor, and the times of the rows of a table."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _summary
-from ._optional import needed
-from ._times import RecentTimes
+from ._optional import later, needed
 from ._types import Event, Floats
 
 if TYPE_CHECKING:
@@ -132,20 +130,15 @@ class Alarms:
         return f"<Alarms: rows {len(self)}, {numbers}, changes {len(self.changes)}>"
 
     def _repr_html_(self) -> str:
-        counts = {
-            "rows": len(self),
-            "alarms": int(self.alarm.sum()),
-            "drift rows": int(self.drift.sum()),
-            "changes": len(self.changes),
-            "events": len(self.events),
-        }
+        numbers = [len(self), self.alarm.sum(), self.drift.sum(), len(self.changes), len(self.events)]
         found = sorted([*self.events, *self.changes, *self.drifts], key=lambda event: event["start"])
-        lines = [[event["kind"], _row(event, "start"), _row(event, "end"), _causes(event)] for event in found[:SHOWN]]
+        lines = [_cells(event) for event in found[:SHOWN]]
         more = f"<p>{len(found) - SHOWN} more</p>" if len(found) > SHOWN else ""
         scored = self.score[np.isfinite(self.score)]
         line = _summary.spark_line(scored, "score over the rows")
         events = _summary.table(["", "from row", "to row", "causes"], lines) if lines else ""
-        return f"{line}{_summary.table(list(counts), [list(counts.values())])}{events}{more}"
+        counts = _summary.table(["rows", "alarms", "drift rows", "changes", "events"], [numbers])
+        return f"{line}{counts}{events}{more}"
 
     def of_key(self, key: object) -> Alarms:
         """Return the results of one key of a :class:`Fleet`.
@@ -192,9 +185,7 @@ class Alarms:
         -------
         matplotlib Figure
         """
-        from . import plot
-
-        return plot.monitor(self, times, key=key)
+        return cast("Figure", later("monitor", "plot")(self, times, key=key))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the results as a pandas DataFrame with the columns of the command-line output.
@@ -216,14 +207,13 @@ class Alarms:
         return pd.DataFrame(columns, index=self.index)
 
 
-def _row(event: Event, side: Literal["start", "end"]) -> str:
-    """Return the first or last row of an event, with its time if known."""
-    time = event["start_time"] if side == "start" else event["end_time"]
-    return f"{event[side]}" if time is None else f"{event[side]} ({time})"
-
-
-def _causes(event: Event) -> str:
-    return ", ".join(f"{column} {share:.0%}" for column, share in event["causes"])
+def _cells(event: Event) -> list[str]:
+    """Return the kind of an event, its first and last row, with their times if known, and its causes."""
+    start, end = (
+        f"{row}" if time is None else f"{row} ({time})"
+        for row, time in ((event["start"], event["start_time"]), (event["end"], event["end_time"]))
+    )
+    return [event["kind"], start, end, ", ".join(f"{column} {share:.0%}" for column, share in event["causes"])]
 
 
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
@@ -234,38 +224,17 @@ def states(found: dict[str, Any]) -> NDArray[np.str_]:
 
 
 def answers(
-    found: dict[str, Any],
-    names: list[str] | None,
-    width: int,
-    limit: float | None,
-    key: list[str] | None = None,
-    *,
-    index: Any = None,
-    recent: RecentTimes,
+    found: dict[str, Any], names: list[str] | None, width: int, key: list[str] | None = None, *, index: Any, recent: RecentTimes
 ) -> Alarms:
     """Convert results of the native module, with column names and times if they are known."""
     columns: list[Any] = list(range(width)) if names is None else names
-    causes = found.pop("causes").reshape(-1, 3)
     if names is not None:
         # Index -1 selects the last entry, None.
-        causes = np.array([*names, None], dtype=object)[causes]
-    limits = found.pop("statistic_limits")
-    found["row"] = found["row"].astype(np.int64)
+        found["causes"] = np.array([*names, None], dtype=object)[found["causes"]]
     recent.enter(index, found["row"])
     for kind in ("events", "changes", "drifts"):
         found[kind] = [described(one, columns, recent) for one in found[kind]]
-    return Alarms(
-        causes=causes,
-        q_limit=limits[:, 0],
-        t2_limit=limits[:, 1],
-        columns=columns,
-        drift=found["drift_since"] >= 0,
-        state=states(found),
-        reference_limit=math.nan if limit is None else limit,
-        key=key,
-        index=index,
-        **found,
-    )
+    return Alarms(columns=columns, drift=found["drift_since"] >= 0, state=states(found), key=key, index=index, **found)
 
 
 def described(event: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Event:
@@ -275,3 +244,66 @@ def described(event: dict[str, Any], columns: list[Any], recent: RecentTimes) ->
     event["causes"] = [(columns[place], share) for place, share in event["causes"]]
     times = {"start_time": start_time, "end_time": recent.time(end)}
     return cast("Event", {"kind": kind, "start": start, "end": end, **times, **event})
+
+
+#: Number of recent rows whose times are stored, because an event may start before the call in which it ends.
+RECENT = 1 << 14
+
+
+def row_index(X: Any) -> Any:
+    return X.index if hasattr(X, "iloc") else None
+
+
+def wall_times(index: Any) -> Any:
+    """Convert an index to local times without a time zone, and periods to their starts. Return None without times."""
+    if hasattr(index, "to_timestamp") and hasattr(index, "freq"):
+        index = index.to_timestamp()
+    if getattr(getattr(index, "dtype", None), "kind", "") != "M":
+        return None
+    return index if getattr(index, "tz", None) is None else index.tz_localize(None)
+
+
+def row_times(X: Any) -> Floats | None:
+    """Return the local times of the index in seconds, with NaN for missing times, or None if there are no times."""
+    found = wall_times(row_index(X))
+    if found is None:
+        return None
+    times = np.asarray(found, dtype="datetime64[ns]")
+    return np.where(np.isnat(times), np.nan, times.astype(np.int64) / 1e9)
+
+
+class RecentTimes:
+    """Times of the most recent rows of a stream, by row number, and of the starts of ongoing drifts."""
+
+    def __init__(self) -> None:
+        self._first = 0
+        self._index: Any = None
+        self._drifts: dict[Any, tuple[int, Any]] = {}
+
+    def enter(self, index: Any, rows: NDArray[np.int64]) -> None:
+        """Add the times of consecutive rows. Rows without times delete the stored times."""
+        if len(rows) == 0:
+            return
+        if wall_times(index) is None:
+            self._index = None
+            return
+        first = int(rows[0])
+        follows = self._index is not None and first == self._first + len(self._index)
+        if follows:
+            kept = self._index[-RECENT:]
+            self._first, self._index = first - len(kept), kept.append(index)
+        else:
+            self._first, self._index = first, index
+
+    def time(self, row: int) -> Any:
+        place = row - self._first
+        if self._index is None or not 0 <= place < len(self._index):
+            return None
+        return self._index[place]
+
+    def of_drift(self, key: object, since: int) -> Any:
+        """Return the time of the first row of a drift. It is stored as long as the drift lasts."""
+        known = self._drifts.get(key)
+        if known is None or known[0] != since:
+            known = self._drifts[key] = (since, self.time(since))
+        return known[1]

@@ -6,15 +6,16 @@ import numbers
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 
-from . import _core, _snapshot
-from ._core import Groups, Model, MonitorGroups
+from . import _core
+from ._alarms import RecentTimes, answers, row_index, row_times
+from ._core import Groups, Model
 from ._options import takes_options
 from ._rows import as_rows, column_names
-from ._times import RecentTimes, row_index, row_times
+from ._saved import MONITORS_BY_KEY, kind_of_file
 from ._types import Floats, Path, Table
 
 if TYPE_CHECKING:
@@ -104,20 +105,24 @@ class Fleet(Generic[Member, Answers]):
             raise ValueError(f"k must be a whole number, at least 1, or a Monitor, got {k!r}")
         if max_groups is not None and not max_groups >= 1:
             raise ValueError(f"max_groups must be at least 1, got {max_groups}")
-        self.k = k
+        self.k = cast("Any", k)
         self.max_groups = max_groups
         self._given: dict[str, Any] = {"hindsight": hindsight, "standardize": standardize, **options}
-        self._fleet: Groups | MonitorGroups | None = None
+        self._fleet: Groups | None = None
         self._recent = RecentTimes()
-        if not hasattr(k, "_fresh"):
-            _core._check_options(k, **options)
+        if not self._has_monitors():
+            _core._check_options(self.k, **options)
             if standardize not in ("none", "running"):
                 raise ValueError(f"standardize must be none or running, got {standardize!r}")
         else:
-            k._check_options()  # type: ignore[union-attr]
+            self.k._check_options()
             given = [name for name, value in self._given.items() if value != {"hindsight": True, "standardize": "none"}.get(name)]
             if given:
                 raise ValueError(f"{given[0]} has no effect with a fleet of monitors: options of monitors go to Monitor")
+
+    def _has_monitors(self) -> bool:
+        # The class is not imported here, because scikit-learn takes a second to import.
+        return hasattr(self.k, "_fresh")
 
     def update(self, keys: Iterable[object] | str, X: Table) -> Answers:
         """Process every row with the model or monitor of its key.
@@ -145,21 +150,22 @@ class Fleet(Generic[Member, Answers]):
             names = column_names(X)
             fleet = self._fleet = self._begun(rows.shape[1], None if names is None else list(names))
         texts = key_texts(keys)
-        given: Any
-        if isinstance(fleet, Groups):
-            given = fleet.step_each(texts, rows)
-        else:
-            from ._alarms import answers
+        found = fleet.update(texts, rows, row_times(X))
+        if self._has_monitors():
+            found = answers(found, fleet.feature_names, rows.shape[1], texts, index=row_index(X), recent=self._recent)
+        return found  # type: ignore[no-any-return]
 
-            found, limit = fleet.update(texts, rows, False, row_times(X)), fleet.fresh_monitor.limit
-            given = answers(found, fleet.feature_names, rows.shape[1], limit, texts, index=row_index(X), recent=self._recent)
-        return given  # type: ignore[no-any-return]
+    def _begun(self, dim: int, names: list[str] | None) -> Groups:
+        if self._has_monitors():
+            return Groups(self.k._fresh(dim, names), self.max_groups)
+        model = Model(dim, self.k, **self._given)
+        model._set_feature_names(names)
+        return Groups(model, self.max_groups)
 
-    def _begun(self, dim: int, names: list[str] | None) -> Groups | MonitorGroups:
-        k: Any = self.k
-        if hasattr(k, "_fresh"):
-            return MonitorGroups(k._fresh(dim, names), self.max_groups)
-        return Groups(dim, k, names=names, max_groups=self.max_groups, **self._given)
+    def _monitors(self, method: str) -> Groups:
+        if self._fleet is None or not self._has_monitors():
+            raise ValueError(f"{method} needs a fleet of monitors that has had rows")
+        return self._fleet
 
     def accept(self, key: object) -> None:
         """Accept the current state of a key as normal. See :meth:`Monitor.accept`.
@@ -169,9 +175,7 @@ class Fleet(Generic[Member, Answers]):
         key : object
             Key of a monitor.
         """
-        if not isinstance(self._fleet, MonitorGroups):
-            raise ValueError("accept needs a fleet of monitors that has had rows")
-        if not self._fleet.accept(str(key)):
+        if not self._monitors("accept").accept(str(key)):
             raise KeyError(key)
 
     def report(self, path: Path, *, title: str = "Monitors", by: str = "key") -> None:
@@ -186,9 +190,7 @@ class Fleet(Generic[Member, Answers]):
         by : str, default="key"
             Name of the key, such as ``"machine"``.
         """
-        if not isinstance(self._fleet, MonitorGroups):
-            raise ValueError("report needs a fleet of monitors that has had rows")
-        self._fleet.report(path, title, by)
+        self._monitors("report").report(path, title, by)
 
     def keys(self) -> list[str]:
         """Return the keys in order of first occurrence.
@@ -204,8 +206,8 @@ class Fleet(Generic[Member, Answers]):
         found: Any = None if self._fleet is None else self._fleet.get(str(key))
         if found is None:
             raise KeyError(key)
-        if not isinstance(found, Model):
-            found = _monitor_around(found)
+        found = _member(found)
+        if self._has_monitors():
             found._is_copy = True
         return found  # type: ignore[no-any-return]
 
@@ -219,22 +221,16 @@ class Fleet(Generic[Member, Answers]):
         return len(self.keys())
 
     def __repr__(self) -> str:
-        members = "of monitors" if hasattr(self.k, "_fresh") else f"k={self.k}"
+        members = "of monitors" if self._has_monitors() else f"k={self.k}"
         return f"<Fleet {members}, groups={len(self)}>"
 
     def _merged(self, *others: Fleet[Member, Answers]) -> Fleet[Member, Answers]:
-        """Return a new fleet with the members of all fleets."""
         made: Fleet[Member, Answers] = Fleet.__new__(Fleet)
-        made.k, made.max_groups, made._given = self.k, self.max_groups, self._given
-        made._fleet, made._recent = None, RecentTimes()
+        vars(made).update({**vars(self), "_fleet": None, "_recent": RecentTimes()})
         for fleet in (self, *others):
-            if fleet._fleet is None:
-                continue
-            if made._fleet is None:
-                made._fleet = fleet._fleet.fresh(self.max_groups)
-            if type(made._fleet) is not type(fleet._fleet):
-                raise ValueError("a fleet of models cannot be merged with a fleet of monitors")
-            made._fleet.merge(fleet._fleet)  # type: ignore[arg-type]
+            if fleet._fleet is not None:
+                made._fleet = made._fleet or Groups(fleet._fleet.fresh, self.max_groups)
+                made._fleet.merge(fleet._fleet)
         return made
 
     def save(self, path: Path) -> None:
@@ -266,14 +262,9 @@ class Fleet(Generic[Member, Answers]):
         """
         loaded: Fleet[Any, Any] = cls.__new__(cls)
         loaded._given, loaded.max_groups, loaded._recent = {}, max_groups, RecentTimes()
-        with open(path, "rb") as file:
-            kind = file.read(16)[12:]
-        if kind == _snapshot.MONITORS_BY_KEY:
-            monitors = MonitorGroups.open(path, max_groups)
-            loaded._fleet, loaded.k = monitors, _monitor_around(monitors.fresh_monitor)
-        else:
-            models = Groups.open(path, max_groups)
-            loaded._fleet, loaded.k = models, models.k
+        loaded._fleet = Groups.open(path, max_groups, kind_of_file(path) == MONITORS_BY_KEY)
+        fresh = _member(loaded._fleet.fresh)
+        loaded.k = fresh.k if isinstance(fresh, Model) else fresh
         return loaded
 
     def __getstate__(self) -> dict[str, Any]:
@@ -321,7 +312,10 @@ def key_texts(keys: Iterable[object]) -> list[str]:
     return [str(key) for key in listed]
 
 
-def _monitor_around(inner: _core.Monitor) -> Monitor:
+def _member(inner: Any) -> Any:
+    """Return a native monitor as a :class:`Monitor`, and other values unchanged."""
+    if not isinstance(inner, _core.Monitor):
+        return inner
     from ._monitor import Monitor
 
     return Monitor._restored(inner, {})

@@ -10,10 +10,9 @@ from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from ._core import _DEFAULTS, KernelComponents, KernelRegression, _kernel_advice
-from ._items import PARAMETERS, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
-from ._rows import as_rows, check_numbers, is_single, scaled_gamma
+from ._rows import PARAMETERS, are_objects, as_items, as_rows, check_numbers, is_single, scaled_gamma, takes_items
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Table
 

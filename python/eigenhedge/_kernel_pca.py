@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._core import _DEFAULTS, _median_gamma, kernels
-from ._items import ItemRows, are_objects, as_items, takes_items
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
 from ._options import OF_KERNELS, constructor, documented
-from ._rows import as_rows, is_sparse, scaled_gamma
+from ._rows import ItemRows, are_objects, as_items, as_rows, is_sparse, scaled_gamma, takes_items
 from ._types import Gamma, Kernel, Table
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ class OnlineKernelPCA(Online):
         if self.losses or not self._model._learn_set(as_rows(X) if is_sparse(X) else X):
             super()._learn(X)
 
-    def _prepared(self, X: Table, reset: bool) -> Any:
+    def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
         if takes_items(self.kernel) and (not callable(self.kernel) or are_objects(X)):
             rows = as_items(X, self.kernel)
             if not rows:

@@ -34,40 +34,28 @@ def is_given(kernel: Kernel) -> TypeIs[Given]:
 
 def needs_kernel_name(method: Method) -> Method:
     """Hide a method that needs a gradient or norms of features if the kernel is a matrix or a function."""
-    available: Method = available_if(_names_its_kernel)(method)
-    return available
+    return _hidden_if(is_given, "needs a kernel by name", method)
 
 
 def needs_stream(method: Method) -> Method:
     """Hide a method if the kernel is a matrix, because a matrix has no values for future rows."""
-    available: Method = available_if(_has_values)(method)
+    return _hidden_if(lambda kernel: kernel == "precomputed", "needs a kernel by name or as a function", method)
+
+
+def _hidden_if(is_wrong: Callable[[Kernel], bool], reason: str, method: Method) -> Method:
+    def check(estimator: Any) -> bool:
+        if is_wrong(estimator.kernel):
+            raise AttributeError(reason)
+        return True
+
+    available: Method = available_if(check)(method)
     return available
 
 
-def _has_values(estimator: Any) -> bool:
-    if isinstance(estimator.kernel, str) and estimator.kernel == "precomputed":
-        raise AttributeError("needs a kernel by name or as a function")
-    return True
-
-
-def _names_its_kernel(estimator: Any) -> bool:
-    if is_given(estimator.kernel):
-        raise AttributeError("needs a kernel by name")
-    return True
-
-
 class Lift:
-    """Map from kernel values with the fitted rows to explicit features.
+    """Map from kernel values with the fitted rows ``X``, or with the rows of the kernel matrix ``X``, to explicit features.
 
-    Parameters
-    ----------
-    kernel : "precomputed" or callable
-        Kernel as a matrix or as a function.
-    X : ndarray
-        Kernel matrix, or the rows of the fit.
-    k : int
-        Number of directions that will be kept. Negative eigenvalues of the matrix are dropped. They are an error if
-        fewer than ``k`` positive eigenvalues remain.
+    Negative eigenvalues are dropped. They are an error if fewer than ``k`` positive eigenvalues remain.
     """
 
     def __init__(self, kernel: Given, X: Any, k: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, _snapshot
-from ._alarms import Alarms, answers, described
-from ._monitor_options import core_options
-from ._sklearn import BaseEstimator, NotFittedError, OutlierMixin, validated
-from ._times import RecentTimes, row_index, row_times
+from . import _core
+from ._alarms import Alarms, RecentTimes, answers, described, row_index, row_times
+from ._estimator import NativeEstimator
+from ._options import stores_arguments
+from ._sklearn import NotFittedError, OutlierMixin
 from ._types import Drift, Event, Floats, Path, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
+class Monitor(OutlierMixin, NativeEstimator):
     """Monitor for rows of sensor readings: alarms, drift, causes, events and change points.
 
     The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
@@ -101,13 +100,14 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
     True
     """
 
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
-    _monitor: _core.Monitor
+    differences: bool | Literal["auto"]
+    _model: _core.Monitor
+    _first_calls = "fit or update"
     _recent: RecentTimes
     #: True for a monitor that was taken from a fleet, until its first row.
     _is_copy: bool
 
+    @stores_arguments
     def __init__(
         self,
         k: int | None = None,
@@ -125,19 +125,7 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
         drift_time: float = 2_000.0,
         rebaseline: str | int = "never",
     ) -> None:
-        self.k = k
-        self.share = share
-        self.mode = mode
-        self.limit = limit
-        self.lags = lags
-        self.differences = differences
-        self.standardize = standardize
-        self.missing = missing
-        self.warm_up = warm_up
-        self.event_gap = event_gap
-        self.change_time = change_time
-        self.drift_time = drift_time
-        self.rebaseline = rebaseline
+        pass
 
     def fit(self, X: Table, y: object = None) -> Self:
         """Reset the monitor and use all rows of ``X`` as normal rows.
@@ -155,7 +143,7 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
         self : object
         """
         rows = self._begin(X)
-        if not self._monitor.fit(rows):
+        if not self._model.fit(rows):
             warnings.warn(f"rows have no score yet: {self._needed_rows()}, got {len(rows)}", UserWarning, stacklevel=2)
         return self
 
@@ -181,17 +169,13 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
         """
         is_first = not self.__sklearn_is_fitted__()
         rows = self._begin(X) if is_first else self._prepared(X, reset=False)
-        found = self._monitor.update(rows, contributions, row_times(X))
-        limit = self._monitor.limit
-        if is_first and limit is None and len(rows) > 1:
-            wanted = self._monitor.warm_up_rows
-            sentence = (
-                f"no row has a score yet: the warm-up needs {wanted} rows in update, got {len(rows)}; later calls continue it"
-            )
-            warnings.warn(sentence, UserWarning, stacklevel=2)
+        found = self._model.update(rows, contributions, row_times(X))
+        if is_first and self._model.limit is None and len(rows) > 1:
+            needed = f"the warm-up needs {self._model.warm_up_rows} rows in update, got {len(rows)}"
+            warnings.warn(f"no row has a score yet: {needed}; later calls continue it", UserWarning, stacklevel=2)
         self._is_copy = False
         recent = self._recent_times()
-        alarms = answers(found, self._feature_names(), self.n_features_in_, limit, index=row_index(X), recent=recent)
+        alarms = answers(found, self._feature_names(), self.n_features_in_, index=row_index(X), recent=recent)
         return replace(alarms, open_event=self.open_event_)
 
     def accept(self) -> Self:
@@ -283,7 +267,7 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
             -1 for an alarm and 1 for other rows, including skipped ones. If the warm-up has not ended, a warning is
             issued and all labels are 1.
         """
-        scores, limit = self._scores_and_limit(X)
+        scores, limit = self._fitted().score(self._prepared(X, reset=False))
         if limit is None:
             warnings.warn(f"no row is an alarm yet: {self._needed_rows()}", UserWarning, stacklevel=2)
             return np.ones(len(scores), dtype=np.int64)
@@ -293,7 +277,7 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
     def offset_(self) -> float:
         """float: minus the limit of the score by the reference alone. It is NaN during the warm-up."""
         limit = self._fitted().limit
-        return math.nan if limit is None else -limit
+        return float("nan") if limit is None else -limit
 
     @property
     def totals_(self) -> dict[str, int]:
@@ -358,63 +342,44 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
             raise ValueError("a monitor taken from a fleet has no charts: call report of the fleet")
         self._fitted().report(path, title)
 
-    def save(self, path: Path) -> None:
-        """Write a file that :func:`eigenhedge.load` and ``eigenhedge monitor --start-from`` read.
-
-        Parameters
-        ----------
-        path : path-like
-            Path of the file, which is replaced atomically.
-        """
-        _snapshot.save(self, path)
-
     def _begin(self, X: Table) -> Floats:
         self._check_options()
-        rows = self._prepared(X, reset=True)
-        self._monitor = _core.Monitor(rows.shape[1], names=self._feature_names(), **core_options(self.get_params(deep=False)))
+        rows: Floats = self._prepared(X, reset=True)
+        self._model = self._new(rows.shape[1], self._feature_names())
         self._recent, self._is_copy = RecentTimes(), False
         return rows
+
+    def _new(self, dim: int, names: list[str] | None) -> _core.Monitor:
+        return _core.Monitor(dim, names=names, **self.get_params(deep=False))
 
     def _check_options(self) -> None:
         if self.differences not in (True, False, "auto"):
             raise ValueError(f"differences must be True, False or 'auto', got {self.differences!r}")
-        _core._check_monitor_options(**core_options(self.get_params(deep=False)))
+        _core._check_monitor_options(**self.get_params(deep=False))
 
     def _fresh(self, dim: int, names: list[str] | None) -> _core.Monitor:
         """Return the monitor with which every key of a fleet starts: this one if fitted, otherwise a new one."""
-        inner: _core.Monitor | None = self.__dict__.get("_monitor")
-        if inner is None:
-            return _core.Monitor(dim, names=names, **core_options(self.get_params(deep=False)))
-        if inner.dim != dim:
-            raise ValueError(f"the rows must have {inner.dim} columns like those of the monitor, got {dim}")
-        return inner
-
-    def _prepared(self, X: Table, reset: bool) -> Floats:
-        advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over" if self.missing == "fail" else None
-        prepared: Floats = validated(self, X, advice, reset=reset, dtype=np.float64, order="C")
-        return prepared
+        if not self.__sklearn_is_fitted__():
+            return self._new(dim, names)
+        if self._model.dim != dim:
+            raise ValueError(f"the rows must have {self._model.dim} columns like those of the monitor, got {dim}")
+        return self._model
 
     def _score(self, X: Table) -> tuple[Floats, float]:
-        scores, limit = self._scores_and_limit(X)
+        scores, limit = self._fitted().score(self._prepared(X, reset=False))
         if limit is None:
             raise NotFittedError(f"This Monitor instance has no scores yet: {self._needed_rows()}.")
         return scores, limit
-
-    def _scores_and_limit(self, X: Table) -> tuple[Floats, float | None]:
-        return self._fitted().score(self._prepared(X, reset=False))
 
     def _needed_rows(self) -> str:
         inner = self._fitted()
         return f"the warm-up must have at least {20 + inner.lags} rows in fit, or {inner.warm_up_rows} in update"
 
     def _fitted(self) -> _core.Monitor:
-        inner: _core.Monitor | None = self.__dict__.get("_monitor")
-        if inner is None:
-            raise NotFittedError("This Monitor instance is not fitted yet: call fit or update first.")
+        inner: _core.Monitor = super()._fitted()
         return inner
 
     def _columns(self) -> list[Any]:
-        """Return the names of the columns, or their positions if they have no names."""
         names = self._feature_names()
         return list(range(self.n_features_in_)) if names is None else names
 
@@ -422,27 +387,15 @@ class Monitor(_snapshot.Copied, OutlierMixin, BaseEstimator):
         recent: RecentTimes = self.__dict__.setdefault("_recent", RecentTimes())
         return recent
 
-    def _feature_names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(names)
-
     def _remembered(self) -> dict[str, Any]:
-        """Return the constructor arguments that a model file stores for Python."""
-        return {"class": "Monitor", "parameters": core_options(self.get_params(deep=False))}
+        # The native monitor contains the options.
+        return {"class": "Monitor", "parameters": {}}
 
     @classmethod
     def _restored(cls, inner: _core.Monitor, saved: dict[str, Any]) -> Self:
-        """Return the estimator for a loaded native monitor, with the options of that monitor."""
         monitor = cls(**inner._options())
-        monitor._monitor, monitor.n_features_in_ = inner, inner.dim
-        if inner.feature_names is not None:
-            monitor.feature_names_in_ = np.asarray(inner.feature_names, dtype=object)
+        monitor._adopt(inner)
         return monitor
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_monitor" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "fail"
-        return tags
+    def _allows_nan(self) -> bool:
+        return self.missing != "fail"

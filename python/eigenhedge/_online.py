@@ -7,16 +7,16 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from . import _snapshot
 from ._core import _DEFAULTS, Model
+from ._estimator import NativeEstimator
 from ._options import TABLE
 from ._rows import blocks, cells, check_numbers, is_plain, is_single, is_sparse
-from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin, validated
-from ._types import Floats, Path, Summary, Table
+from ._saved import plain
+from ._sklearn import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from ._types import Floats, Summary, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -117,17 +117,13 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return tags
 
 
-class Online(_snapshot.Copied, Transformer):
+class Online(Transformer, NativeEstimator):
     """Base class of transformers with a :class:`eigenhedge.Model`."""
 
     n_components: int | float | None
     n_components_: int
-    n_features_in_: int
-    feature_names_in_: NDArray[np.object_]
     random_state: Any
     _model: Model
-    #: Advice in error messages about missing cells.
-    _advice = "missing='fill' fills missing cells in, missing='skip' passes such rows over"
     #: Constructor arguments that are options of the model.
     _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
@@ -194,25 +190,9 @@ class Online(_snapshot.Copied, Transformer):
         """
         return float(self.score_samples(X).mean())
 
-    def save(self, path: Path) -> None:
-        """Write a model file for :func:`eigenhedge.load` and the command line.
-
-        Parameters
-        ----------
-        path : path-like
-            Path of the file, which is replaced atomically.
-        """
-        _snapshot.save(self, path)
-
     def _remembered(self) -> dict[str, Any]:
         """Return the constructor arguments that a model file stores for Python."""
-        parameters = self.get_params(deep=False).items()
-        plain = {name: value for name, value in parameters if _snapshot.is_plain(value)}
-        return {"class": type(self).__name__, "parameters": plain}
-
-    def _feature_names(self) -> list[str] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(names)
+        return {"class": type(self).__name__, "parameters": plain(self.get_params(deep=False))}
 
     @classmethod
     def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
@@ -220,9 +200,8 @@ class Online(_snapshot.Copied, Transformer):
         model = cls()
         known = model.get_params(deep=False)
         model.set_params(**{name: value for name, value in saved["parameters"].items() if name in known})
-        model._model, model.n_components_, model.n_features_in_ = inner, inner.k, inner.dim
-        if inner.feature_names is not None:
-            model.feature_names_in_ = np.asarray(inner.feature_names, dtype=object)
+        model.n_components_ = inner.k
+        model._adopt(inner)
         return model
 
     @property
@@ -254,27 +233,12 @@ class Online(_snapshot.Copied, Transformer):
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
-
     def _fitted(self) -> Model:
-        model: Model | None = self.__dict__.get("_model")
-        if model is None:
-            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet: call fit or partial_fit first.")
+        model: Model = super()._fitted()
         return model
 
-    def _prepared(self, X: Table, reset: bool) -> Any:
-        advice = None if self._allows_nan() else self._advice
-        return validated(self, X, advice, reset=reset, accept_sparse="csr", dtype=np.float64, order="C")
-
-    def _allows_nan(self) -> bool:
-        """Return True if rows may have missing cells."""
-        return getattr(self, "missing", None) not in (None, "fail")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._allows_nan()
-        return tags
+    def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
+        return super()._prepared(X, reset, accept_sparse="csr", **rules)
 
     def _is_plain(self, X: object) -> bool:
         """Return True if rows can be passed to the model without conversion."""

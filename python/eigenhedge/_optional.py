@@ -13,3 +13,13 @@ def needed(module: str, user: str, install: str) -> Any:
         if error.name != package:
             raise
         raise ImportError(f"{user} needs {package}: pip install {install}") from None
+
+
+def later(name: str, module: str) -> Any:
+    """Return a class of this package, or raise an ``ImportError`` with advice if scikit-learn is not installed."""
+    try:
+        return getattr(importlib.import_module(f".{module}", __package__), name)
+    except ModuleNotFoundError as error:
+        if error.name != "sklearn":
+            raise
+        raise ImportError(f"eigenhedge.{name} needs scikit-learn: pip install eigenhedge[sklearn]") from None

@@ -31,7 +31,6 @@ def options() -> list[dict[str, Any]]:
 
 
 def _keywords(arguments: str, types: dict[str, str]) -> str:
-    """Convert command-line arguments to keyword arguments."""
     written = []
     for part in arguments.split("--")[1:]:
         name, _, text = part.strip().partition(" ")
@@ -44,7 +43,7 @@ def _keywords(arguments: str, types: dict[str, str]) -> str:
 #: Options by name.
 TABLE = {entry["name"]: entry for entry in options()}
 #: Names of the kernel option and of the options that require a kernel.
-OF_KERNELS = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
+OF_KERNELS: frozenset[str] = frozenset({"kernel", *(name for name, entry in TABLE.items() if entry["needs_kernel"])})
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Class = TypeVar("Class", bound=type)
@@ -59,39 +58,30 @@ def takes_options(function: Function) -> Function:
 
 
 def constructor(without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Make a constructor with ``**options`` store all its arguments as attributes, as scikit-learn and River require.
+    """Make a constructor with ``**options``, but ``without`` some, store its arguments as scikit-learn and River require."""
 
-    Parameters
-    ----------
-    without : collection of str
-        Options that the class does not have.
-    """
+    return lambda function: _storing(function, _signature(function, without))
 
-    def decorate(function: Function) -> Function:
-        signature = _signature(function, without)
 
-        @functools.wraps(function)
-        def initialize(self: object, *arguments: Any, **keywords: Any) -> None:
-            bound = signature.bind(self, *arguments, **keywords)
-            bound.apply_defaults()
-            for name, value in list(bound.arguments.items())[1:]:
-                setattr(self, name, value)
-            function(*bound.args, **bound.kwargs)
+def stores_arguments(function: Function) -> Function:
+    return _storing(function, inspect.signature(function))
 
-        vars(initialize)["__signature__"] = signature
-        return cast(Function, initialize)
 
-    return decorate
+def _storing(function: Function, signature: inspect.Signature) -> Function:
+    @functools.wraps(function)
+    def initialize(self: object, *arguments: Any, **keywords: Any) -> None:
+        bound = signature.bind(self, *arguments, **keywords)
+        bound.apply_defaults()
+        for name, value in list(bound.arguments.items())[1:]:
+            setattr(self, name, value)
+        function(*bound.args, **bound.kwargs)
+
+    vars(initialize)["__signature__"] = signature
+    return cast(Function, initialize)
 
 
 def documented(without: Collection[str] = ()) -> Callable[[Class], Class]:
-    """Describe the options at {options} in the docstring of a class whose constructor has ``**options``.
-
-    Parameters
-    ----------
-    without : collection of str
-        Options that the class does not have, or describes itself.
-    """
+    """Describe the options, but ``without`` some, at {options} in the docstring of a class."""
 
     def decorate(described: Class) -> Class:
         entries = [entry for name, entry in TABLE.items() if name not in without]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ._online import Online
 from ._options import OF_KERNELS, constructor, documented
-from ._rows import is_sparse
+from ._rows import blocks, is_sparse
 from ._types import Floats, Table
 
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ class OnlinePCA(Online):
         at least O(n²) operations per row that are not matrix products: about 30 times as much for 256 features. The
         components do not depend on it, up to rounding, for rows of at most 4096 numbers. The moments of longer rows are a
         sketch.
+    batch : int, default=None
+        Number of rows that are learned at once. All of them are predicted with one subspace around one center, and then
+        learned by matrix products. Around a center there is no bound. Without a center, the bound depends on the largest
+        eigenvalue of the sum of ``x xᵀ`` over a batch instead of the squared norm of a row. Each call of ``partial_fit``
+        begins a new batch. The first rows are learned one by one until the center is that of a batch. None learns
+        every row on its own.
     standardize : str, default="none"
         Standardization of the columns to mean 0 and standard deviation 1: ``"none"``, ``"running"`` (by the previous
         rows) or ``"warmup:ROWS"`` (by the first ROWS rows of the first call, or all if there are fewer). Coordinates,
@@ -140,6 +146,7 @@ class OnlinePCA(Online):
         whiten: bool = False,
         hindsight: bool = True,
         losses: bool = False,
+        batch: int | None = None,
         standardize: str = "none",
         random_state: Any = None,
         **options: Unpack[PlainOptions],
@@ -150,6 +157,7 @@ class OnlinePCA(Online):
     hindsight: bool
     standardize: str
     losses: bool
+    batch: int | None
     center: str | bool | None
 
     @property
@@ -214,7 +222,15 @@ class OnlinePCA(Online):
         return cast(Floats, np.linalg.inv(self.get_covariance()))
 
     def _collects(self) -> bool:
-        return not self.losses
+        return not self.losses and self.batch is None
+
+    def _learn(self, X: Any) -> None:
+        if self.batch is None:
+            super()._learn(X)
+            return
+        for rows in blocks(X):
+            for start in range(0, len(rows), self.batch):
+                self._model.step_batch(rows[start : start + self.batch])
 
     def _embed(self, X: Table, losses: bool = True) -> tuple[Floats, Floats]:
         coordinates, found = super()._embed(X, losses)
@@ -232,6 +248,12 @@ class OnlinePCA(Online):
         for name in ("whiten", "losses"):
             if not isinstance(getattr(self, name), (bool, np.bool_)):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
+        if self.batch is not None:
+            is_whole = isinstance(self.batch, numbers.Integral) and not isinstance(self.batch, bool)
+            if not (is_whole and self.batch >= 1):
+                raise ValueError(f"batch must be a whole number, at least 1, got {self.batch!r}")
+            if self.standardize != "none":
+                raise ValueError(f"batch needs standardize='none', got {self.standardize!r}")
         if self.whiten and not self.hindsight:
             raise ValueError("whiten needs hindsight=True: variances are not followed without it")
         super()._begin(X)

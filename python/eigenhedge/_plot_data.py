@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ._alarms import Alarms
     from ._online import Online
     from ._run import RunResult
-    from ._types import Floats, Summary
+    from ._types import Floats
 
 #: Maximum number of points per curve.
 POINTS = 1000
@@ -48,12 +48,10 @@ def stretches(mask: NDArray[np.bool_]) -> list[tuple[int, int]]:
 
 
 def thinned(count: int) -> Any:
-    """Return the indices of the points to draw, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, min(count, POINTS)).astype(int))
 
 
 def components_of(model: RunResult | Model | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
-    """Return the directions and the names of the columns."""
     inner = model_of(model)
     components = inner.components
     if components is None:
@@ -69,20 +67,13 @@ def components_of(model: RunResult | Model | Online, names: Sequence[str] | None
 
 
 def shares_of(model: RunResult | Model | Online) -> Floats | None:
-    """Return the share of the energy along each direction, or None if it is unknown."""
     energies = model_of(model).energies
     return None if energies is None or not energies[1] > 0 else energies[0] / energies[1]
 
 
 def model_of(model: RunResult | Model | Online) -> Model:
-    """Return the model of a run or of an estimator."""
     found = getattr(model, "model_", None) or getattr(model, "model", model)
     if not isinstance(found, Model):
         way = "; of a Pipeline, pass its last step, pipeline[-1]" if hasattr(model, "steps") else ""
         raise TypeError(f"the plot needs a Model, an online estimator or the result of run, got a {type(model).__name__}{way}")
     return found
-
-
-def summary_of(model: RunResult | Model | Online) -> Summary:
-    """Return the summary of the model."""
-    return model_of(model).summary

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 
 from ._core import _DEFAULTS, _best_candidate, _kernel_mean, _mmd, _preimage
-from ._items import as_points
-from ._rows import as_numbers, column_names
+from ._rows import as_numbers, as_points, column_names
 from ._types import Floats, KernelArguments, RowKernel, Table
 
 if TYPE_CHECKING:

@@ -1,14 +1,18 @@
-"""Conversion of tables to C-ordered float64 arrays."""
+"""Conversion of tables to C-ordered float64 arrays, and of other rows (texts, sets, objects for kernels given as functions)."""
+
+from __future__ import annotations
 
 import datetime
+import numbers
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._types import Floats
+from ._core import kernels
+from ._types import Floats, Kernel, Table
 
 #: Names of columns, or None if they have no names.
 Names: TypeAlias = Sequence[Any] | NDArray[np.object_] | None
@@ -108,31 +112,31 @@ def as_numbers(x: Any, names: Names = None) -> Floats:
 def check_numbers(X: Any) -> None:
     """Raise a ``ValueError`` if ``X`` has masked entries, duplicate column names, or cells that are not numbers."""
     _check_names(X)
-    _check_columns(X)
-    if isinstance(X, np.ndarray):
-        _check_mask(X)
-        _check_array(X, "")
-    elif is_sparse(X):
+    is_table = hasattr(X, "iloc") or hasattr(X, "get_columns")
+    if is_table and np.ndim(X) == 2 and X.shape[1] == 0:
+        raise ValueError(f"the table has no columns (its shape is {tuple(X.shape)})")
+    if is_sparse(X):
         _check_array(np.empty(0, X.dtype), "")
         _check_indices(X)
-    elif hasattr(X, "iloc") and np.ndim(X) == 2:
-        for place, dtype in enumerate(X.dtypes):
-            if getattr(dtype, "kind", "O") not in "biuf":
-                _check_array(X.iloc[:, place].to_numpy(), f" in column {X.columns[place]!r}")
-    elif hasattr(X, "get_columns"):
-        for column in X.get_columns():
-            if not column.dtype.is_numeric():
-                _check_array(column.to_numpy(), f" in column {column.name!r}")
-    elif _is_arrow(X) and hasattr(X, "column_names"):
-        for name, column in zip(X.column_names, X.columns, strict=True):
-            _check_array(np.asarray(column), f" in column {name!r}")
-    elif isinstance(X, (list, tuple)):
-        for row in X:
-            if isinstance(row, np.ma.MaskedArray):
-                _check_mask(row)
+    elif isinstance(X, (np.ndarray, list, tuple)):
+        for masked in [X] if isinstance(X, np.ndarray) else X:
+            _check_mask(masked)
         _check_array(np.asarray(X), "")
+    elif (columns := _columns(X)) is not None:
+        for name, column in columns:
+            _check_array(np.asarray(column), f" in column {name!r}")
     elif isinstance(getattr(X, "dtype", None), np.dtype):
         _check_array(np.asarray(X), "")
+
+
+def _columns(X: Any) -> Iterator[tuple[Any, Any]] | None:
+    """Return the names and the columns of a table that may hold other values than numbers, or None for other objects."""
+    if hasattr(X, "iloc") and np.ndim(X) == 2:
+        others = [place for place, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") not in "biuf"]
+        return ((X.columns[place], X.iloc[:, place].to_numpy()) for place in others)
+    if hasattr(X, "get_columns"):
+        return ((column.name, column.to_numpy()) for column in X.get_columns() if not column.dtype.is_numeric())
+    return zip(X.column_names, X.columns, strict=True) if _is_arrow(X) and hasattr(X, "column_names") else None
 
 
 def check_value(value: object, place: str) -> None:
@@ -142,31 +146,16 @@ def check_value(value: object, place: str) -> None:
         raise _refused(kind, type(value).__name__, place)
 
 
-def check_missing(X: Floats, names: Any, advice: str) -> None:
-    """Raise a ``ValueError`` that names the first NaN cell and ends with the advice, if there is a NaN."""
-    found = _first_cell(np.isnan(X), names)
-    if found is not None:
-        raise ValueError(f"{found} must be finite, got NaN (Input X contains NaN): {advice}")
-
-
-def check_infinite(X: Floats, names: Any) -> None:
-    """Raise a ``ValueError`` that names the first infinite cell, if there is one."""
-    found = _first_cell(np.isinf(X), names)
-    if found is not None:
-        raise ValueError(f"{found} must be finite, got infinity (Input X contains infinity): replace it, or leave out the row")
-
-
-def _first_cell(mask: NDArray[np.bool_], names: Any) -> str | None:
-    """Return a text with the row and column of the first true cell, or None if there is none."""
-    places = np.argwhere(mask)
-    if not len(places):
-        return None
-    row, column = places[0]
-    return f"row {row}: column {column if names is None else repr(names[column])}"
+def check_cells(wrong: NDArray[np.bool_], names: Any, value: str, advice: str) -> None:
+    """Raise a ``ValueError`` that names the first wrong cell and ends with the advice, if there is one."""
+    places = np.argwhere(wrong)
+    if len(places):
+        row, column = places[0]
+        where = f"row {row}: column {column if names is None else repr(names[column])}"
+        raise ValueError(f"{where} must be finite, got {value} (Input X contains {value}): {advice}")
 
 
 def is_single(X: Any) -> bool:
-    """Return True if all numbers of a table are in single precision."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is not None and not isinstance(X, np.ndarray):
         return len(dtypes) > 0 and all(str(dtype).lower() == "float32" for dtype in dtypes)
@@ -245,9 +234,9 @@ def _without_na(X: Any) -> Any:
     return np.where([type(value).__name__ == "NAType" for value in array.flat], np.nan, array.ravel()).reshape(array.shape)
 
 
-def _check_mask(X: NDArray[Any]) -> None:
+def _check_mask(X: Any) -> None:
     mask = np.ma.getmask(X)
-    if np.any(mask):
+    if mask is not np.ma.nomask and np.any(mask):
         place = ", ".join(map(str, np.argwhere(mask)[0]))
         raise ValueError(
             f"entry ({place}) is masked: fill masked entries first, for example with X.filled(0.0) or "
@@ -256,7 +245,6 @@ def _check_mask(X: NDArray[Any]) -> None:
 
 
 def _check_names(X: Any) -> None:
-    """Raise a ``ValueError`` if two columns of a table have the same name."""
     names = getattr(X, "column_names", None) if _is_arrow(X) else getattr(X, "columns", None)
     if names is None or isinstance(X, np.ndarray) or getattr(names, "is_unique", False):
         return
@@ -267,13 +255,6 @@ def _check_names(X: Any) -> None:
         if name in seen:
             raise ValueError(f"the names of the columns must differ, got {name!r} twice")
         seen.add(name)
-
-
-def _check_columns(X: Any) -> None:
-    """Raise a ``ValueError`` if a table has no columns."""
-    is_table = hasattr(X, "iloc") or hasattr(X, "get_columns")
-    if is_table and np.ndim(X) == 2 and X.shape[1] == 0:
-        raise ValueError(f"the table has no columns (its shape is {tuple(X.shape)})")
 
 
 def _check_indices(X: Any) -> None:
@@ -316,7 +297,6 @@ def _check_array(array: NDArray[Any], place: str) -> None:
 
 
 def _check_texts(array: NDArray[Any], place: str) -> None:
-    """Raise a ``ValueError`` that names the first text that is not a number."""
     if array.dtype.kind == "O" and not any(issubclass(what, (str, bytes)) for what in set(map(type, array.flat))):
         return
     for index, value in np.ndenumerate(array):
@@ -340,3 +320,53 @@ def _kind(what: type) -> str | None:
 def _refused(kind: str, name: object, place: str) -> ValueError:
     what, way = NO_NUMBERS[kind]
     return ValueError(f"the input must hold numbers, got {what} ({name}){place}: {way}")
+
+
+#: Names of the kernels of texts and sets.
+OF_ITEMS = frozenset(entry["name"] for entry in kernels() if entry["takes_items"])
+#: Names of the parameters of named kernels.
+PARAMETERS = tuple(dict.fromkeys(name for entry in kernels() for name in entry["reads"]))
+
+
+class ItemRows(list[Any]):
+    """List of texts, sets or objects, with the shape of a table with one column."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), 1
+
+
+def takes_items(kernel: Kernel | None) -> bool:
+    """Return True if the rows of the kernel are texts, sets or objects."""
+    return callable(kernel) or kernel in OF_ITEMS
+
+
+def are_objects(X: Any) -> bool:
+    """Return True if ``X`` is a sequence of objects that are neither numbers nor rows of numbers."""
+    if is_sparse(X) or getattr(X, "ndim", 1) != 1 or not isinstance(X, Iterable):
+        return False
+    first = next(iter(X), None)
+    return first is not None and not isinstance(first, (list, tuple, np.ndarray, numbers.Number))
+
+
+def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
+    """Return the rows of a list, a series or a table as items. The cells of a row of a wider table are its items.
+
+    The columns of a table of numbers for a kernel function are matched by name if ``names`` is given.
+    """
+    if isinstance(X, ItemRows):
+        return X
+    if callable(kernel) and not are_objects(X):
+        return ItemRows(as_rows(X, names))
+    if getattr(X, "ndim", 1) == 2:
+        if X.shape[1] != 1:
+            return ItemRows(np.asarray(X).tolist())
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X[:, 0]
+    if isinstance(X, (str, bytes)):
+        raise TypeError(f"the rows must be a list of texts, sets or objects, got {type(X).__name__}")
+    return ItemRows(X)
+
+
+def as_points(X: Table, kernel: Kernel | None, names: Any = None) -> Any:
+    """Return the rows in the form that the kernel takes: items, or numbers in columns that are matched by name."""
+    return as_items(X, kernel, names) if takes_items(kernel) else as_rows(X, names)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from . import _summary
+from ._alarms import row_index
 from ._core import Model, _median_gamma
-from ._items import as_points, takes_items
-from ._optional import needed
+from ._optional import later, needed
 from ._options import OF_KERNELS, takes_options
-from ._rows import column_names
-from ._times import row_index
+from ._rows import as_points, column_names, takes_items
 from ._types import Floats, Summary, Table
 
 if TYPE_CHECKING:
@@ -95,9 +94,7 @@ class RunResult:
         -------
         matplotlib Figure
         """
-        from . import plot
-
-        return plot.overview(self)
+        return cast("Figure", later("overview", "plot")(self))
 
 
 @takes_options

@@ -1,4 +1,4 @@
-"""Runs of expert learners over tables of losses, and of the pair learner over two tables."""
+"""Hedge, runs of expert learners over tables of losses, and runs of the pair learner over two tables."""
 
 from __future__ import annotations
 
@@ -7,9 +7,46 @@ from typing import Literal
 
 import numpy as np
 
-from ._core import _DEFAULTS, Experts, Pair
+from ._core import _DEFAULTS, CappedHedge, Experts, Pair
 from ._rows import as_rows
 from ._types import ExpertsName, Floats, Mixing, Select, Table
+
+
+def Hedge(
+    n: int,
+    eta: float,
+    *,
+    mixing: Mixing = None,
+    alpha: float | None = None,
+    select: Select = None,
+    seed: int = 0,
+) -> CappedHedge:
+    """Create a Hedge learner over ``n`` experts, which draws one expert per trial and incurs its loss.
+
+    Parameters
+    ----------
+    n : int
+        Number of experts.
+    eta : float
+        Learning rate.
+    mixing, alpha, select, seed : str, float, str, int
+        Options of :class:`CappedHedge`.
+
+    Returns
+    -------
+    CappedHedge
+        Learner that drops one expert per trial. Its ``dropped_probabilities`` are the weights of Hedge.
+
+    Examples
+    --------
+    >>> from eigenhedge import Hedge
+    >>> hedge = Hedge(2, eta=1.0)
+    >>> hedge.step([0.0, 1.0])[0]
+    0.5
+    >>> hedge.dropped_probabilities.round(3)
+    array([0.731, 0.269])
+    """
+    return CappedHedge(n, n - 1, eta, mixing=mixing, alpha=alpha, select=select, seed=seed)
 
 
 @dataclass(frozen=True)
@@ -136,6 +173,7 @@ def pair(
     *,
     eta: float = _DEFAULTS["pair_eta"],
     alpha: float = _DEFAULTS["pair_alpha"],
+    center: bool = True,
     norm_bound: float | Literal["auto"] = "auto",
     seed: int = 0,
 ) -> PairResult:
@@ -147,7 +185,7 @@ def pair(
         Rows of the two streams.
     k : int
         Number of directions kept.
-    eta, alpha, norm_bound, seed : float, float, float or "auto", int
+    eta, alpha, center, norm_bound, seed : float, float, bool, float or "auto", int
         Options of :class:`Pair`.
 
     Returns
@@ -159,14 +197,15 @@ def pair(
     >>> import numpy as np
     >>> from eigenhedge import pair
     >>> x = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
-    >>> run = pair(x, x[:, ::-1], 1, alpha=0.0, norm_bound=1.5)
+    >>> run = pair(x, x[:, ::-1], 1, alpha=0.0, norm_bound=2.0)
     >>> bool(run.bound <= run.expected_gains.sum() <= run.best_gain)
     True
     """
     left, right = as_rows(X), as_rows(Y)
     if len(left) != len(right):
         raise ValueError(f"X and Y must have as many rows, got {len(left)} and {len(right)}")
-    learner = Pair(left.shape[1], right.shape[1], k, eta=eta, alpha=alpha, norm_bound=norm_bound, seed=seed)
+    n, m = left.shape[1], right.shape[1]
+    learner = Pair(n, m, k, eta=eta, alpha=alpha, center=center, norm_bound=norm_bound, seed=seed)
     steps = [learner.step(x, y) for x, y in zip(left, right, strict=True)]
     expected, realised = np.array(steps, dtype=np.float64).reshape(-1, 2).T
     return PairResult(expected.copy(), realised.copy(), learner.best_gain, learner.bound, *learner.directions)

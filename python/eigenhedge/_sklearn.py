@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._rows import as_rows, check_infinite, check_missing, check_numbers, column_names, numeric
+from ._rows import as_rows, check_cells, check_numbers, column_names, numeric
 
 try:
     from sklearn.base import (
@@ -76,20 +76,15 @@ def validated(estimator, X, advice, *targets, **rules):
         return validate_data(estimator, X, *targets, ensure_all_finite=True if advice else "allow-nan", **rules)
     except ValueError as error:
         if advice and "Input X contains NaN" in str(error):
-            check_missing(as_rows(X), column_names(X), advice)
+            check_cells(np.isnan(as_rows(X)), column_names(X), "NaN", advice)
         if "contains infinity" in str(error):
-            check_infinite(as_rows(X), column_names(X))
+            check_cells(np.isinf(as_rows(X)), column_names(X), "infinity", "replace it, or leave out the row")
         raise
 
 
+# fmt: off
 __all__ = [
-    "BaseEstimator",
-    "ClassNamePrefixFeaturesOutMixin",
-    "MultiOutputMixin",
-    "NotFittedError",
-    "OutlierMixin",
-    "RegressorMixin",
-    "TransformerMixin",
-    "validate_data",
-    "validated",
+    "BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "MultiOutputMixin", "NotFittedError", "OutlierMixin", "RegressorMixin",
+    "TransformerMixin", "validate_data", "validated",
 ]
+# fmt: on

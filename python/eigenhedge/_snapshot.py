@@ -1,63 +1,43 @@
-"""Model files, in the format of the command line.
-
-A model file contains a model, the names and scales of its columns, and a JSON object with data of the calling program.
-The data of Python is the value of the key ``"python"``::
-
-    {"python": {"class": "OnlinePCA", "parameters": {...}}}
-
-Other keys belong to other programs. They are kept until a row is learned.
-"""
+"""Reading, writing and export of model files, in the format of the command line, and merging of models."""
 
 from __future__ import annotations
 
 import copy
 import json
 import pathlib
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
 
 from . import _core
 from ._core import Model
-from ._optional import needed
+from ._fleet import Fleet
+from ._optional import later, needed
+from ._saved import MODELS_BY_KEY, MONITOR, MONITORS_BY_KEY, data_of, kind_of, kind_of_file
 from ._types import Path
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from . import river
-    from ._fleet import Fleet
     from ._kernel_pca import OnlineKernelPCA
     from ._monitor import Monitor
     from ._online import Online
     from ._pca import OnlinePCA
 
-    #: Names of the classes that a file can contain.
-    Saved: TypeAlias = Model | OnlinePCA | OnlineKernelPCA | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
+    #: Classes that a file can contain.
+    Contents: TypeAlias = (
+        Model | OnlinePCA | OnlineKernelPCA | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
+    )
+    from ._pca import OnlinePCA
 
 Kind = TypeVar("Kind")
 
-#: Names of the classes based on a monitor, and the kind in bytes 12 to 15 of their files.
+#: Modules of the classes that a file can contain, and the classes based on a monitor.
+CLASSES = {
+    "OnlinePCA": "_pca",
+    "OnlineKernelPCA": "_kernel_pca",
+    "Monitor": "_monitor",
+    "river.OnlinePCA": "river",
+    "river.SubspaceAnomaly": "river",
+}
 OVER_MONITORS = ("Monitor", "river.SubspaceAnomaly")
-OF_MONITORS = (2).to_bytes(4, "little")
-#: Kinds of files with one model or monitor per key.
-MODELS_BY_KEY, MONITORS_BY_KEY = (4).to_bytes(4, "little"), (5).to_bytes(4, "little")
-
-
-class Copied:
-    """Base class of objects with a native model, whose shallow copy would share it. All their copies are deep."""
-
-    def __copy__(self) -> Self:
-        return copy.deepcopy(self)
-
-
-def _around(inner: Model | _core.Monitor) -> dict[str, Any]:
-    text = inner._resume_state()
-    if not text:
-        return {}
-    try:
-        around = json.loads(text)
-    except ValueError:
-        return {}
-    return around if isinstance(around, dict) else {}
 
 
 def _saved_by(model: Any) -> Any:
@@ -73,7 +53,7 @@ def _saved_by(model: Any) -> Any:
     raise TypeError(f"only a model, a monitor or an online estimator has a model file, got a {type(model).__name__}{way}")
 
 
-def save(model: Saved | Online | river.Stream, path: Path) -> None:
+def save(model: Contents | Online | river.Stream, path: Path) -> None:
     """Write a model, a fitted online estimator, a monitor or a fleet to a file.
 
     Parameters
@@ -93,20 +73,13 @@ def save(model: Saved | Online | river.Stream, path: Path) -> None:
     >>> bool((eigenhedge.load(path).components_ == pca.components_).all())
     True
     """
-    from ._fleet import Fleet
-
-    if isinstance(model, (Model, Fleet)):
-        model.save(path)
-        return
-    inner = _saved_by(model)
-    around = {**_around(inner), "python": model._remembered()}
-    inner._set_feature_names(model._feature_names())
-    inner._set_resume_state(json.dumps(around).encode())
-    inner.save(path)
+    if not isinstance(model, (Model, Fleet)):
+        _saved_by(model)
+    model.save(path)
 
 
 @overload
-def load(path: Path | bytes) -> Saved: ...
+def load(path: Path | bytes) -> Contents: ...
 @overload
 def load(path: Path | bytes, kind: type[Kind]) -> Kind: ...
 def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
@@ -140,28 +113,20 @@ def load(path: Path | bytes, kind: type[Any] | None = None) -> Any:
         If the file is damaged, truncated, of a newer version, or contains something else.
     """
     where = "the bytes" if isinstance(path, bytes) else str(path)
-    by_key = None if isinstance(path, bytes) or kind is Model else _fleet(path)
-    if by_key is None:
-        data = path if isinstance(path, bytes) else pathlib.Path(path).read_bytes()
-        model: Any = _read(data, where, kind is Model)
+    model: Any
+    if isinstance(path, bytes):
+        model = _read(path, where, kind is Model)
+    elif kind is not Model and kind_of_file(path) in (MODELS_BY_KEY, MONITORS_BY_KEY):
+        model = Fleet.load(path)
     else:
-        model = by_key
+        model = _read(pathlib.Path(path).read_bytes(), where, kind is Model)
     if kind is not None and not isinstance(model, kind):
         raise ValueError(f"{where}: must hold a {kind.__name__}, got a {type(model).__name__}")
     return model
 
 
-def _fleet(path: Path) -> Fleet[Any, Any] | None:
-    """Return the fleet in a file, or None for other files."""
-    from ._fleet import Fleet
-
-    with open(path, "rb") as file:
-        kind = file.read(16)[12:]
-    return Fleet.load(path) if kind in (MODELS_BY_KEY, MONITORS_BY_KEY) else None
-
-
-def _read(data: bytes, where: str, is_bare: bool) -> Saved:
-    is_monitor = data[12:16] == OF_MONITORS
+def _read(data: bytes, where: str, is_bare: bool) -> Contents:
+    is_monitor = kind_of(data) == MONITOR
     inner: Model | _core.Monitor
     try:
         inner = _core.Monitor.from_bytes(data) if is_monitor else Model.from_bytes(data)
@@ -169,50 +134,41 @@ def _read(data: bytes, where: str, is_bare: bool) -> Saved:
         raise ValueError(f"{where}: {error}") from None
     if is_bare and isinstance(inner, Model):
         return inner
-    around = _around(inner)
+    around = data_of(inner)
     saved = around.get("python")
+    restored: Contents
     if isinstance(saved, dict) and isinstance(saved.get("parameters"), dict):
         make = _class(saved.get("class"))
         if make is not None and is_monitor == (saved["class"] in OVER_MONITORS):
             try:
-                restored: Saved = make._restored(inner, saved)
+                restored = make._restored(inner, saved)
             except (KeyError, TypeError, ValueError) as error:
                 raise ValueError(f"{where}: is damaged: what Python remembers makes no sense ({error})") from None
             return restored
     if isinstance(inner, _core.Monitor):
-        from ._monitor import Monitor
-
-        return Monitor._restored(inner, {})
+        restored = _class("Monitor")._restored(inner, {})
+        return restored
     if isinstance(around.get("options"), dict):
-        return _of_command_line(inner, around["options"])
+        options = around["options"]
+        # The command line predicts every row, and so does the estimator that continues.
+        return estimator(inner, options.get("learner", "auto"), losses=True, random_state=options.get("seed"))
     return inner
 
 
 def _class(name: object) -> Any:
-    import eigenhedge
-
-    if name in ("OnlinePCA", "OnlineKernelPCA", "Monitor"):
-        return getattr(eigenhedge, str(name))
-    if name in ("river.OnlinePCA", "river.SubspaceAnomaly"):
-        from . import river
-
-        return getattr(river, str(name).removeprefix("river."))
-    return None
+    return later(str(name).removeprefix("river."), CLASSES[str(name)]) if name in CLASSES else None
 
 
-def _of_command_line(inner: Model, options: dict[str, Any]) -> OnlinePCA | OnlineKernelPCA:
-    import eigenhedge
-
+def estimator(inner: Model, learner: str, **parameters: Any) -> OnlinePCA | OnlineKernelPCA:
+    """Return the estimator for a model that has not been saved by an estimator."""
     changed = inner._changed_options()
-    make = eigenhedge.OnlineKernelPCA if "kernel" in changed else eigenhedge.OnlinePCA
-    name = options.get("learner", "auto")
-    parameters = {"n_components": inner.k, "learner": name, "standardize": inner.standardize, "hindsight": True}
-    # The command line predicts every row, and so does the estimator that continues.
-    parameters["losses"] = True
-    return make._restored(inner, {"parameters": {**parameters, **changed, "random_state": options.get("seed")}})
+    make = _class("OnlineKernelPCA" if "kernel" in changed else "OnlinePCA")
+    known = {"n_components": inner.k, "learner": learner, "standardize": inner.standardize, "hindsight": True}
+    made: OnlinePCA | OnlineKernelPCA = make._restored(inner, {"parameters": {**known, **changed, **parameters}})
+    return made
 
 
-def export(model: Saved | Online | river.Stream, path: Path) -> None:
+def export(model: Contents | Online | river.Stream, path: Path) -> None:
     """Export components, mean, scale and column names for other programs.
 
     The coordinates of a row ``x`` are ``components @ ((x - mean) / scale)``.
@@ -284,6 +240,57 @@ def _export_onnx(inner: Model, path: Path) -> bool:
     return True
 
 
-def is_plain(value: object) -> bool:
-    """Return True if JSON can represent the value."""
-    return value is None or isinstance(value, (bool, int, float, str))
+Mergeable = TypeVar("Mergeable", Model, "OnlinePCA", "Fleet[Any, Any]")
+
+
+def merge(first: Mergeable, *others: Mergeable) -> Mergeable:
+    """Merge models fitted to parts of a table into the model of all rows.
+
+    The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and options
+    and columns must match. Merging fleets combines their keys. Models of a common key are merged.
+
+    Parameters
+    ----------
+    first : Model, OnlinePCA or Fleet
+        First model.
+    *others : of the same class
+        Models to merge with the first one. No model is modified.
+
+    Returns
+    -------
+    Model, OnlinePCA or Fleet
+        New model of all rows.
+
+    Examples
+    --------
+    >>> import eigenhedge, numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(300, 4)) * [4, 2, 1, 1]
+    >>> parts = [eigenhedge.OnlinePCA(1, learner="leader").fit(part) for part in np.array_split(X, 3)]
+    >>> merged = eigenhedge.merge(*parts)
+    >>> whole = eigenhedge.OnlinePCA(1, learner="leader").fit(X)
+    >>> bool(np.allclose(merged.score_samples(X), whole.score_samples(X)))
+    True
+    """
+    models: Any = (first, *others)
+    for model in models:
+        if type(model) is not type(first):
+            raise TypeError(f"all models must be of one class, got a {type(first).__name__} and a {type(model).__name__}")
+    if isinstance(first, Fleet):
+        merged: Any = Fleet._merged(*models)
+    elif isinstance(first, Model):
+        merged = first.merge(*others)
+    else:
+        # Fleets and models do not need scikit-learn, which takes a second to import.
+        from ._pca import OnlinePCA
+
+        if not isinstance(first, OnlinePCA):
+            raise TypeError(f"a {type(first).__name__} cannot be merged: Model, OnlinePCA and Fleet can")
+        inner, *rest = map(_named, models)
+        merged = OnlinePCA._restored(inner.merge(*rest), first._remembered())
+    return cast("Mergeable", merged)
+
+
+def _named(model: OnlinePCA) -> Model:
+    inner = copy.copy(model._fitted())
+    inner._set_feature_names(model._feature_names())
+    return inner

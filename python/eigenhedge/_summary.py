@@ -14,13 +14,11 @@ POINTS, WIDTH, HEIGHT = 120, 240, 36
 
 
 def sentence(summary: Summary) -> str:
-    """Return the summary in one sentence."""
     told = [f"{name} {value}" for name, value in _lines(summary)]
     return f"<RunResult of {_title(summary)}: {'; '.join(told)}>"
 
 
 def html(summary: Summary, losses: Floats) -> str:
-    """Return the summary as a table below a plot of the losses over the rows."""
     cells = "".join(
         f'<tr><th style="text-align:left">{name}</th><td style="text-align:right">{escaping.escape(value)}</td></tr>'
         for name, value in _lines(summary)
@@ -37,7 +35,6 @@ def rounded(value: float | Between) -> str:
 
 
 def table(names: list[str], lines: Sequence[Sequence[object]]) -> str:
-    """Return an HTML table with a header."""
     head = "".join(f"<th>{escaping.escape(name)}</th>" for name in names)
     rows = ["".join(f"<td>{escaping.escape(str(cell))}</td>" for cell in line) for line in lines]
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table>"
@@ -62,7 +59,6 @@ def _title(summary: Summary) -> str:
 
 
 def _lines(summary: Summary) -> list[tuple[str, str]]:
-    """Return the names and the rounded values of the summary."""
     energy = summary["loss"] + summary["kept_energy"]
     share = f" ({summary['expected_loss'] / energy:.2%} of the energy)" if energy > 0 else ""
     lines = [("expected loss", rounded(summary["expected_loss"]) + share)]

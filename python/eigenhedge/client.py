@@ -7,6 +7,7 @@ a broken connection therefore takes effect only once.
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import time
 import urllib.parse
@@ -268,14 +269,8 @@ def _line(row: Any) -> str:
 def _batches(rows: Any, batch: int) -> Iterator[list[str]]:
     if batch < 1:
         raise ValueError(f"batch must be at least 1, got {batch}")
-    each: Iterable[Any] = rows.to_dict("records") if hasattr(rows, "to_dict") and hasattr(rows, "columns") else rows
-    lines: list[str] = []
-    for row in each:
-        lines.append(_line(row))
-        if len(lines) == batch:
-            yield lines
-            lines = []
-    if lines:
+    each = iter(rows.to_dict("records") if hasattr(rows, "to_dict") and hasattr(rows, "columns") else rows)
+    while lines := [_line(row) for row in itertools.islice(each, batch)]:
         yield lines
 
 

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ._alarms import wall_times
 from ._core import Model
 from ._optional import needed
-from ._plot_data import check_run, components_of, model_of, of_one_key, shares_of, stretches, summary_of, thinned
+from ._plot_data import check_run, components_of, model_of, of_one_key, shares_of, stretches, thinned
 from ._summary import rounded
-from ._times import wall_times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,7 +118,7 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     >>> eigenhedge.plot.portfolio(eigenhedge.run(X, 2, learner="auto")).get_xlabel()
     'weight after the last row'
     """
-    members = summary_of(run)["members"]
+    members = model_of(run).summary["members"]
     if not members:
         raise ValueError("only a portfolio (learner='auto') has weights to draw")
     ax = _axes(ax)
@@ -154,10 +154,9 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     """
     ax = _axes(ax)
     inner = model_of(model)
-    kept, energies = inner.inclusion, inner.energies
+    kept, shares = inner.inclusion, shares_of(inner)
     directions = np.arange(1, len(kept) + 1)
-    if energies is not None and energies[1] > 0:
-        shares = energies[0] / energies[1]
+    if shares is not None:
         ax.bar(directions, shares, color="tab:blue", alpha=0.4, label="share of the energy")
         ax.plot(directions, np.cumsum(shares), "o-", color="tab:blue", label="shares added up")
         ax.annotate(f"{shares.sum():.1%}", (directions[-1], shares.sum()), (0, -14), textcoords="offset points", ha="center")

@@ -10,18 +10,9 @@ Examples
 from ._option_types import FeatureOptions, KernelName, KernelParameters, LearnerName, Options, PlainOptions, StreamOptions
 from ._types import Drift, Event, Floats, Kernel, Summary, Table
 
+# fmt: off
 __all__ = [
-    "Drift",
-    "Event",
-    "FeatureOptions",
-    "Floats",
-    "Kernel",
-    "KernelName",
-    "KernelParameters",
-    "LearnerName",
-    "Options",
-    "PlainOptions",
-    "StreamOptions",
-    "Summary",
-    "Table",
+    "Drift", "Event", "FeatureOptions", "Floats", "Kernel", "KernelName", "KernelParameters", "LearnerName", "Options",
+    "PlainOptions", "StreamOptions", "Summary", "Table",
 ]
+# fmt: on

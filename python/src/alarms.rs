@@ -2,7 +2,7 @@
 
 use crate::arrays::table;
 use eigenhedge::{Cause, Change, DriftReport, Event, Monitor, Verdict};
-use numpy::IntoPyArray;
+use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -16,84 +16,77 @@ pub const NUMBERS: usize = 18;
 /// Results for rows, stored column by column.
 #[derive(Default)]
 pub struct Answers {
-    row: Vec<u64>,
-    score: Vec<f64>,
-    q: Vec<f64>,
-    t2: Vec<f64>,
-    limit: Vec<f64>,
+    /// Columns `row`, `drift_since` and `change`.
+    rows: [Vec<i64>; 3],
+    /// Columns `score`, `q`, `t2`, `limit`, `q_limit` and `t2_limit`.
+    numbers: [Vec<f64>; 6],
     alarm: Vec<bool>,
-    drift_since: Vec<i64>,
-    change: Vec<i64>,
     causes: Vec<i64>,
     shares: Vec<f64>,
-    statistic_limits: Vec<f64>,
     contributions: Vec<f64>,
-    /// Changes, each with the position of the row that reported it.
-    changes: Vec<(usize, Change)>,
-    events: Vec<(usize, Event)>,
-    drifts: Vec<(usize, DriftEvent)>,
+    /// Events, changes and drifts, each with the position of the row that reported it.
+    reports: [Vec<(usize, Report)>; 3],
 }
 
 impl Answers {
     /// Appends the verdict on the most recent row of the monitor. If `contributions` contains the number of columns,
     /// also appends the contribution of each column.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
-        self.row.push(verdict.row);
-        self.score.push(verdict.score);
-        self.q.push(verdict.q);
-        self.t2.push(verdict.t2);
-        self.limit.push(verdict.limit);
-        self.alarm.push(verdict.alarm);
-        self.drift_since.push(verdict.drift_since.map_or(NONE, |row| row as i64));
-        self.change.push(verdict.change.map_or(NONE, |change| change.start as i64));
+        let Verdict { row, score, q, t2, limit, alarm, .. } = verdict;
+        let place = self.alarm.len();
+        let [q_limit, t2_limit] = monitor.statistic_limits(&verdict);
+        let or_none = |row: Option<u64>| row.map_or(NONE, |row| row as i64);
+        let rows = [row as i64, or_none(verdict.drift_since), or_none(verdict.change.map(|change| change.start))];
+        self.rows.iter_mut().zip(rows).for_each(|(column, row)| column.push(row));
+        let numbers = [score, q, t2, limit, q_limit, t2_limit];
+        self.numbers.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+        self.alarm.push(alarm);
         for i in 0..CAUSES {
             let cause = verdict.causes.get(i).copied().flatten();
             self.causes.push(cause.map_or(NONE, |cause| cause.column as i64));
             self.shares.push(cause.map_or(f64::NAN, |cause| cause.share));
         }
-        self.statistic_limits.extend(monitor.statistic_limits(&verdict));
-        let place = self.row.len() - 1;
-        self.changes.extend(verdict.change.map(|change| (place, change)));
-        self.events.extend(verdict.event.map(|event| (place, event)));
-        let drift = verdict.drift.map(|report| DriftEvent::of("drift", &report, report.reported));
-        let returned = verdict.returned.map(|report| DriftEvent::of("returned", &report, verdict.row));
-        let accepted = verdict.accepted.then(|| DriftEvent::accepted(verdict.row));
-        self.drifts.extend([drift, returned, accepted].into_iter().flatten().map(|drift| (place, drift)));
+        let [events, changes, drifts] = &mut self.reports;
+        events.extend(verdict.event.map(|event| (place, Report::of_event(&event))));
+        changes.extend(verdict.change.map(|change| (place, Report::of_change(&change))));
+        let drift = verdict.drift.map(|drift| Report::of_drift("drift", &drift, drift.reported));
+        let returned = verdict.returned.map(|drift| Report::of_drift("returned", &drift, row));
+        let accepted = verdict.accepted.then(|| Report::of_acceptance(row));
+        drifts.extend([drift, returned, accepted].into_iter().flatten().map(|drift| (place, drift)));
         if let Some(width) = contributions {
             self.contributions.extend(contributions_to_q(monitor, &verdict, width));
         }
     }
 
     /// Returns a dictionary of arrays by name and of lists of events, drifts and changes. With keys, each list entry
-    /// contains the key of its row.
+    /// contains the key of its row. `limit` is the limit of the score by the reference alone.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
+        limit: Option<f64>,
         width: Option<usize>,
         keys: Option<&[String]>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let count = self.row.len();
-        let found = PyDict::new(py);
-        let numbers = [("score", self.score), ("q", self.q), ("t2", self.t2), ("limit", self.limit)];
-        found.set_item("row", self.row.into_pyarray(py))?;
-        numbers.into_iter().try_for_each(|(name, column)| found.set_item(name, column.into_pyarray(py)))?;
+        let (count, found) = (self.alarm.len(), PyDict::new(py));
+        for (name, column) in ["row", "drift_since", "change"].into_iter().zip(self.rows) {
+            found.set_item(name, column.into_pyarray(py))?;
+        }
+        for (name, column) in ["score", "q", "t2", "limit", "q_limit", "t2_limit"].into_iter().zip(self.numbers) {
+            found.set_item(name, column.into_pyarray(py))?;
+        }
         found.set_item("alarm", self.alarm.into_pyarray(py))?;
-        found.set_item("drift_since", self.drift_since.into_pyarray(py))?;
-        found.set_item("change", self.change.into_pyarray(py))?;
-        found.set_item("causes", self.causes.into_pyarray(py))?;
+        found.set_item("causes", self.causes.into_pyarray(py).reshape([count, CAUSES])?)?;
         found.set_item("shares", table(py, self.shares, count, CAUSES)?)?;
-        found.set_item("statistic_limits", table(py, self.statistic_limits, count, 2)?)?;
         let contributions = width.map(|width| table(py, self.contributions, count, width)).transpose()?;
         found.set_item("contributions", contributions)?;
-        let with_key = |place: usize, one: Bound<'py, PyDict>| {
-            keys.map_or(Ok(()), |keys| one.set_item("key", &keys[place])).map(|()| one)
-        };
-        let changes = self.changes.iter().map(|(place, change)| with_key(*place, change_dict(py, change)?));
-        found.set_item("changes", changes.collect::<PyResult<Vec<_>>>()?)?;
-        let events = self.events.iter().map(|(place, event)| with_key(*place, event_dict(py, event)?));
-        found.set_item("events", events.collect::<PyResult<Vec<_>>>()?)?;
-        let drifts = self.drifts.iter().map(|(place, drift)| with_key(*place, drift.to_dict(py)?));
-        found.set_item("drifts", drifts.collect::<PyResult<Vec<_>>>()?)?;
+        found.set_item("reference_limit", limit.unwrap_or(f64::NAN))?;
+        for (name, reports) in ["events", "changes", "drifts"].into_iter().zip(self.reports) {
+            let dict = |(place, report): (usize, Report)| {
+                let report = report.into_pyobject(py)?;
+                keys.map_or(Ok(()), |keys| report.set_item("key", &keys[place])).map(|()| report)
+            };
+            found.set_item(name, reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()?)?;
+        }
         Ok(found)
     }
 }
@@ -108,68 +101,47 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Report of a drift, of its end, or of a new reference.
-struct DriftEvent {
+/// Event, change or drift. It becomes a dictionary in Python.
+#[derive(IntoPyObject)]
+pub struct Report {
     kind: &'static str,
     start: u64,
     end: u64,
-    reported: u64,
+    peak: u64,
+    strength: f64,
+    alarms: u64,
     causes: Vec<(usize, f64)>,
 }
 
-impl DriftEvent {
-    fn of(kind: &'static str, report: &DriftReport, end: u64) -> Self {
-        Self { kind, start: report.since, end, reported: report.reported, causes: pairs(&report.causes) }
+impl Report {
+    pub fn of_event(event: &Event) -> Self {
+        let kind = match (event.is_stuck(), event.is_moved()) {
+            (true, _) => "stuck",
+            (_, true) => "moved",
+            _ => "alarms",
+        };
+        let Event { start, end, peak, peak_score: strength, alarms, causes, .. } = *event;
+        Self { kind, start, end, peak, strength, alarms, causes: pairs(&causes) }
     }
 
-    fn accepted(row: u64) -> Self {
-        Self { kind: "accepted", start: row, end: row, reported: row, causes: Vec::new() }
+    fn of_change(change: &Change) -> Self {
+        let Change { start, reported: end, strength, is_rise, columns, .. } = *change;
+        let kind = if is_rise { "rise" } else { "fall" };
+        Self { kind, start, end, peak: end, strength, alarms: 0, causes: pairs(&columns) }
     }
 
-    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        found.set_item("kind", self.kind)?;
-        found.set_item("start", self.start)?;
-        found.set_item("end", self.end)?;
-        found.set_item("peak", self.reported)?;
-        found.set_item("strength", f64::NAN)?;
-        found.set_item("alarms", 0)?;
-        found.set_item("causes", self.causes.clone())?;
-        Ok(found)
+    fn of_drift(kind: &'static str, drift: &DriftReport, end: u64) -> Self {
+        let (start, peak, causes) = (drift.since, drift.reported, pairs(&drift.causes));
+        Self { kind, start, end, peak, strength: f64::NAN, alarms: 0, causes }
+    }
+
+    fn of_acceptance(row: u64) -> Self {
+        let (kind, causes) = ("accepted", Vec::new());
+        Self { kind, start: row, end: row, peak: row, strength: f64::NAN, alarms: 0, causes }
     }
 }
 
 /// Returns the causes as pairs of column position and share.
 pub fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
     causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
-}
-
-/// Returns an event of alarms as a dictionary.
-pub fn event_dict<'py>(py: Python<'py>, event: &Event) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    let kind = match (event.is_stuck(), event.is_moved()) {
-        (true, _) => "stuck",
-        (_, true) => "moved",
-        _ => "alarms",
-    };
-    found.set_item("kind", kind)?;
-    found.set_item("start", event.start)?;
-    found.set_item("end", event.end)?;
-    found.set_item("peak", event.peak)?;
-    found.set_item("strength", event.peak_score)?;
-    found.set_item("alarms", event.alarms)?;
-    found.set_item("causes", pairs(&event.causes))?;
-    Ok(found)
-}
-
-fn change_dict<'py>(py: Python<'py>, change: &Change) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    found.set_item("kind", if change.is_rise { "rise" } else { "fall" })?;
-    found.set_item("start", change.start)?;
-    found.set_item("end", change.reported)?;
-    found.set_item("peak", change.reported)?;
-    found.set_item("strength", change.strength)?;
-    found.set_item("alarms", 0)?;
-    found.set_item("causes", pairs(&change.columns))?;
-    Ok(found)
 }

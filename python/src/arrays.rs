@@ -1,12 +1,16 @@
 //! Conversion between Python objects and rows of numbers.
 
 use crate::items::Points;
-use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyFloat, PyInt, PyList};
 use std::ops::Range;
+
+/// Python objects: any, a list of numbers, and a table of numbers.
+pub type Object<'py> = Bound<'py, PyAny>;
+pub type Array1<'py> = Bound<'py, PyArray1<f64>>;
+pub type Array2<'py> = Bound<'py, PyArray2<f64>>;
 
 /// Table of float64 numbers in C order, used without a copy.
 pub type Table<'py> = PyReadonlyArray2<'py, f64>;
@@ -16,13 +20,13 @@ pub type Names = Option<Vec<String>>;
 
 /// Converts an object that contains rows of numbers to a table. A plain float64 array in C order is used without a
 /// copy. `eigenhedge._rows` converts all other objects, including array subclasses such as masked arrays.
-pub fn as_table<'py>(object: &Bound<'py, PyAny>) -> PyResult<Table<'py>> {
+pub fn as_table<'py>(object: &Object<'py>) -> PyResult<Table<'py>> {
     as_named_table(object, None)
 }
 
 /// Converts an object to a table like [`as_table`]. If `names` is given, the columns of an object with column names are
 /// matched by name.
-pub fn as_named_table<'py>(object: &Bound<'py, PyAny>, names: Option<&[String]>) -> PyResult<Table<'py>> {
+pub fn as_named_table<'py>(object: &Object<'py>, names: Option<&[String]>) -> PyResult<Table<'py>> {
     if let Ok(array) = object.cast_exact::<PyArray2<f64>>()
         && let Ok(table) = array.try_readonly()
         && entries(&table).is_some()
@@ -33,8 +37,7 @@ pub fn as_named_table<'py>(object: &Bound<'py, PyAny>, names: Option<&[String]>)
     Ok(made.cast::<PyArray2<f64>>()?.try_readonly()?)
 }
 
-/// Returns the column names of a table, or `None` if it has none.
-pub fn column_names(object: &Bound<'_, PyAny>) -> PyResult<Names> {
+pub fn column_names(object: &Object<'_>) -> PyResult<Names> {
     if object.cast_exact::<PyArray2<f64>>().is_ok() {
         return Ok(None);
     }
@@ -47,9 +50,7 @@ fn entries<'a>(table: &'a Table<'_>) -> Option<&'a [f64]> {
     table.is_c_contiguous().then(|| table.as_slice().ok()).flatten()
 }
 
-/// Rows as given by the caller.
 pub enum Given<'py> {
-    /// Table of numbers.
     Table(Table<'py>),
     /// Lists of items, as rows of item numbers.
     Items(Vec<Vec<f64>>),
@@ -57,7 +58,7 @@ pub enum Given<'py> {
 
 impl<'py> Given<'py> {
     /// Converts an object to rows of the type that a kernel takes. Columns are matched by name if `names` is given.
-    pub fn new(object: &Bound<'py, PyAny>, points: &Points, names: Option<&[String]>) -> PyResult<Self> {
+    pub fn new(object: &Object<'py>, points: &Points, names: Option<&[String]>) -> PyResult<Self> {
         Ok(match points.rows(object)? {
             Some(rows) => Self::Items(rows),
             None => Self::Table(as_named_table(object, names)?),
@@ -65,7 +66,7 @@ impl<'py> Given<'py> {
     }
 
     /// Returns the column names of the object from which the rows were converted. Lists of items have none.
-    pub fn names(&self, object: &Bound<'py, PyAny>) -> PyResult<Names> {
+    pub fn names(&self, object: &Object<'py>) -> PyResult<Names> {
         match self {
             Self::Table(_) => column_names(object),
             Self::Items(_) => Ok(None),
@@ -88,14 +89,12 @@ enum Source<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// Creates the rows of a table.
     pub fn of(table: &'a Table<'_>) -> PyResult<Self> {
         let entries = entries(table).ok_or_else(|| PyTypeError::new_err("the array must be C-ordered"))?;
         let [count, length] = *table.shape() else { return Err(PyTypeError::new_err("the array must be a table")) };
         Ok(Self { source: Source::Entries(entries), count, length, copy: Vec::new() })
     }
 
-    /// Creates the rows of a table or of lists of items.
     pub fn given(given: &'a Given<'_>) -> PyResult<Self> {
         match given {
             Given::Table(table) => Self::of(table),
@@ -105,7 +104,6 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -115,12 +113,10 @@ impl<'a> Rows<'a> {
         self.length
     }
 
-    /// Returns row `i`.
     pub fn row(&mut self, i: usize) -> &[f64] {
         self.lot(i..i + 1).swap_remove(0)
     }
 
-    /// Returns the rows in a range.
     pub fn lot(&mut self, lot: Range<usize>) -> Vec<&[f64]> {
         match self.source {
             Source::Entries(entries) => {
@@ -132,20 +128,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns copies of all rows.
     pub fn all(&mut self) -> Vec<Vec<f64>> {
         self.lot(0..self.count).into_iter().map(<[f64]>::to_vec).collect()
     }
 }
 
 /// Copies a sequence of numbers of any type that can be converted to float64.
-pub fn numbers(object: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
+pub fn numbers(object: &Object<'_>) -> PyResult<Vec<f64>> {
     named_numbers(object, None)
 }
 
 /// Copies a sequence of numbers like [`numbers`]. If `names` is given, the entries of a series with labels are matched by
 /// label.
-pub fn named_numbers(object: &Bound<'_, PyAny>, names: Option<&[String]>) -> PyResult<Vec<f64>> {
+pub fn named_numbers(object: &Object<'_>, names: Option<&[String]>) -> PyResult<Vec<f64>> {
     if let Ok(array) = object.cast_exact::<PyArray1<f64>>()
         && let Ok(numbers) = array.try_readonly()?.as_slice()
     {
@@ -162,24 +157,19 @@ pub fn named_numbers(object: &Bound<'_, PyAny>, names: Option<&[String]>) -> PyR
 }
 
 /// Returns the value of a float or an int, or `None` for other objects.
-fn plain_number(object: &Bound<'_, PyAny>) -> Option<f64> {
+fn plain_number(object: &Object<'_>) -> Option<f64> {
     let is_plain = object.is_instance_of::<PyFloat>() || object.is_instance_of::<PyInt>();
     is_plain.then(|| object.extract().ok()).flatten()
 }
 
 /// Creates a table from entries in row-major order.
-pub fn table<'py>(
-    py: Python<'py>,
-    entries: Vec<f64>,
-    rows: usize,
-    columns: usize,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
-    let array = Array2::from_shape_vec((rows, columns), entries);
+pub fn table<'py>(py: Python<'py>, entries: Vec<f64>, rows: usize, columns: usize) -> PyResult<Array2<'py>> {
+    let array = numpy::ndarray::Array2::from_shape_vec((rows, columns), entries);
     Ok(array.map_err(|error| PyValueError::new_err(error.to_string()))?.into_pyarray(py))
 }
 
 /// Creates a table whose rows are the columns of a matrix.
-pub fn transposed<'py>(py: Python<'py>, matrix: &eigenhedge::Matrix) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn transposed<'py>(py: Python<'py>, matrix: &eigenhedge::Matrix) -> PyResult<Array2<'py>> {
     let entries = (0..matrix.columns()).flat_map(|j| matrix.column(j)).copied().collect();
     table(py, entries, matrix.columns(), matrix.rows())
 }

@@ -1,19 +1,17 @@
 //! Coordinates of rows, and rows from coordinates, without learning.
 
-use crate::arrays::{Given, Rows, as_table, table};
+use crate::arrays::{Array1, Array2, Given, Object, Rows, as_table, table};
 use crate::errors::check_room;
 use crate::interrupt::each_lot;
 use crate::items::Points;
-use crate::state::{State, settled};
+use crate::state::{State, embeddable};
 use eigenhedge::Embedding;
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use std::sync::Mutex;
 
-/// Coordinates and losses of rows.
-pub type Embedded<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+pub type Embedded<'py> = (Array2<'py>, Array1<'py>);
 
-/// Computes the coordinates of rows, and their losses if `with_losses` is true.
 pub fn embedded<'py>(
     py: Python<'py>,
     model: &mut Embedding,
@@ -31,16 +29,11 @@ pub fn embedded<'py>(
     Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
 }
 
-/// Computes the rows with these coordinates.
-pub fn reconstructed<'py>(
-    py: Python<'py>,
-    state: &Mutex<State>,
-    coordinates: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn reconstructed<'py>(py: Python<'py>, state: &Mutex<State>, coordinates: &Object<'py>) -> PyResult<Array2<'py>> {
     let given = as_table(coordinates)?;
     let mut coordinates = Rows::of(&given)?;
     let count = coordinates.count();
-    let mut state = settled(py, state)?;
+    let mut state = embeddable(py, state)?;
     let length = state.core.length();
     let model = state.embedding();
     check_room("the rows", &[2, count, length])?;

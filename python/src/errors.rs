@@ -7,18 +7,19 @@ use eigenhedge::internals::{check_numbers, product};
 use eigenhedge::options::{exact, spelled};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
+use std::borrow::Borrow;
 
 /// Converts an error to a Python exception, for errors that do not concern a particular row.
-pub fn refused(error: &Error) -> PyErr {
-    match error {
-        Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
+pub fn refused(error: impl Borrow<Error>) -> PyErr {
+    match error.borrow() {
+        error @ Error::Memory { .. } => PyMemoryError::new_err(sentence(error)),
         error => PyValueError::new_err(sentence(error)),
     }
 }
 
 /// Returns a `MemoryError` if an array of these sizes does not fit into memory. `what` names the array in the message.
 pub fn check_room(what: &'static str, sizes: &[usize]) -> PyResult<()> {
-    check_numbers(what, product(sizes)).map_err(|error| refused(&error))
+    check_numbers(what, product(sizes)).map_err(refused)
 }
 
 /// Converts an error about the row at position `row` of the array to a Python exception.
@@ -34,7 +35,6 @@ pub fn apart(error: Error) -> (usize, Error) {
     }
 }
 
-/// Returns the message of an error, worded for the Python package.
 fn sentence(error: &Error) -> String {
     match error {
         // The message contains the phrase that scikit-learn users search for.

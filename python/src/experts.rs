@@ -1,6 +1,6 @@
 //! Expert learners, the projection onto the capped simplex, and the decomposition into its corners.
 
-use crate::arrays::numbers;
+use crate::arrays::{Array1, Object, numbers};
 use crate::errors::refused;
 use crate::options::{self, Named, option};
 use crate::spelling::spelling;
@@ -8,7 +8,7 @@ use crate::state::{lock, saved};
 use eigenhedge::options::Options;
 use eigenhedge::registry::{AnyExperts, ExpertKind, ExpertSpec, defaults};
 use eigenhedge::simplex::{cap_by_sorting, decompose};
-use eigenhedge::{Kind, Random, Spec, experts, trial};
+use eigenhedge::{Kind, Learner, Random, Spec, experts, trial};
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -54,19 +54,19 @@ impl CappedHedge {
     #[new]
     #[pyo3(signature = (n, k, eta, *, mixing=None, alpha=None, select=None, seed=0))]
     fn new(
-        n: &Bound<'_, PyAny>,
-        k: &Bound<'_, PyAny>,
+        n: &Object<'_>,
+        k: &Object<'_>,
         eta: f64,
-        mixing: Option<&Bound<'_, PyAny>>,
-        alpha: Option<&Bound<'_, PyAny>>,
-        select: Option<&Bound<'_, PyAny>>,
+        mixing: Option<&Object<'_>>,
+        alpha: Option<&Object<'_>>,
+        select: Option<&Object<'_>>,
         #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
         let n = Named { name: "n", value: n }.whole()?;
         let k = Named { name: "k", value: k }.whole()?;
         let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
         let hedge = experts::CappedHedge::new(n, k, eta).and_then(|hedge| hedge.with_mixing(mixing));
-        let hedge = hedge.map_err(|error| refused(&error))?.with_select(select);
+        let hedge = hedge.map_err(refused)?.with_select(select);
         Ok(Self { state: Mutex::new((hedge, Random::seeded(seed))), shape: (n, k) })
     }
 
@@ -81,24 +81,20 @@ impl CappedHedge {
     /// -------
     /// expected_loss, loss : float
     ///     Total loss of the dropped experts: its expectation, and its value for the drawn set.
-    fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
-        let losses = numbers(losses)?;
-        let mut state = lock(py, &self.state)?;
-        let (hedge, random) = &mut *state;
-        let loss = trial(hedge, &losses[..], random).map_err(|error| refused(&error))?;
-        Ok((loss.expected, loss.realised))
+    fn step(&self, py: Python<'_>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
+        step(py, &self.state, losses)
     }
 
     /// ndarray of shape (n,): probability that each expert is dropped in the next trial. The sum is n - k.
     #[getter]
-    fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn dropped_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         let probabilities: Vec<f64> = lock(py, &self.state)?.0.log_dropped().iter().map(|log| log.exp()).collect();
         Ok(probabilities.into_pyarray(py))
     }
 
     /// ndarray of shape (n,): logarithm of the probability that each expert is dropped. It does not underflow.
     #[getter]
-    fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn log_dropped<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.0.log_dropped()))
     }
 
@@ -169,13 +165,13 @@ impl Experts {
     #[pyo3(signature = (n, k, *, learner=None, eta=defaults::EXPERTS_ETA, mixing=None, alpha=None, select=None, seed=0))]
     #[expect(clippy::too_many_arguments, reason = "one for each option")]
     fn new(
-        n: &Bound<'_, PyAny>,
-        k: &Bound<'_, PyAny>,
-        learner: Option<&Bound<'_, PyAny>>,
+        n: &Object<'_>,
+        k: &Object<'_>,
+        learner: Option<&Object<'_>>,
         eta: f64,
-        mixing: Option<&Bound<'_, PyAny>>,
-        alpha: Option<&Bound<'_, PyAny>>,
-        select: Option<&Bound<'_, PyAny>>,
+        mixing: Option<&Object<'_>>,
+        alpha: Option<&Object<'_>>,
+        select: Option<&Object<'_>>,
         #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
         let names = ExpertKind::ALL.map(ExpertKind::name);
@@ -184,16 +180,12 @@ impl Experts {
         let (experts, kept) = (Named { name: "n", value: n }.whole()?, Named { name: "k", value: k }.whole()?);
         let Spec { mixing, select, .. } = of_tracking(mixing, alpha, select)?;
         let experts = AnyExperts::new(ExpertSpec { kind, experts, kept, eta, mixing, select });
-        Ok(Self { state: Mutex::new((experts.map_err(|error| refused(&error))?, Random::seeded(seed))) })
+        Ok(Self { state: Mutex::new((experts.map_err(refused)?, Random::seeded(seed))) })
     }
 
     /// Run one trial. See :meth:`CappedHedge.step`.
-    fn step(&self, py: Python<'_>, losses: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
-        let losses = numbers(losses)?;
-        let mut state = lock(py, &self.state)?;
-        let (experts, random) = &mut *state;
-        let loss = trial(experts, &losses[..], random).map_err(|error| refused(&error))?;
-        Ok((loss.expected, loss.realised))
+    fn step(&self, py: Python<'_>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
+        step(py, &self.state, losses)
     }
 
     /// list of int: experts that were dropped in the most recent trial.
@@ -205,7 +197,7 @@ impl Experts {
     /// ndarray of shape (n,), or None: probability that each expert is kept in the next trial. The value is None for
     /// leaders.
     #[getter]
-    fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+    fn kept_probabilities<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
         Ok(lock(py, &self.state)?.0.kept_probabilities().map(|kept| kept.into_pyarray(py)))
     }
 
@@ -225,13 +217,16 @@ impl Experts {
     }
 }
 
+fn step<L: Learner<[f64]>>(py: Python<'_>, state: &Mutex<(L, Random)>, losses: &Object<'_>) -> PyResult<(f64, f64)> {
+    let (losses, mut state) = (numbers(losses)?, lock(py, state)?);
+    let (learner, random) = &mut *state;
+    let loss = trial(learner, &losses[..], random).map_err(refused)?;
+    Ok((loss.expected, loss.realised))
+}
+
 /// Converts the options for mixing and selection by the rules of the tracking learner, which is capped Hedge over
 /// directions.
-fn of_tracking(
-    mixing: Option<&Bound<'_, PyAny>>,
-    alpha: Option<&Bound<'_, PyAny>>,
-    select: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Spec> {
+fn of_tracking(mixing: Option<&Object<'_>>, alpha: Option<&Object<'_>>, select: Option<&Object<'_>>) -> PyResult<Spec> {
     let mut options = Options::new(Kind::Tracking, 1).with("mixing", "none");
     for (name, value) in [("mixing", mixing), ("alpha", alpha), ("select", select)] {
         options = option(name, value)?.map_or(options.clone(), |value| options.with(name, value));
@@ -260,7 +255,7 @@ fn of_tracking(
 /// >>> capping([0.7, 0.2, 0.1], 2).round(4)
 /// array([0.5   , 0.3333, 0.1667])
 #[pyfunction]
-pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResult<Bound<'py, PyArray1<f64>>> {
+pub fn capping<'py>(py: Python<'py>, w: &Object<'py>, d: usize) -> PyResult<Array1<'py>> {
     let weights = numbers(w)?;
     let wrong = weights.iter().position(|w| !(*w >= 0.0 && w.is_finite()));
     if let Some(index) = wrong {
@@ -277,7 +272,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
         return Err(PyValueError::new_err("w must have a positive entry, got zeros only"));
     }
     let logs: Vec<f64> = weights.iter().map(|w| w.ln()).collect();
-    let capped = cap_by_sorting(&logs, &vec![1; n], n - d).map_err(|error| refused(&error))?;
+    let capped = cap_by_sorting(&logs, &vec![1; n], n - d).map_err(refused)?;
     let scaled: Vec<f64> = capped.log_dropped.iter().map(|log| log.exp() / d as f64).collect();
     Ok(scaled.into_pyarray(py))
 }
@@ -302,7 +297,7 @@ pub fn capping<'py>(py: Python<'py>, w: &Bound<'py, PyAny>, d: usize) -> PyResul
 /// >>> corners([0.5, 0.25, 0.25], 2)
 /// [(0.5, [0, 1]), (0.5, [0, 2])]
 #[pyfunction]
-pub fn corners(w: &Bound<'_, PyAny>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
+pub fn corners(w: &Object<'_>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)>> {
     let weights = numbers(w)?;
     // A weight may exceed its cap by a rounding error, which is removed. A larger excess is an error.
     let scaled = |w: &f64| Some(w * d as f64).map(|p| if p > 1.0 && p < 1.0 + 1e-9 { 1.0 } else { p });
@@ -311,6 +306,6 @@ pub fn corners(w: &Bound<'_, PyAny>, d: usize) -> PyResult<Vec<(f64, Vec<usize>)
     if (total - d as f64).abs() > 1e-6 * (d as f64).max(1.0) {
         return Err(PyValueError::new_err(format!("w must total 1, got {}", total / d as f64)));
     }
-    let mixture = decompose(&probabilities).map_err(|error| refused(&error))?;
+    let mixture = decompose(&probabilities).map_err(refused)?;
     Ok(mixture.corners.into_iter().map(|corner| (corner.coefficient, corner.members)).collect())
 }

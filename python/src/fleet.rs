@@ -1,158 +1,262 @@
-//! Fleet of models, one per key.
+//! Fleets: one model or monitor per key.
 
-use crate::arrays::{Rows, as_table, table};
+use crate::alarms::{Answers, NUMBERS};
+use crate::arrays::{Object, Rows, as_table, table};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
-use crate::learning::Answers;
 use crate::model::PyModel;
-use crate::options::{Named, given};
-use crate::spelling::spelling;
+use crate::monitor::PyMonitor;
+use crate::pages::{RowTimes, column_names, write_page};
 use crate::state::{State, lock};
-use eigenhedge::{Columns, Error, Fleet, FleetMember, Model as CoreModel, Standardizer};
+use eigenhedge::{Error, Fleet, FleetMember, Model, Monitor, POOL_PARTS};
 use eigenhedge_io::{GroupStore, open_fleet, save_fleet};
+use eigenhedge_pages::monitor::{Journal, Track};
 use numpy::IntoPyArray;
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Fleet` for models.
-#[pyclass(frozen, module = "eigenhedge")]
+/// Native part of :class:`eigenhedge.Fleet`.
+#[pyclass(frozen, module = "eigenhedge._core")]
 pub struct Groups {
-    fleet: Mutex<Fleet<CoreModel>>,
+    members: Mutex<Members>,
+}
+
+#[expect(clippy::large_enum_variant, reason = "there is one value per fleet")]
+enum Members {
+    Models(Fleet<Model>),
+    Monitors(Monitors),
+}
+
+struct Monitors {
+    fleet: Fleet<Monitor>,
+    /// Number of rows of all keys since this fleet was created or opened.
+    rows: u64,
+    /// Record of all events, drifts and changes that the monitors reported about these rows.
+    journal: Journal,
+}
+
+/// Evaluates an expression for the fleet of models or of monitors.
+macro_rules! either {
+    ($members:expr, $fleet:ident => $result:expr) => {
+        match &mut *$members {
+            Members::Models($fleet) => $result,
+            Members::Monitors(Monitors { fleet: $fleet, .. }) => $result,
+        }
+    };
 }
 
 impl Groups {
-    fn fleet(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Fleet<CoreModel>>> {
-        lock(py, &self.fleet)
+    fn members(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Members>> {
+        lock(py, &self.members)
+    }
+
+    fn of(members: Members) -> Self {
+        Self { members: Mutex::new(members) }
     }
 }
 
-/// Limits the number of members in memory to `max_groups`. Other members are stored in a temporary file.
-pub fn with_room<T: FleetMember>(fleet: Fleet<T>, max_groups: Option<usize>) -> Fleet<T> {
-    match max_groups {
+impl Members {
+    fn of_monitors(fleet: Fleet<Monitor>) -> Self {
+        let journal = Journal::new(fleet.keys()).with_charts(fleet.fresh().width(), true);
+        Self::Monitors(Monitors { fleet, rows: 0, journal })
+    }
+
+    fn monitors(&mut self) -> PyResult<&mut Monitors> {
+        match self {
+            Self::Monitors(monitors) => Ok(monitors),
+            Self::Models(_) => Err(PyValueError::new_err("the members of the fleet must be monitors, got models")),
+        }
+    }
+}
+
+/// Creates a fleet with at most `max_groups` members in memory. Other members are stored in a temporary file.
+fn with_room<T: FleetMember>(fleet: Result<Fleet<T>, Error>, max_groups: Option<usize>) -> PyResult<Fleet<T>> {
+    let fleet = fleet.map_err(refused)?;
+    Ok(match max_groups {
         Some(most) => fleet.with_store(most, Box::new(GroupStore::new(&std::env::temp_dir()))),
         None => fleet,
-    }
-}
-
-/// Converts an error about a file to a Python `OSError`.
-pub fn cannot(error: &impl std::fmt::Display) -> PyErr {
-    PyOSError::new_err(format!("{error:#}"))
+    })
 }
 
 #[pymethods]
 impl Groups {
+    /// Creates a fleet whose members start as copies of a model or monitor.
     #[new]
-    #[pyo3(signature = (dim, k, *, hindsight, standardize, names, max_groups, **options))]
-    fn new(
-        dim: usize,
-        k: &Bound<'_, PyAny>,
-        hindsight: bool,
-        standardize: &str,
-        names: Option<Vec<String>>,
-        max_groups: Option<usize>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        let k = Named { name: "k", value: k }.whole()?;
-        let (options, points) = given(k, options)?;
-        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
-        if points.is_some() || setup.text_items().is_some() {
+    fn new(member: &Object<'_>, max_groups: Option<usize>) -> PyResult<Self> {
+        let py = member.py();
+        if let Ok(monitor) = member.cast::<PyMonitor>() {
+            let fleet = Fleet::of_monitors(monitor.get().monitor(py)?);
+            return Ok(Self::of(Members::of_monitors(with_room(fleet, max_groups)?)));
+        }
+        let state = member.cast::<PyModel>()?.get().state(py)?;
+        if state.points.are_items() {
             return Err(PyValueError::new_err(
                 "the rows of a fleet must be rows of numbers: texts, sets and functions need a Model for each key",
             ));
         }
-        let model = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        let how = standardize
-            .parse()
-            .map_err(|_| PyValueError::new_err(format!("standardize must be none or running, got '{standardize}'")))?;
-        let columns = Columns::new(names, Standardizer::new(how, dim));
-        let fleet = Fleet::new(model.with_columns(columns)).map_err(|error| refused(&error))?;
-        Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
+        Ok(Self::of(Members::Models(with_room(Fleet::new(state.core.clone()), max_groups)?)))
     }
 
-    /// Learns each row with the model of its key. Returns expected losses, losses and coordinates.
-    fn step_each<'py>(&self, py: Python<'py>, keys: Vec<String>, rows: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
+    /// Learns each row with the member of its key. Returns expected losses, losses and coordinates, or arrays by name as
+    /// for a single monitor.
+    fn update<'py>(
+        &self,
+        py: Python<'py>,
+        keys: Vec<String>,
+        rows: &Object<'py>,
+        times: Option<&Object<'py>>,
+    ) -> PyResult<Object<'py>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
-        let count = rows.count();
-        if keys.len() != count {
-            return Err(refused(&Error::Length { what: "the list of keys", expected: count, found: keys.len() }));
+        if keys.len() != rows.count() {
+            let (expected, found) = (rows.count(), keys.len());
+            return Err(refused(Error::Length { what: "the list of keys", expected, found }));
         }
-        let mut fleet = self.fleet(py)?;
-        let fleet = &mut *fleet;
-        fleet.ask_for_coordinates(true);
-        let kept = fleet.fresh().spec().kept;
-        check_room("the coordinates of the rows", &[2, count, kept])?;
-        let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-        each(py, count, |i| {
-            let (loss, run) = fleet.step(&keys[i], rows.row(i))?;
-            expected.push(loss.expected);
-            losses.push(loss.realised);
-            coordinates.extend_from_slice(run.coordinates());
+        match &mut *self.members(py)? {
+            Members::Models(fleet) => step_each(py, fleet, &keys, &mut rows),
+            Members::Monitors(monitors) => monitors.update(py, &keys, &mut rows, RowTimes::of(times)?),
+        }
+    }
+
+    /// Makes the most recent rows of a key its reference. Returns false for an unknown key.
+    fn accept(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
+        let mut members = self.members(py)?;
+        let Monitors { fleet, rows, journal } = members.monitors()?;
+        let Some(place) = fleet.position(key) else { return Ok(false) };
+        let accept = |monitor: &mut Monitor| {
+            monitor.accept()?;
+            journal.accepted(place, monitor, *rows);
             Ok(())
-        })?;
-        Ok((expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?))
+        };
+        py.detach(|| fleet.with(key, accept)).map_err(refused).map(|()| true)
+    }
+
+    /// Writes the HTML page of all keys. `by` is the name of the key column.
+    fn report(&self, py: Python<'_>, path: PathBuf, title: String, by: String) -> PyResult<()> {
+        let mut members = self.members(py)?;
+        let Monitors { fleet, journal, .. } = members.monitors()?;
+        write_page(&path, journal, fleet.fresh(), (title, Some(by)), fleet.in_memory())
     }
 
     fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.fleet(py)?.keys().map(str::to_owned).collect())
+        Ok(either!(self.members(py)?, fleet => fleet.keys().map(str::to_owned).collect()))
     }
 
-    fn get(&self, py: Python<'_>, key: &str) -> PyResult<Option<PyModel>> {
-        let found = self.fleet(py)?.get(key).map_err(|error| refused(&error))?;
-        Ok(found.map(|model| PyModel::of(State::new(model))))
+    fn get<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Object<'py>>> {
+        match &mut *self.members(py)? {
+            Members::Models(fleet) => fleet.get(key).map_err(refused)?.map(|model| of_model(py, model)),
+            Members::Monitors(monitors) => monitors.fleet.get(key).map_err(refused)?.map(|one| of_monitor(py, one)),
+        }
+        .transpose()
     }
 
-    /// Returns a fleet without keys, whose new members start as in this fleet.
-    fn fresh(&self, py: Python<'_>, max_groups: Option<usize>) -> PyResult<Self> {
-        let fresh = self.fleet(py)?.fresh().clone();
-        let fleet = Fleet::new(fresh).map_err(|error| refused(&error))?;
-        Ok(Self { fleet: Mutex::new(with_room(fleet, max_groups)) })
+    /// Returns the model or monitor with which every key starts.
+    #[getter]
+    fn fresh<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
+        match &*self.members(py)? {
+            Members::Models(fleet) => of_model(py, fleet.fresh().clone()),
+            Members::Monitors(monitors) => of_monitor(py, monitors.fleet.fresh().clone()),
+        }
     }
 
-    /// Adds the members of another fleet. Members with equal keys are merged.
+    /// Adds the members of another fleet. Models with equal keys are merged.
     fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
         if std::ptr::eq(self, other) {
             return Err(PyValueError::new_err("a fleet must not be merged with itself"));
         }
-        let (mut fleet, mut other) = (self.fleet(py)?, other.fleet(py)?);
-        let (fleet, other) = (&mut *fleet, &mut *other);
-        py.detach(|| fleet.merge(other)).map_err(|error| refused(&error))
-    }
-
-    #[getter]
-    fn in_memory(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.fleet(py)?.in_memory())
-    }
-
-    #[getter]
-    fn dim(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.fleet(py)?.fresh().length())
-    }
-
-    #[getter]
-    fn k(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(self.fleet(py)?.fresh().spec().kept)
+        let (mut members, mut others) = (self.members(py)?, other.members(py)?);
+        let merged = match (&mut *members, &mut *others) {
+            (Members::Models(fleet), Members::Models(other)) => py.detach(|| fleet.merge(other)),
+            (Members::Monitors(monitors), Members::Monitors(other)) => {
+                let Monitors { fleet, journal, .. } = monitors;
+                let merged = py.detach(|| fleet.merge(&mut other.fleet));
+                let known = journal.tracks.len();
+                journal.tracks.extend(fleet.keys().skip(known).map(Track::new));
+                merged
+            }
+            _ => return Err(PyValueError::new_err("a fleet of models cannot be merged with a fleet of monitors")),
+        };
+        merged.map_err(refused)
     }
 
     #[getter]
     fn feature_names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.fleet(py)?.fresh().columns().names.clone())
+        Ok(either!(self.members(py)?, fleet => fleet.fresh().columns().names.clone()))
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let mut fleet = self.fleet(py)?;
-        let fleet = &mut *fleet;
-        py.detach(|| save_fleet(&path, fleet, &[])).map_err(|error| cannot(&error))
+        let mut members = self.members(py)?;
+        let saved = either!(members, fleet => py.detach(|| save_fleet(&path, fleet, &[])));
+        saved.map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
     #[staticmethod]
-    fn open(path: PathBuf, max_groups: Option<usize>) -> PyResult<Self> {
-        let (fleet, _) = open_fleet(&path, max_groups.unwrap_or(usize::MAX))
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
-        Ok(Self { fleet: Mutex::new(fleet) })
+    fn open(path: PathBuf, max_groups: Option<usize>, are_monitors: bool) -> PyResult<Self> {
+        let most = max_groups.unwrap_or(usize::MAX);
+        let members = match are_monitors {
+            true => open_fleet(&path, most).map(|(fleet, _)| Members::of_monitors(fleet)),
+            false => open_fleet(&path, most).map(|(fleet, _)| Members::Models(fleet)),
+        };
+        members.map(Self::of).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+}
+
+fn of_model(py: Python<'_>, model: Model) -> PyResult<Object<'_>> {
+    PyModel::of(State::new(model)).into_bound_py_any(py)
+}
+
+fn of_monitor(py: Python<'_>, monitor: Monitor) -> PyResult<Object<'_>> {
+    PyMonitor::of(monitor, Vec::new()).into_bound_py_any(py)
+}
+
+fn step_each<'py>(
+    py: Python<'py>,
+    fleet: &mut Fleet<Model>,
+    keys: &[String],
+    rows: &mut Rows<'_>,
+) -> PyResult<Object<'py>> {
+    fleet.ask_for_coordinates(true);
+    let (count, kept) = (keys.len(), fleet.fresh().spec().kept);
+    check_room("the coordinates of the rows", &[2, count, kept])?;
+    let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
+    each(py, count, |i| {
+        let (loss, model) = fleet.step(&keys[i], rows.row(i))?;
+        expected.push(loss.expected);
+        losses.push(loss.realised);
+        coordinates.extend_from_slice(model.coordinates());
+        Ok(())
+    })?;
+    let coordinates = table(py, coordinates, count, kept)?;
+    (expected.into_pyarray(py), losses.into_pyarray(py), coordinates).into_bound_py_any(py)
+}
+
+impl Monitors {
+    fn update<'py>(
+        &mut self,
+        py: Python<'py>,
+        keys: &[String],
+        rows: &mut Rows<'_>,
+        mut times: RowTimes,
+    ) -> PyResult<Object<'py>> {
+        let Self { fleet, rows: number, journal } = self;
+        let names = column_names(fleet.fresh());
+        check_room("the answers to the rows", &[keys.len(), NUMBERS])?;
+        let mut answers = Answers::default();
+        each(py, keys.len(), |i| {
+            let (key, row) = (keys[i].as_str(), times.row(i, *number, rows.row(i)));
+            let place = fleet.position(key).unwrap_or(fleet.keys().len());
+            fleet.with_pool(key, POOL_PARTS, |monitor| {
+                let seen = journal.step((place, key), monitor, &row, (&names, false))?;
+                answers.enter(monitor, seen.verdict, None);
+                Ok(())
+            })?;
+            *number += 1;
+            Ok(())
+        })?;
+        Ok(answers.into_dict(py, fleet.fresh().limit(), None, Some(keys))?.into_any())
     }
 }

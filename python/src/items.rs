@@ -61,7 +61,6 @@ impl Objects {
         })
     }
 
-    /// Creates the kernel for a function of two objects.
     fn kernel(&self, function: &Bound<'_, PyAny>) -> VectorKernel {
         let (objects, function) = (self.clone(), function.clone().unbind());
         VectorKernel::Function(Function::new(move |a, b| objects.value(&function, a, b)))
@@ -86,12 +85,9 @@ impl Objects {
 /// Type of rows that a kernel takes.
 #[derive(Clone, Default)]
 pub enum Points {
-    /// Rows of numbers.
     #[default]
     Numbers,
-    /// Texts or sets.
     Texts(TextItems),
-    /// Objects of any kind.
     Objects(Objects),
 }
 
@@ -108,7 +104,6 @@ impl Points {
         kernel.and_then(VectorKernel::text_items).map_or(Self::Numbers, Self::Texts)
     }
 
-    /// Returns true if rows are texts, sets or objects.
     pub fn are_items(&self) -> bool {
         !matches!(self, Self::Numbers)
     }

@@ -6,7 +6,7 @@ use crate::interrupt::{MOST, alone, each, each_lot};
 use crate::items::Points;
 use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock, settled};
-use eigenhedge::{Loss, Matrix, Model, Moments};
+use eigenhedge::{Loss, Matrix, Model};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -76,18 +76,16 @@ pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) ->
         return Ok(false);
     }
     settle(state, &mut rows)?;
-    let (core, count) = (&state.core, rows.count());
-    let mut moments = match state.moments.take() {
-        Some(moments) => moments,
-        None => Moments::for_model(core).map_err(|error| refused(&error))?,
-    };
+    let count = rows.count();
+    let mut moments = state.take_moments().map_err(|error| refused(&error))?;
+    let core = &state.core;
     // A few rows are added as a whole or not at all.
     let before = (count > MOST).then(|| moments.clone());
     let outcome = match &before {
         None => moments.update_for(core, &rows.lot(0..count)).map_err(apart).map_err(|(i, e)| refused_row(i, &e)),
         Some(_) => each_lot(py, count, |lot| moments.update_for(core, &rows.lot(lot)).map_err(apart)),
     };
-    state.moments = Some(match (&outcome, before) {
+    state.set_moments(match (&outcome, before) {
         (Err(_), Some(before)) => before,
         _ => moments,
     });

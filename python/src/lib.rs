@@ -19,7 +19,6 @@ mod learning;
 mod model;
 mod moments;
 mod monitor;
-mod monitor_fleet;
 mod options;
 mod pages;
 mod pair;
@@ -29,42 +28,30 @@ mod spelling;
 mod state;
 mod trial;
 
-use pyo3::prelude::*;
+#[pyo3::pymodule]
+mod _core {
+    use pyo3::prelude::*;
 
-#[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    // `of_machine` is half of the memory, which is the limit for files. The limit for models is all of it.
-    eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("_DEFAULTS", options::defaults(module.py())?)?;
-    module.add_class::<model::PyModel>()?;
-    module.add_class::<trial::Trial>()?;
-    module.add_class::<fleet::Groups>()?;
-    module.add_class::<moments::Folded>()?;
-    module.add_class::<batch::KernelComponents>()?;
-    module.add_class::<batch::KernelRegression>()?;
-    module.add_class::<experts::CappedHedge>()?;
-    module.add_class::<experts::Experts>()?;
-    module.add_class::<pair::Pair>()?;
-    module.add_class::<pair::LearnerAverage>()?;
-    module.add_class::<bounds::Setting>()?;
-    module.add_function(wrap_pyfunction!(bounds::all, module)?)?;
-    module.add_function(wrap_pyfunction!(experts::capping, module)?)?;
-    module.add_function(wrap_pyfunction!(experts::corners, module)?)?;
-    module.add_function(wrap_pyfunction!(batch::symmetric_eigen, module)?)?;
-    module.add_function(wrap_pyfunction!(preimage::preimage, module)?)?;
-    module.add_function(wrap_pyfunction!(preimage::candidate, module)?)?;
-    module.add_function(wrap_pyfunction!(preimage::kernel_mean, module)?)?;
-    module.add_function(wrap_pyfunction!(preimage::mmd, module)?)?;
-    module.add_function(wrap_pyfunction!(options::median_gamma, module)?)?;
-    module.add_function(wrap_pyfunction!(options::kernel_advice, module)?)?;
-    module.add_function(wrap_pyfunction!(options::learners, module)?)?;
-    module.add_function(wrap_pyfunction!(options::options, module)?)?;
-    module.add_function(wrap_pyfunction!(options::check, module)?)?;
-    module.add_function(wrap_pyfunction!(monitor::check, module)?)?;
-    module.add_function(wrap_pyfunction!(options::kernels, module)?)?;
-    module.add_function(wrap_pyfunction!(options::set_threads, module)?)?;
-    module.add_class::<monitor::PyMonitor>()?;
-    module.add_class::<monitor_fleet::MonitorGroups>()?;
-    Ok(())
+    #[pymodule_export]
+    use crate::{
+        batch::{KernelComponents, KernelRegression, symmetric_eigen},
+        bounds::{Setting, all},
+        experts::{CappedHedge, Experts, capping, corners},
+        fleet::Groups,
+        model::PyModel,
+        moments::PyMoments,
+        monitor::{PyMonitor, check_monitor_options},
+        options::{check_options, kernel_advice, kernels, learners, median_gamma, options, set_threads},
+        pair::{LearnerAverage, Pair},
+        preimage::{candidate, kernel_mean, mmd, preimage},
+        trial::Trial,
+    };
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        // `of_machine` is half of the memory, which is the limit for files. The limit for models is all of it.
+        eigenhedge::set_max_memory(eigenhedge_io::MaxMemory::of_machine().bytes().saturating_mul(2));
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        module.add("_DEFAULTS", crate::options::defaults(module.py())?)
+    }
 }

@@ -1,4 +1,5 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
+#![expect(non_snake_case, reason = "a table is called X in Python")]
 
 use crate::arrays::{Given, Names, Rows, as_table, named_numbers, table, transposed};
 use crate::embedding::{Embedded, embedded, reconstructed};
@@ -9,11 +10,12 @@ use crate::learning::{self, Answers, square, warm_up};
 use crate::options::{Named, given};
 use crate::sparse::Csr;
 use crate::spelling::spelling;
-use crate::state::{State, lock, settled};
+use crate::state::{State, embeddable, lock, settled};
 use crate::trial::Trial;
 use eigenhedge::options::Value;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
+use eigenhedge_pages::run::json;
 use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -65,9 +67,14 @@ impl PyModel {
         settled(py, &self.state)
     }
 
+    /// Locks the state with an embedding of all rows.
+    fn embeddable(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
+        embeddable(py, &self.state)
+    }
+
     /// Returns the type of rows that the model takes, and the names of its columns.
     fn takes(&self, py: Python<'_>) -> PyResult<(Points, Names)> {
-        let state = self.state(py)?;
+        let state = lock(py, &self.state)?;
         Ok((state.points.clone(), state.core.columns().names.clone()))
     }
 
@@ -193,7 +200,6 @@ impl PyModel {
     /// sample_weight : array-like of shape (n_rows,)
     ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
     #[pyo3(signature = (X, sample_weight=None))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         learning::learn(py, &self.state, X, sample_weight)
     }
@@ -215,7 +221,8 @@ impl PyModel {
     ///
     /// Use this method for rows that arrive in batches, or late. The bounds then depend on the largest eigenvalue of
     /// the sum of ``x xᵀ`` over the batch instead of the squared norm of a row. A ``norm_bound`` must bound its square
-    /// root. Requires ``center="none"``.
+    /// root. A center stays until all rows are learned, and there is no bound. Rows are learned one by one until the model has
+    /// learned as many rows as the batch has.
     ///
     /// Parameters
     /// ----------
@@ -229,7 +236,6 @@ impl PyModel {
     /// expected_loss : float
     /// loss : float
     #[pyo3(signature = (X, sample_weight=None))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn step_batch(
         &self,
         py: Python<'_>,
@@ -252,8 +258,6 @@ impl PyModel {
     /// expected_losses : ndarray of shape (n_rows,)
     /// losses : ndarray of shape (n_rows,)
     /// coordinates : ndarray of shape (n_rows, k)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn step_each<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
         Ok(self.step_each_with(py, X, false)?.0)
     }
@@ -294,8 +298,6 @@ impl PyModel {
     /// Returns
     /// -------
     /// ndarray of shape (n_rows, k)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         Ok(self.embed(py, X, false)?.0)
     }
@@ -310,8 +312,6 @@ impl PyModel {
     /// Returns
     /// -------
     /// ndarray of shape (n_rows,)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn losses<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         Ok(self.embed(py, X, true)?.1)
     }
@@ -327,7 +327,7 @@ impl PyModel {
     #[pyo3(name = "_embed")]
     fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, losses: bool) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
-        embedded(py, self.state(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
+        embedded(py, self.embeddable(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
     }
 
     /// Return the rows with these coordinates.
@@ -342,8 +342,6 @@ impl PyModel {
     /// Returns
     /// -------
     /// ndarray of shape (n_rows, dim)
-    #[pyo3(signature = (X))]
-    #[expect(non_snake_case, reason = "that is what Python calls a table")]
     fn reconstruct<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         reconstructed(py, &self.state, X)
     }
@@ -352,21 +350,21 @@ impl PyModel {
     /// standardized. The value is None for a kernel.
     #[getter]
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
-        let mut state = self.state(py)?;
+        let mut state = self.embeddable(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
     /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
     #[getter]
     fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
-        Ok(self.state(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
+        Ok(self.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
     /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
     /// ignored.
     #[getter]
     fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let mut state = self.state(py)?;
+        let mut state = self.embeddable(py)?;
         let length = state.core.length();
         Ok(state.embedding().scale(length).into_pyarray(py))
     }
@@ -406,7 +404,7 @@ impl PyModel {
     /// tuple (components, mean, scale), or None for a kernel: the coordinates of x are components @ ((x - mean) / scale).
     #[pyo3(name = "_linear_map")]
     fn linear_map<'py>(&self, py: Python<'py>) -> PyResult<Option<Map<'py>>> {
-        let Some(map) = self.state(py)?.embedding().linear_map(None) else { return Ok(None) };
+        let Some(map) = self.embeddable(py)?.embedding().linear_map(None) else { return Ok(None) };
         let components = table(py, map.components.concat(), map.components.len(), map.mean.len())?;
         Ok(Some((components, map.mean.into_pyarray(py), map.scale.into_pyarray(py))))
     }
@@ -415,7 +413,7 @@ impl PyModel {
     /// returns False.
     #[pyo3(name = "_export")]
     fn export(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {
-        let mut state = self.state(py)?;
+        let mut state = self.embeddable(py)?;
         let names = state.core.columns().names.clone();
         let Some(map) = state.embedding().linear_map(names.as_deref()) else { return Ok(false) };
         py.detach(|| write_linear_map(&path, &map)).map_err(|error| PyOSError::new_err(format!("{error:#}")))?;
@@ -438,7 +436,7 @@ impl PyModel {
     /// The value is None if the sums are not known exactly.
     #[getter]
     fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
-        let energies = self.state(py)?.energies();
+        let energies = self.embeddable(py)?.energies();
         Ok(energies.map(|(energies, total)| (energies.into_pyarray(py), total)))
     }
 
@@ -469,15 +467,8 @@ impl PyModel {
             let state = self.state(py)?;
             (state.core.clone(), state.seconds())
         };
-        let is_predicted = run.totals().charged() > 0 || run.totals().rows <= 1;
-        let text = alone(py, move || serde_json::to_string(&run.summary().timed(seconds)))?;
-        let summary = from_json(py, text)?;
-        if !is_predicted {
-            for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
-                summary.set_item(name, py.None())?;
-            }
-        }
-        Ok(summary)
+        let text = alone(py, move || json(&run.summary().timed(seconds)).map(|summary| summary.to_string()))?;
+        from_json(py, text)
     }
 
     /// Merge models fitted to parts of a table into the model of all rows.

@@ -1,26 +1,52 @@
 //! Moments of rows: count, mean and scatter matrix.
+#![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Rows, as_named_table, column_names, numbers, transposed};
+use crate::arrays::{Array1, Array2, Object, Rows, as_named_table, column_names, numbers, transposed};
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::each_lot;
 use crate::model::PyModel;
-use crate::options::{Named, given};
-use crate::spelling::spelling;
+use crate::options::{Named, setup};
 use crate::state::{State, lock};
 use eigenhedge::{Missing, Moments};
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 
-/// Native part of :class:`eigenhedge.Moments`.
-#[pyclass(frozen, module = "eigenhedge")]
-pub struct Folded {
+/// Moments of rows (count, mean and scatter matrix), computed in parts and merged into one model.
+///
+/// Parts can be computed on any machine and merged in any order. The result is the model of all rows in one pass. Rows
+/// of up to 4096 numbers are represented exactly, and longer rows by a frequent-directions sketch. :meth:`best_loss`
+/// bounds the effect of the sketch.
+///
+/// Parameters
+/// ----------
+/// dim : int
+///     Length of a row.
+/// k : int
+///     Maximum number of directions kept by models. It determines the size of the sketch of long rows.
+/// names : sequence of str, optional
+///     Names of the columns. The default is the names of the first table. Later tables are matched by name.
+/// missing : {"fail", "skip"}, default="fail"
+///     Handling of rows with missing cells (NaN, null): raise an error, or skip and count them.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import eigenhedge
+/// >>> X = np.random.default_rng(0).normal(size=(1000, 5)) * [5, 4, 1, 1, 1]
+/// >>> parts = [eigenhedge.Moments(5, 2).update(part) for part in np.array_split(X, 10)]
+/// >>> moments = parts[0].merge(*parts[1:])
+/// >>> pca = moments.finish()
+/// >>> pca.components_.shape, pca.n_samples_seen_
+/// ((2, 5), 1000)
+#[pyclass(frozen, name = "Moments", module = "eigenhedge")]
+pub struct PyMoments {
     moments: Mutex<Moments>,
 }
 
-impl Folded {
+impl PyMoments {
     fn moments(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, Moments>> {
         lock(py, &self.moments)
     }
@@ -28,32 +54,51 @@ impl Folded {
     fn of(moments: Moments) -> Self {
         Self { moments: Mutex::new(moments) }
     }
+
+    fn k_or_default(&self, py: Python<'_>, k: Option<&Object<'_>>) -> PyResult<usize> {
+        k.map_or_else(|| self.k(py), |value| Named { name: "k", value }.whole())
+    }
 }
 
 #[pymethods]
-impl Folded {
+impl PyMoments {
     #[new]
-    #[pyo3(signature = (dim, k, *, names, missing))]
-    fn new(dim: &Bound<'_, PyAny>, k: &Bound<'_, PyAny>, names: Option<Vec<String>>, missing: &str) -> PyResult<Self> {
+    #[pyo3(signature = (dim, k, *, names=None, missing="fail"))]
+    fn new(dim: &Object<'_>, k: &Object<'_>, names: Option<&Object<'_>>, missing: &str) -> PyResult<Self> {
+        let texts = |names: &Object<'_>| names.try_iter()?.map(|name| name?.extract()).collect();
+        let names: Option<Vec<String>> = names.map(texts).transpose()?;
         let (dim, k) = (Named { name: "dim", value: dim }.whole()?, Named { name: "k", value: k }.whole()?);
         let policy = [Missing::Fail, Missing::Skip].into_iter().find(|policy| policy.name() == missing);
         let policy =
             policy.ok_or_else(|| PyValueError::new_err(format!("missing must be fail or skip, got '{missing}'")))?;
         check_room("the scatter matrix of the rows", &[dim, dim.min(4096)])?;
-        let mut moments = Moments::new(dim, k, policy).map_err(|error| refused(&error))?;
+        let mut moments = Moments::new(dim, k, policy).map_err(refused)?;
         let named = names.map_or(Ok(()), |names| moments.set_names(names));
-        named.map(|()| Self::of(moments)).map_err(|error| refused(&error))
+        named.map(|()| Self::of(moments)).map_err(refused)
     }
 
-    fn update(
-        &self,
-        py: Python<'_>,
-        rows: &Bound<'_, PyAny>,
-        sample_weight: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
-        let names = self.moments(py)?.names().map(<[String]>::to_vec);
-        let given = as_named_table(rows, names.as_deref())?;
-        let found = if names.is_none() { column_names(rows)? } else { None };
+    /// Add rows to the moments.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, dim)
+    ///     Rows: an array, or a pandas, polars or Arrow table. On an error, nothing is added.
+    /// sample_weight : array-like of shape (n_rows,), optional
+    ///     Weight of each row, finite and not negative.
+    ///
+    /// Returns
+    /// -------
+    /// self : Moments
+    #[pyo3(signature = (X, sample_weight=None))]
+    fn update<'py>(
+        slf: &Bound<'py, Self>,
+        X: &Object<'py>,
+        sample_weight: Option<&Object<'py>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let names = slf.get().names(py)?;
+        let given = as_named_table(X, names.as_deref())?;
+        let found = if names.is_none() { column_names(X)? } else { None };
         let mut rows = Rows::of(&given)?;
         let (count, weights) = (rows.count(), sample_weight.map(|given| numbers(given)).transpose()?);
         if let Some(weights) = weights.as_ref().filter(|weights| weights.len() != count) {
@@ -66,7 +111,7 @@ impl Folded {
             let text = format!("entry {i} of sample_weight must be finite and not negative, got {weight}");
             return Err(PyValueError::new_err(text));
         }
-        let mut moments = self.moments(py)?;
+        let mut moments = slf.get().moments(py)?;
         let moments = &mut *moments;
         // All rows are checked before any is added.
         each_lot(py, count, |lot| moments.check(&rows.lot(lot)).map_err(apart))?;
@@ -76,91 +121,176 @@ impl Folded {
             moments.update(&rows.lot(lot), weights).map_err(apart)
         })?;
         if let Some(names) = found.filter(|_| is_new && count > 0) {
-            moments.set_names(names).map_err(|error| refused(&error))?;
+            moments.set_names(names).map_err(refused)?;
         }
-        Ok(())
+        Ok(slf.clone())
     }
 
-    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<()> {
-        let other = other.moments(py)?.clone();
-        let mut moments = self.moments(py)?;
-        let merged = py.detach(|| moments.clone().merge(other)).map_err(|error| refused(&error))?;
-        *moments = merged;
-        Ok(())
+    /// Add the rows of other moments, which are not modified.
+    ///
+    /// Parameters
+    /// ----------
+    /// *others : Moments
+    ///     Moments with the same ``dim``, ``k`` and names.
+    ///
+    /// Returns
+    /// -------
+    /// self : Moments
+    #[pyo3(signature = (*others))]
+    fn merge<'py>(slf: &Bound<'py, Self>, others: Vec<PyRef<'py, Self>>) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        for other in others {
+            let other = other.moments(py)?.clone();
+            let mut moments = slf.get().moments(py)?;
+            *moments = py.detach(|| moments.clone().merge(other)).map_err(refused)?;
+        }
+        Ok(slf.clone())
     }
 
-    #[pyo3(signature = (k, standardize, **options))]
-    fn finish(
+    /// Return a fitted model of all rows, which can continue learning.
+    ///
+    /// No row was predicted, so no loss is recorded. The summary of the model starts with the following rows.
+    ///
+    /// Parameters
+    /// ----------
+    /// k : int, optional
+    ///     Number of directions kept. The default is that of the constructor.
+    /// standardize : bool, default=False
+    ///     True to standardize columns to mean 0 and standard deviation 1 by all rows. Learners other than ``"leader"``
+    ///     then require a ``norm_bound``.
+    /// **options
+    ///     Options of :func:`eigenhedge.run`, such as ``center="none"``. The default learner is ``"leader"``, which
+    ///     keeps the principal components of all rows. ``"anchored"`` and ``"product-sets"`` are also supported.
+    ///
+    /// Returns
+    /// -------
+    /// OnlinePCA
+    ///     Fitted estimator.
+    #[pyo3(signature = (k=None, *, standardize=false, **options))]
+    fn finish<'py>(
+        &self,
+        py: Python<'py>,
+        k: Option<&Object<'py>>,
+        standardize: bool,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Object<'py>> {
+        let k = self.k_or_default(py, k)?;
+        let options = options.map_or_else(|| Ok(PyDict::new(py)), |options| options.copy())?;
+        let is_default = |name| Ok::<_, PyErr>(options.get_item(name)?.is_none_or(|value| value.is_none()));
+        if is_default("learner")? {
+            options.set_item("learner", "leader")?;
+        }
+        // At least one direction must be dropped. If all are kept, an additional direction is dropped, in which all rows
+        // are zero.
+        if k == self.dim(py)? && is_default("feature_dim")? {
+            options.set_item("feature_dim", k + 1)?;
+        }
+        let (setup, _) = setup(k, Some(&options))?;
+        let finished = {
+            let moments = self.moments(py)?;
+            let moments = &*moments;
+            py.detach(|| moments.finish(&setup, standardize)).map_err(refused)?
+        };
+        let model = PyModel::of(State::new(finished));
+        py.import("eigenhedge._snapshot")?.call_method1("estimator", (model, options.get_item("learner")?))
+    }
+
+    /// Return a lower and an upper bound on the loss of the best k-dimensional subspace of all rows.
+    ///
+    /// Parameters
+    /// ----------
+    /// k : int, optional
+    ///     Number of directions kept. The default is that of the constructor.
+    /// center : bool, default=True
+    ///     True for losses around the mean, False for losses around zero.
+    /// standardize : bool, default=False
+    ///     True for losses in standard units, False for losses in units of the rows.
+    ///
+    /// Returns
+    /// -------
+    /// low, high : float
+    ///     No subspace has a loss below ``low``. The loss of a finished model on these rows is at most ``high``. Both
+    ///     are equal if rows are represented exactly.
+    #[pyo3(signature = (k=None, *, center=true, standardize=false))]
+    fn best_loss(
         &self,
         py: Python<'_>,
-        k: &Bound<'_, PyAny>,
+        k: Option<&Object<'_>>,
+        center: bool,
         standardize: bool,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<PyModel> {
-        let k = Named { name: "k", value: k }.whole()?;
-        let (options, _) = given(k, options)?;
-        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
-        let moments = self.moments(py)?;
-        let moments = &*moments;
-        let finished = py.detach(|| moments.finish(&setup, standardize)).map_err(|error| refused(&error))?;
-        Ok(PyModel::of(State::new(finished)))
-    }
-
-    fn best_loss(&self, py: Python<'_>, k: usize, center: bool, standardize: bool) -> PyResult<(f64, f64)> {
+    ) -> PyResult<(f64, f64)> {
+        let k = self.k_or_default(py, k)?;
         let moments = self.moments(py)?;
         let moments = &*moments;
         let best = py.detach(|| moments.best(k, center, standardize));
         Ok((best.low(), best.high()))
     }
 
+    /// int: length of a row.
     #[getter]
     fn dim(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.moments(py)?.length())
     }
 
+    /// int: maximum number of directions kept by models.
     #[getter]
     fn k(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(self.moments(py)?.kept())
     }
 
+    /// int: number of rows added.
     #[getter]
     fn rows(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.moments(py)?.rows())
     }
 
+    /// int: number of rows skipped because of missing cells.
     #[getter]
     fn skipped_rows(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.moments(py)?.passed_over())
     }
 
+    /// float: total weight of the rows.
     #[getter]
     fn weight(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(self.moments(py)?.weight())
     }
 
+    /// list of str, or None: names of the columns.
     #[getter]
     fn names(&self, py: Python<'_>) -> PyResult<Option<Vec<String>>> {
         Ok(self.moments(py)?.names().map(<[String]>::to_vec))
     }
 
+    /// ndarray of shape (dim,): mean of the rows. It is None before the first row.
     #[getter]
-    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+    fn mean<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
         Ok(self.moments(py)?.mean().map(|mean| mean.into_pyarray(py)))
     }
 
+    /// ndarray of shape (dim, dim), or None for long rows: weighted sum of d dᵀ, with deviations d from the mean.
     #[getter]
-    fn scatter<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+    fn scatter<'py>(&self, py: Python<'py>) -> PyResult<Option<Array2<'py>>> {
         self.moments(py)?.scatter().map(|scatter| transposed(py, &scatter)).transpose()
     }
 
+    /// Return the state as bytes, for :meth:`from_bytes` on any machine.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.moments(py)?.to_bytes().map_err(|error| refused(&error))?;
+        let bytes = self.moments(py)?.to_bytes().map_err(refused)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
+    /// Read the bytes written by :meth:`to_bytes`. Raise a ``ValueError`` for other or damaged bytes.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let moments = Moments::from_bytes(data);
         moments.map(Self::of).map_err(|refusal| PyValueError::new_err(format!("the state {refusal}")))
+    }
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
+        Ok((slf.get_type().getattr("from_bytes")?, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("<Moments dim={}, rows={}>", self.dim(py)?, self.rows(py)?))
     }
 }

@@ -1,21 +1,21 @@
 //! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
 
-use crate::alarms::{Answers, NUMBERS, event_dict, pairs};
-use crate::arrays::{Rows, as_table, numbers};
+use crate::alarms::{Answers, NUMBERS, Report, pairs};
+use crate::arrays::{Array1, Object, Rows, as_table, numbers};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
 use crate::options::Named;
 use crate::pages::{RowTimes, column_names, write_page};
-use crate::spelling::spelling;
+use crate::spelling::{spelling, to_python};
 use crate::state::lock;
-use eigenhedge::options::{Value, exact};
+use eigenhedge::options::exact;
 use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_private;
 use eigenhedge_pages::monitor::Journal;
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -30,18 +30,16 @@ struct State {
     monitor: Monitor,
     /// Record of all events, drifts and changes that the monitor reported in `update`.
     journal: Journal,
-    /// Data of the Python side as JSON (see `eigenhedge/_snapshot.py`). The next row clears it.
+    /// Data of the Python side as JSON (see `eigenhedge/_saved.py`). The next row clears it.
     resume_state: Vec<u8>,
 }
 
 impl PyMonitor {
-    /// Creates the object from a monitor and the saved data of the Python side.
     pub fn of(monitor: Monitor, resume_state: Vec<u8>) -> Self {
         let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
         Self { state: Mutex::new(State { monitor, journal, resume_state }) }
     }
 
-    /// Returns a copy of the monitor.
     pub fn monitor(&self, py: Python<'_>) -> PyResult<Monitor> {
         Ok(self.state(py)?.monitor.clone())
     }
@@ -51,19 +49,29 @@ impl PyMonitor {
     }
 }
 
+/// Options that are strings: the valid forms, and the form for which a number is short.
+const FORMS: [(&str, &str, Option<&str>); 3] = [
+    ("limit", "auto:ALPHA, conformal:P or a number", Some("auto:")),
+    ("rebaseline", "never, after:ROWS or a number of rows", Some("after:")),
+    ("mode", "adapt or freeze:ROWS", None),
+];
+
+fn form_of(name: &str) -> Option<&'static (&'static str, &'static str, Option<&'static str>)> {
+    FORMS.iter().find(|(option, ..)| *option == name)
+}
+
 /// Returns an option value as text: a string, a Boolean, or a number.
-fn text_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    if let Ok(text) = value.extract::<String>() {
-        return Ok(text);
-    }
-    if let Ok(flag) = value.extract::<bool>() {
-        return Ok(flag.to_string());
-    }
-    if let Ok(count) = value.extract::<u64>() {
-        return Ok(count.to_string());
-    }
-    let number = value.extract::<f64>().map(exact);
-    number.map_err(|_| Named { name, value }.wrong("a text or a number"))
+fn text_of(name: &str, value: &Object<'_>) -> PyResult<String> {
+    let flag = value.extract::<bool>().ok();
+    let number = value.extract::<f64>().ok().filter(|_| flag.is_none());
+    let count = value.extract::<u64>().map(|count| count.to_string()).ok();
+    let form = form_of(name);
+    let text = value.extract::<String>().ok().or_else(|| match form {
+        // The text of Python, because it is part of messages.
+        Some((.., short)) => short.filter(|_| number.is_some()).map(|short| format!("{short}{value}")),
+        None => flag.map(|flag| flag.to_string()).or(count).or_else(|| number.map(exact)),
+    });
+    text.ok_or_else(|| Named { name, value }.wrong(form.map_or("a text or a number", |(_, rule, _)| *rule)))
 }
 
 /// Converts keyword arguments to the options of a monitor. A value of None means the default.
@@ -74,14 +82,14 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
         let Some(option) = MONITOR_OPTIONS.iter().find(|option| spelling(option.name) == name) else {
             return Err(PyTypeError::new_err(format!("unexpected keyword argument '{name}'")));
         };
-        if !value.is_none() {
+        if !value.is_none() || form_of(&name).is_some() {
             given.insert(option.name, text_of(&name, &value)?);
         }
     }
     let mut options = MonitorOptions::default();
     for option in MONITOR_OPTIONS {
         let Some(text) = given.get(option.name) else { continue };
-        option.set(&mut options, text).map_err(|error| refused(&error))?;
+        option.set(&mut options, text).map_err(refused)?;
     }
     Ok(options)
 }
@@ -89,7 +97,7 @@ fn monitor_options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<MonitorOpti
 /// Checks the options of monitors that are created later, when the length of their rows is known.
 #[pyfunction]
 #[pyo3(name = "_check_monitor_options", signature = (**options))]
-pub fn check(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+pub fn check_monitor_options(options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
     monitor_options(options).map(drop)
 }
 
@@ -99,12 +107,12 @@ impl PyMonitor {
     #[pyo3(signature = (dim, *, names, **options))]
     fn new(dim: usize, names: Option<Vec<String>>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
         let options = monitor_options(options)?;
-        let monitor = Monitor::new(options, dim).map_err(|error| refused(&error))?;
+        let monitor = Monitor::new(options, dim).map_err(refused)?;
         Ok(Self::of(monitor.with_names(names), Vec::new()))
     }
 
     /// Adds rows to the warm-up, and ends it if there are enough rows. Returns true if the monitor is ready.
-    fn fit(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn fit(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let mut state = self.state(py)?;
@@ -124,9 +132,9 @@ impl PyMonitor {
     fn update<'py>(
         &self,
         py: Python<'py>,
-        rows: &Bound<'py, PyAny>,
+        rows: &Object<'py>,
         with_contributions: bool,
-        times: Option<&Bound<'py, PyAny>>,
+        times: Option<&Object<'py>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
@@ -135,30 +143,28 @@ impl PyMonitor {
         let mut state = self.state(py)?;
         let State { monitor, journal, resume_state } = &mut *state;
         let names = column_names(monitor);
-        let width = monitor.width();
-        check_room("the answers to the rows", &[count, NUMBERS + if with_contributions { 2 * width } else { 0 }])?;
+        let width = with_contributions.then_some(monitor.width());
+        check_room("the answers to the rows", &[count, NUMBERS + 2 * width.unwrap_or(0)])?;
         let mut answers = Answers::default();
         each(py, count, |i| {
             let row = times.row(i, monitor.totals().rows, rows.row(i));
             let seen = journal.step((0, ""), monitor, &row, (&names, false))?;
-            answers.enter(monitor, seen.verdict, with_contributions.then_some(width));
+            answers.enter(monitor, seen.verdict, width);
             resume_state.clear();
             Ok(())
         })?;
-        answers.into_dict(py, with_contributions.then_some(width), None)
+        answers.into_dict(py, monitor.limit(), width, None)
     }
 
-    /// Makes the most recent rows the new reference.
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
         let State { monitor, journal, resume_state } = &mut *state;
-        py.detach(|| monitor.accept()).map_err(|error| refused(&error))?;
+        py.detach(|| monitor.accept()).map_err(refused)?;
         journal.accepted(0, monitor, monitor.totals().rows);
         resume_state.clear();
         Ok(())
     }
 
-    /// Writes the HTML page of the monitor.
     fn report(&self, py: Python<'_>, path: PathBuf, title: String) -> PyResult<()> {
         let state = self.state(py)?;
         write_page(&path, &state.journal, &state.monitor, (title, None), 1)
@@ -167,11 +173,7 @@ impl PyMonitor {
     /// Returns the scores of rows, computed without learning, and their limit. The score of a skipped row is NaN.
     /// Before the warm-up has ended, all scores are NaN and the limit is None. The first row has no previous rows, so
     /// copies of the row itself are its lags.
-    fn score<'py>(
-        &self,
-        py: Python<'py>,
-        rows: &Bound<'py, PyAny>,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Option<f64>)> {
+    fn score<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<(Array1<'py>, Option<f64>)> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let mut monitor = self.state(py)?.monitor.frozen();
@@ -194,7 +196,7 @@ impl PyMonitor {
 
     /// Returns verdicts on rows as arrays by name, as in `update`, without learning. The monitor must have neither
     /// lags nor differences, so that the order of the rows does not matter.
-    fn judge<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    fn judge<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Bound<'py, PyDict>> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let frozen = self.state(py)?.monitor.frozen();
@@ -212,46 +214,34 @@ impl PyMonitor {
             answers.enter(&monitor, verdict, None);
             Ok(())
         })?;
-        answers.into_dict(py, None, None)
+        answers.into_dict(py, monitor.limit(), None, None)
     }
 
     /// Returns the score that a row would have as the next row, and the score needed for an alarm. Returns None if the
     /// row would have no score. If a column would be stuck, the score is at least the limit.
-    fn look(&self, py: Python<'_>, row: &Bound<'_, PyAny>) -> PyResult<Option<(f64, f64)>> {
+    fn look(&self, py: Python<'_>, row: &Object<'_>) -> PyResult<Option<(f64, f64)>> {
         let row = numbers(row)?;
         let state = self.state(py)?;
         if !state.monitor.is_ready() {
             return Ok(None);
         }
-        let Verdict { score, limit, stuck, .. } = state.monitor.clone().step(&row).map_err(|error| refused(&error))?;
+        let Verdict { score, limit, stuck, .. } = state.monitor.clone().step(&row).map_err(refused)?;
         let score = if stuck.is_some() { score.max(limit) } else { score };
         Ok(Some((score, limit)).filter(|(score, _)| !score.is_nan()))
     }
 
-    /// Ends the ongoing event and returns it. Returns None if there is no event.
-    fn close_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut state = self.state(py)?;
-        let State { monitor, journal, .. } = &mut *state;
-        let event = monitor.open_event().copied();
-        journal.close(0, monitor, &column_names(monitor));
-        event.as_ref().map(|event| event_dict(py, event)).transpose()
-    }
-
     #[getter]
-    fn open_event<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.state(py)?.monitor.open_event().map(|event| event_dict(py, event)).transpose()
+    fn open_event(&self, py: Python<'_>) -> PyResult<Option<Report>> {
+        Ok(self.state(py)?.monitor.open_event().map(Report::of_event))
     }
 
-    /// Returns the ongoing drift, or None.
     #[getter]
     fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = self.state(py)?;
         let Some(report) = state.monitor.open_drift() else { return Ok(None) };
-        let found = PyDict::new(py);
-        found.set_item("since", report.since)?;
-        found.set_item("reported", report.reported)?;
-        found.set_item("causes", pairs(&report.causes))?;
-        Ok(Some(found))
+        let times = [("since", report.since), ("reported", report.reported)].into_py_dict(py)?;
+        times.set_item("causes", pairs(&report.causes))?;
+        Ok(Some(times))
     }
 
     /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has
@@ -289,20 +279,8 @@ impl PyMonitor {
     }
 
     #[getter]
-    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let totals = self.state(py)?.monitor.totals();
-        let found = PyDict::new(py);
-        found.set_item("rows", totals.rows)?;
-        found.set_item("warm_up", totals.warm_up)?;
-        found.set_item("passed_over", totals.passed_over)?;
-        found.set_item("scored", totals.scored)?;
-        found.set_item("alarms", totals.alarms)?;
-        found.set_item("events", totals.events)?;
-        found.set_item("changes", totals.changes)?;
-        found.set_item("drift_rows", totals.drift_rows)?;
-        found.set_item("drifts", totals.drifts)?;
-        found.set_item("accepted", totals.accepted)?;
-        Ok(found)
+    fn totals<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
+        to_python(py, &self.state(py)?.monitor.totals())
     }
 
     #[getter]
@@ -310,27 +288,13 @@ impl PyMonitor {
         Ok(self.state(py)?.monitor.columns().names.clone())
     }
 
-    #[pyo3(name = "_set_feature_names")]
-    fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
-        let mut state = self.state(py)?;
-        state.monitor = state.monitor.clone().with_names(names);
-        Ok(())
-    }
-
-    /// Returns the options as keyword arguments.
     #[pyo3(name = "_options")]
     fn options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (state, defaults) = (self.state(py)?, MonitorOptions::default());
         let found = PyDict::new(py);
         for option in MONITOR_OPTIONS {
-            let name = spelling(option.name);
-            match option.get(state.monitor.options()).or_else(|| option.get(&defaults)) {
-                None => found.set_item(name, py.None())?,
-                Some(Value::Number(number)) => found.set_item(name, number)?,
-                Some(Value::Count(count)) => found.set_item(name, count)?,
-                Some(Value::Flag(flag)) => found.set_item(name, flag)?,
-                Some(Value::Text(text)) => found.set_item(name, text)?,
-            }
+            let value = option.get(state.monitor.options()).or_else(|| option.get(&defaults));
+            found.set_item(spelling(option.name), to_python(py, &value)?)?;
         }
         Ok(found)
     }
@@ -340,17 +304,11 @@ impl PyMonitor {
         Ok(PyBytes::new(py, &self.state(py)?.resume_state))
     }
 
-    #[pyo3(name = "_set_resume_state")]
-    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
-        self.state(py)?.resume_state = resume_state;
-        Ok(())
-    }
-
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let state = self.state(py)?;
         let mut monitor = state.monitor.clone();
         monitor.resume_state.clone_from(&state.resume_state);
-        Ok(PyBytes::new(py, &eigenhedge::checked_bytes(&monitor).map_err(|error| refused(&error))?))
+        Ok(PyBytes::new(py, &eigenhedge::checked_bytes(&monitor).map_err(refused)?))
     }
 
     #[staticmethod]
@@ -361,12 +319,25 @@ impl PyMonitor {
         Ok(Self::of(monitor, resume_state))
     }
 
+    #[pyo3(name = "_set_feature_names")]
+    fn set_feature_names(&self, py: Python<'_>, names: Option<Vec<String>>) -> PyResult<()> {
+        let mut state = self.state(py)?;
+        state.monitor = state.monitor.clone().with_names(names);
+        Ok(())
+    }
+
+    #[pyo3(name = "_set_resume_state")]
+    fn set_resume_state(&self, py: Python<'_>, resume_state: Vec<u8>) -> PyResult<()> {
+        self.state(py)?.resume_state = resume_state;
+        Ok(())
+    }
+
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let bytes = self.to_bytes(py)?;
         write_private(&path, bytes.as_bytes()).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
         let bytes = slf.get().to_bytes(slf.py())?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }

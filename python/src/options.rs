@@ -1,17 +1,19 @@
 //! Conversion of keyword arguments to [`Options`].
 
-use crate::arrays::{Given, Rows};
+use crate::arrays::{Given, Object, Rows};
 use crate::errors::refused;
+use crate::interrupt::alone;
 use crate::items::Points;
-use crate::spelling::spelling;
-use eigenhedge::Kind;
+use crate::spelling::{spelling, to_python};
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::kernel::{KERNELS, VectorKernel, Vectors};
 use eigenhedge::options::{Choice, OPTIONS, OptionEntry, Options, Readers, Setup, Type, Value, fill};
 use eigenhedge::registry::{REGISTRY, defaults};
+use eigenhedge::{Error, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
+use serde_json::json;
 
 /// Converts keyword arguments to options. A value of None means the default. For a kernel given as a function, also
 /// returns the type of rows.
@@ -35,12 +37,17 @@ pub fn given(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Opt
     Ok((options, points))
 }
 
+/// Converts keyword arguments to the setup of a model. For a kernel given as a function, also returns the type of rows.
+pub fn setup(kept: usize, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Setup, Option<Points>)> {
+    let (options, points) = given(kept, keywords)?;
+    Ok((options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?, points))
+}
+
 /// Checks the options of models that are created later, when the length of their rows is known.
 #[pyfunction]
 #[pyo3(name = "_check_options", signature = (k, **options))]
-pub fn check(k: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-    let (options, _) = given(Named { name: "k", value: k }.whole()?, options)?;
-    options.resolve(spelling).map(drop).map_err(|misuse| PyValueError::new_err(misuse.0))
+pub fn check_options(k: &Object<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+    setup(Named { name: "k", value: k }.whole()?, options).map(drop)
 }
 
 /// Rule for whole numbers, in messages.
@@ -48,10 +55,8 @@ const WHOLE: &str = "a whole number, at least 0 and less than 2**64";
 
 /// Value of a Python argument, with its name for messages.
 pub struct Named<'a, 'py> {
-    /// Name of the argument.
     pub name: &'a str,
-    /// Value of the argument.
-    pub value: &'a Bound<'py, PyAny>,
+    pub value: &'a Object<'py>,
 }
 
 impl Named<'_, '_> {
@@ -59,7 +64,6 @@ impl Named<'_, '_> {
         self.value.repr().map_or_else(|_| "?".into(), |text| text.to_string())
     }
 
-    /// Creates the error for a value that violates a rule.
     pub fn wrong(&self, rule: &str) -> PyErr {
         PyValueError::new_err(format!("{} must be {rule}, got {}", self.name, self.shown()))
     }
@@ -101,7 +105,6 @@ impl Named<'_, '_> {
         })
     }
 
-    /// Converts the value to a whole number.
     pub fn whole<T: for<'a, 'py> FromPyObject<'a, 'py>>(&self) -> PyResult<T> {
         self.value.extract().map_err(|_| self.wrong(WHOLE))
     }
@@ -118,15 +121,14 @@ impl Named<'_, '_> {
     }
 }
 
-/// Converts the seed of a random generator.
-pub fn seed(value: &Bound<'_, PyAny>) -> PyResult<u64> {
+pub fn seed(value: &Object<'_>) -> PyResult<u64> {
     Named { name: "seed", value }.whole()
 }
 
 /// Converts the value of an option. Returns `None` if the value is None in Python.
-pub fn option(name: &'static str, value: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Value>> {
+pub fn option(name: &'static str, value: Option<&Object<'_>>) -> PyResult<Option<Value>> {
     let values = OptionEntry::find(name).map(|option| option.values);
-    let read = |value: &Bound<'_, PyAny>| values.map(|values| Named { name, value }.of(values)).transpose();
+    let read = |value: &Object<'_>| values.map(|values| Named { name, value }.of(values)).transpose();
     value.map_or(Ok(None), read)
 }
 
@@ -141,7 +143,6 @@ fn hint<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> String {
 
 /// Kernel, chosen before the length of rows is known.
 pub struct Chosen {
-    /// Type of rows that the kernel takes.
     pub points: Points,
     setup: Setup,
 }
@@ -160,10 +161,18 @@ impl Chosen {
                 read.set_item(name, value)?;
             }
         }
-        let (options, points) = given(1, Some(&read))?;
-        let setup = options.resolve(spelling).map_err(|misuse| PyValueError::new_err(misuse.0))?;
+        let (setup, points) = setup(1, Some(&read))?;
         let points = points.unwrap_or_else(|| setup.text_items().map_or(Points::Numbers, Points::Texts));
         Ok(Self { points, setup })
+    }
+
+    /// Runs a computation with this kernel. An exception that a kernel function has raised replaces the error.
+    pub fn run<T: Send + 'static>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> PyResult<T> {
+        self.points.told(alone(py, work)?.map_err(refused))
     }
 
     /// Sets γ to fit the first rows, if it is needed and not given.
@@ -175,7 +184,7 @@ impl Chosen {
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
-        dictionary.map_err(|error| refused(&error))
+        dictionary.map_err(refused)
     }
 }
 
@@ -277,16 +286,11 @@ pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 }
 
 /// Returns the defaults of methods whose options are not in the table of options.
-pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let found = PyDict::new(py);
-    found.set_item("longest_exact", BestSubspace::LONGEST)?;
-    found.set_item("kernel", defaults::KERNEL)?;
-    found.set_item("ridge_alpha", defaults::RIDGE_ALPHA)?;
-    found.set_item("mmd_splits", defaults::MMD_SPLITS)?;
-    found.set_item("pair_eta", defaults::PAIR_ETA)?;
-    found.set_item("pair_alpha", defaults::PAIR_ALPHA)?;
-    found.set_item("experts_eta", defaults::EXPERTS_ETA)?;
-    Ok(found)
+pub fn defaults(py: Python<'_>) -> PyResult<Object<'_>> {
+    let learners = json!({ "pair_eta": defaults::PAIR_ETA, "pair_alpha": defaults::PAIR_ALPHA,
+        "experts_eta": defaults::EXPERTS_ETA, "longest_exact": BestSubspace::LONGEST, "kernel": defaults::KERNEL,
+        "ridge_alpha": defaults::RIDGE_ALPHA, "mmd_splits": defaults::MMD_SPLITS });
+    to_python(py, &learners)
 }
 
 /// Return the registry of kernels.

@@ -1,6 +1,6 @@
 //! HTML pages of monitors.
 
-use crate::arrays::numbers;
+use crate::arrays::{Object, numbers};
 use eigenhedge::Monitor;
 use eigenhedge_io::{iso_time, write_whole};
 use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, page};
@@ -17,7 +17,7 @@ pub struct RowTimes {
 
 impl RowTimes {
     /// Converts an array of times in seconds since 1970. NaN marks a missing time.
-    pub fn of(times: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    pub fn of(times: Option<&Object<'_>>) -> PyResult<Self> {
         let seconds = times.map(numbers).transpose()?.map(|seconds| seconds.to_vec()).unwrap_or_default();
         Ok(Self { seconds, text: String::new() })
     }

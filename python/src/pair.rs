@@ -31,8 +31,11 @@ type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bo
 ///     Learning rate, for pairs with ``|x| |y|`` at most 1.
 /// alpha : float, default=0.001
 ///     Share of the uniform distribution that is mixed in. The theorem covers only 0.
+/// center : bool, default=True
+///     True to subtract the mean of the previous rows of each stream. The first pair sets the centers. With False, the
+///     directions of independent streams are their means.
 /// norm_bound : float or "auto", default="auto"
-///     Number Q with ``|x| |y| <= Q²`` for all pairs, or ``"auto"`` for the smallest such number so far. The theorem
+///     Number Q with ``|x| |y| <= Q²`` for all centered pairs, or ``"auto"`` for the smallest such number so far. The theorem
 ///     requires a number.
 /// seed : int, default=0
 ///     Seed of the random draws.
@@ -40,7 +43,7 @@ type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bo
 /// Examples
 /// --------
 /// >>> from eigenhedge import Pair
-/// >>> pair = Pair(2, 3, 1, alpha=0.0, norm_bound=1.0)
+/// >>> pair = Pair(2, 3, 1, alpha=0.0, center=False, norm_bound=1.0)
 /// >>> gains = [pair.step([1.0, 0.0], [0.0, 1.0, 0.0])[0] for _ in range(20)]
 /// >>> abs(gains[0]) < 1e-12, gains[-1] > 0.9
 /// (True, True)
@@ -63,13 +66,14 @@ struct State {
 #[pymethods]
 impl Pair {
     #[new]
-    #[pyo3(signature = (left, right, k, *, eta=defaults::PAIR_ETA, alpha=defaults::PAIR_ALPHA, norm_bound=None, seed=0))]
+    #[pyo3(signature = (left, right, k, *, eta=defaults::PAIR_ETA, alpha=defaults::PAIR_ALPHA, center=true, norm_bound=None, seed=0))]
     fn new(
         left: &Bound<'_, PyAny>,
         right: &Bound<'_, PyAny>,
         k: &Bound<'_, PyAny>,
         eta: f64,
         alpha: f64,
+        center: bool,
         norm_bound: Option<&Bound<'_, PyAny>>,
         #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
@@ -82,6 +86,7 @@ impl Pair {
         let mixing = if alpha == 0.0 { Mixing::None } else { Mixing::FixedShare { alpha } };
         let learner = eigenhedge::Pair::new(left, right, k, eta, mixing).and_then(|pair| pair.with_norm_bound(bound));
         let learner = learner.map_err(|error| refused(&error))?;
+        let learner = if center { learner.centered() } else { learner };
         let setting = match bound {
             NormBound::Given(bound) if alpha == 0.0 => {
                 let dimension = Multiplicity::Finite((left + right) as u64);
@@ -110,7 +115,8 @@ impl Pair {
         let mut state = lock(py, &self.state)?;
         let State { learner, best, random, rows, expected, realised } = &mut *state;
         let gain = learner.step(&x, &y, random).map_err(|error| refused(&error))?;
-        best.iter_mut().for_each(|best| best.add(&x, &y));
+        let (x, y) = learner.last_pair();
+        best.iter_mut().for_each(|best| best.add(x, y));
         (*rows, *expected, *realised) = (*rows + 1, *expected + gain.expected, *realised + gain.realised);
         Ok((gain.expected, gain.realised))
     }

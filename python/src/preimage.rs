@@ -1,22 +1,20 @@
 //! Combinations of features: pre-images, mean features, and distances between mean features.
 
-use crate::arrays::{Given, Rows, numbers};
-use crate::errors::refused;
-use crate::interrupt::alone;
+use crate::arrays::{Array1, Given, Object, Rows, numbers};
 use crate::options::{Chosen, Named};
 use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, preimages};
 use eigenhedge::batch::{Expansion, discrepancy, two_sample_test};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Random};
-use numpy::{IntoPyArray, PyArray1};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// Point, its squared distance in the feature space, and true if the search converged.
-type Found<'py> = (Bound<'py, PyArray1<f64>>, f64, bool);
+type Found<'py> = (Array1<'py>, f64, bool);
 
 /// Returns the rows, converted for a kernel, and an empty dictionary of that kernel.
-fn rows(kernel: &Chosen, given: &Bound<'_, PyAny>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
+fn rows(kernel: &Chosen, given: &Object<'_>) -> PyResult<(Vec<Vec<f64>>, Vectors)> {
     let given = Given::new(given, &kernel.points, None)?;
     let mut rows = Rows::given(&given)?;
     Ok((rows.all(), kernel.dictionary(rows.length())?))
@@ -33,10 +31,10 @@ fn expansion(mut dictionary: Vectors, atoms: &[Vec<f64>], weights: Vec<f64>) -> 
 #[pyo3(name = "_preimage")]
 pub fn preimage<'py>(
     py: Python<'py>,
-    atoms: &Bound<'py, PyAny>,
-    weights: &Bound<'py, PyAny>,
+    atoms: &Object<'py>,
+    weights: &Object<'py>,
     kernel: &Bound<'py, PyDict>,
-    start: Option<&Bound<'py, PyAny>>,
+    start: Option<&Object<'py>>,
     steps: usize,
     tolerance: f64,
 ) -> PyResult<Found<'py>> {
@@ -50,7 +48,7 @@ pub fn preimage<'py>(
         let found = preimages(&mut dictionary, &[expansion], starts, Stop { steps, tolerance });
         found.map(|mut found| found.swap_remove(0))
     };
-    let found = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
+    let found = kernel.run(py, find)?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
 }
 
@@ -60,10 +58,10 @@ pub fn preimage<'py>(
 #[pyo3(name = "_best_candidate")]
 pub fn candidate(
     py: Python<'_>,
-    atoms: &Bound<'_, PyAny>,
-    weights: &Bound<'_, PyAny>,
-    candidates: &Bound<'_, PyAny>,
-    criterion: &Bound<'_, PyAny>,
+    atoms: &Object<'_>,
+    weights: &Object<'_>,
+    candidates: &Object<'_>,
+    criterion: &Object<'_>,
     kernel: &Bound<'_, PyDict>,
 ) -> PyResult<(usize, f64)> {
     let criterion = match (Named { name: "criterion", value: criterion }).one_of(&["distance", "angle"])? {
@@ -77,7 +75,7 @@ pub fn candidate(
         let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
         best_candidate(&mut dictionary, &expansion, &candidates, criterion)
     };
-    let best = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
+    let best = kernel.run(py, find)?;
     Ok((best.index, best.score))
 }
 
@@ -87,10 +85,10 @@ pub fn candidate(
 #[pyo3(name = "_kernel_mean")]
 pub fn kernel_mean<'py>(
     py: Python<'py>,
-    x: &Bound<'py, PyAny>,
-    at: &Bound<'py, PyAny>,
+    x: &Object<'py>,
+    at: &Object<'py>,
     kernel: &Bound<'py, PyDict>,
-) -> PyResult<(f64, Bound<'py, PyArray1<f64>>)> {
+) -> PyResult<(f64, Array1<'py>)> {
     let kernel = Chosen::new(kernel)?;
     let (atoms, mut dictionary) = rows(&kernel, x)?;
     let (others, _) = rows(&kernel, at)?;
@@ -101,7 +99,7 @@ pub fn kernel_mean<'py>(
         let values = others.iter().enumerate().map(value).collect::<Result<Vec<f64>, Error>>()?;
         Ok((mean.square(), values))
     };
-    let (square, values) = kernel.points.told(alone(py, find)?.map_err(|error| refused(&error)))?;
+    let (square, values) = kernel.run(py, find)?;
     Ok((square, values.into_pyarray(py)))
 }
 
@@ -114,10 +112,10 @@ const SCALE_ROWS: usize = 100;
 #[pyo3(name = "_mmd")]
 pub fn mmd(
     py: Python<'_>,
-    x: &Bound<'_, PyAny>,
-    y: &Bound<'_, PyAny>,
-    splits: &Bound<'_, PyAny>,
-    seed: &Bound<'_, PyAny>,
+    x: &Object<'_>,
+    y: &Object<'_>,
+    splits: &Object<'_>,
+    seed: &Object<'_>,
     kernel: &Bound<'_, PyDict>,
 ) -> PyResult<(f64, Option<f64>, Option<f64>)> {
     let splits = Named { name: "splits", value: splits }.whole::<usize>()?;
@@ -136,6 +134,6 @@ pub fn mmd(
             Ok((test.discrepancy, Some(test.p_value)))
         }
     };
-    let (found, p_value) = kernel.points.told(alone(py, find)?.map_err(|error: Error| refused(&error)))?;
+    let (found, p_value) = kernel.run(py, find)?;
     Ok((found.biased, found.unbiased, p_value))
 }

@@ -31,12 +31,10 @@ impl<'a> CsrRows<'a> {
         Ok(Self { starts, columns, values, row: vec![0.0; length] })
     }
 
-    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// Runs one trial with a row.
     pub fn step(&mut self, i: usize, state: &mut State) -> Result<(), Error> {
         let cells = self.starts[i] as usize..self.starts[i + 1] as usize;
         let (columns, values) = (&self.columns[cells.clone()], &self.values[cells]);

@@ -1,4 +1,14 @@
-//! Python spelling of names.
+//! Names and values as in Python.
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+/// Converts a value to Python objects, by way of JSON.
+pub fn to_python<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let text = serde_json::to_string(value).map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
+}
 
 /// Returns the Python spelling of an option: with underscores instead of hyphens.
 pub fn spelling(name: &str) -> String {

@@ -3,7 +3,7 @@
 use crate::arrays::Names;
 use crate::errors::refused;
 use crate::items::Points;
-use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model, Moments};
+use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model, Moments, Principal};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -27,6 +27,16 @@ pub fn settled<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGua
     Ok(state)
 }
 
+/// Locks a model whose embedding includes the rows that were collected. The interpreter lock is released meanwhile.
+pub fn embeddable<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGuard<'a, State>> {
+    let mut state = lock(py, state)?;
+    if state.moments.is_some() && state.principal.is_none() {
+        let state = &mut *state;
+        py.detach(|| state.embed()).map_err(|error| refused(&error))?;
+    }
+    Ok(state)
+}
+
 /// Serializes a state for `pickle`.
 pub fn saved<'py, T: Serialize>(py: Python<'py>, state: &T) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = postcard::to_extend(state, Vec::new());
@@ -38,7 +48,9 @@ pub struct State {
     /// Model. Its resume state contains data of the Python side as JSON (see `eigenhedge/_snapshot.py`).
     pub core: Model,
     /// Moments of rows that the model has not learned yet, because nothing has been asked since.
-    pub moments: Option<Moments>,
+    moments: Option<Moments>,
+    /// Leading directions of the moments. The field is `None` if they have not been asked for.
+    principal: Option<Principal>,
     next: Option<Embedding>,
     spent: Duration,
     /// Type of rows that the model takes.
@@ -49,7 +61,7 @@ impl State {
     /// Creates the state of a model, with no time spent.
     pub fn new(core: Model) -> Self {
         let points = Points::of_kernel(core.spec().kernel.as_ref());
-        Self { core, moments: None, next: None, spent: Duration::ZERO, points }
+        Self { core, moments: None, principal: None, next: None, spent: Duration::ZERO, points }
     }
 
     /// Learns the rows that were collected. On an error nothing changes.
@@ -57,10 +69,29 @@ impl State {
         if let Some(moments) = &self.moments {
             let start = Instant::now();
             self.core = moments.add_to(self.core.clone())?;
-            (self.moments, self.next) = (None, None);
+            (self.moments, self.principal, self.next) = (None, None, None);
             self.spent += start.elapsed();
         }
         Ok(())
+    }
+
+    /// Computes the leading directions of the rows that were collected, or learns these rows.
+    fn embed(&mut self) -> Result<(), Error> {
+        let start = Instant::now();
+        self.principal = self.moments.as_ref().and_then(|moments| moments.principal(&self.core));
+        self.spent += start.elapsed();
+        if self.principal.is_none() { self.settle() } else { Ok(()) }
+    }
+
+    /// Returns the moments of the rows that were collected, to which more rows are added.
+    pub fn take_moments(&mut self) -> Result<Moments, Error> {
+        self.principal = None;
+        self.moments.take().map_or_else(|| Moments::for_model(&self.core), Ok)
+    }
+
+    /// Stores the moments of the rows that were collected.
+    pub fn set_moments(&mut self, moments: Moments) {
+        self.moments = Some(moments);
     }
 
     /// Returns the number of rows, including those that were collected.
@@ -147,7 +178,10 @@ impl State {
 
     /// Returns the directions most likely to be kept, for rows in units of the input.
     pub fn embedding(&mut self) -> &mut Embedding {
-        self.core.frozen()
+        match &mut self.principal {
+            Some(principal) => &mut principal.embedding,
+            None => self.core.frozen(),
+        }
     }
 
     /// Returns the basis of the coordinates of the next row, for rows in units of the input.
@@ -159,6 +193,9 @@ impl State {
     /// Returns the energy (sum of squares) along each direction, and in total. Returns `None` if the energies are not
     /// known exactly.
     pub fn energies(&mut self) -> Option<(Vec<f64>, f64)> {
+        if let Some(principal) = &self.principal {
+            return principal.energies.clone();
+        }
         let embedding = self.core.embedding();
         self.core.energies(&embedding)
     }

@@ -1,4 +1,4 @@
-"""The client, against a small service in this process, and against the program if it was built with the feature ``serve``."""
+"""The client, against a small service in this process, and against the program if it was built."""
 
 import http.server
 import json
@@ -12,7 +12,7 @@ from conftest import PROGRAM, needs_program
 import eigenhedge
 from eigenhedge.client import Client, ServiceError
 
-#: The program, built with the feature ``serve``.
+#: The program, as built by the tests.
 
 
 class Echo(http.server.BaseHTTPRequestHandler):

@@ -190,3 +190,25 @@ def test_the_number_of_rows_can_only_be_assigned_to_itself(rng):
     pca.n_samples_seen_ = 400.0
     with pytest.raises(ValueError, match="must be the number of rows learned, 400, got 7"):
         pca.n_samples_seen_ = 7
+
+
+@pytest.mark.parametrize("learner", ["tracking", "forgetting-leader", "auto"])
+@pytest.mark.parametrize("center", [None, "none"])
+def test_batches_lose_about_as_much_as_rows_one_by_one(learner, center):
+    X = low_rank(np.random.default_rng(3), rows=2000) + (0.0 if center else 5.0)
+    batches = OnlinePCA(2, learner=learner, center=center, batch=50, random_state=0)
+    for start in range(0, len(X), 300):
+        batches.partial_fit(X[start : start + 300])
+    one_by_one = OnlinePCA(2, learner=learner, center=center, random_state=0).fit(X)
+    assert batches.n_samples_seen_ == len(X)
+    energy = np.square(X - (0.0 if center else X.mean(axis=0))).sum()
+    found, wanted = (model.summary_["expected_loss"] for model in (batches, one_by_one))
+    assert wanted - 0.01 * energy <= found <= wanted + 0.1 * energy
+    # The rate of a batch is another one, so that the directions differ, but not what they miss.
+    assert -batches.score(X) <= -one_by_one.score(X) + 0.02 * energy / len(X)
+
+
+@pytest.mark.parametrize("batch", [0, 1.5, True, "many"])
+def test_a_batch_is_a_whole_number(batch):
+    with pytest.raises(ValueError, match="batch must be a whole number, at least 1"):
+        OnlinePCA(2, learner="tracking", batch=batch).fit(table("random"))

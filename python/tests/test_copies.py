@@ -79,7 +79,7 @@ OBJECTS = {
     "SubspaceAnomaly": (
         lambda: trained(river.SubspaceAnomaly(warm_up=60)),
         lambda model: stream(model, 4.0 + ROWS),
-        lambda model: model._monitor.totals,
+        lambda model: model._model.totals,
     ),
     "river.OnlinePCA": (
         lambda: trained(river.OnlinePCA(1)),

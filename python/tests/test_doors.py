@@ -210,9 +210,10 @@ def test_pairs_and_experts_have_one_set_of_defaults(tmp_path, rng):
     X, Y, losses = rng.normal(size=(80, 3)), rng.normal(size=(80, 2)), rng.uniform(size=(80, 5))
     for name, table in {"x": X, "y": Y, "losses": losses}.items():
         np.save(tmp_path / f"{name}.npy", table)
-    program("pair", "x.npy", "y.npy", "-k", "1", "--center", "none", "--out", "gains.csv", folder=tmp_path)
-    found, run = read(tmp_path / "gains.csv"), eigenhedge.pair(X, Y, 1)
-    assert bits(found[:, 1]) == bits(run.expected_gains) and bits(found[:, 2]) == bits(run.gains)
+    for given, options in [([], {}), (["--center", "none"], {"center": False})]:
+        program("pair", "x.npy", "y.npy", "-k", "1", *given, "--out", "gains.csv", folder=tmp_path)
+        found, run = read(tmp_path / "gains.csv"), eigenhedge.pair(X, Y, 1, **options)
+        assert bits(found[:, 1]) == bits(run.expected_gains) and bits(found[:, 2]) == bits(run.gains)
     program("experts", "losses.npy", "-k", "2", "--out", "lost.csv", folder=tmp_path)
     found, run = read(tmp_path / "lost.csv"), eigenhedge.experts(losses, 2)
     assert bits(found[:, 1]) == bits(run.expected_losses) and bits(found[:, 2]) == bits(run.losses)

@@ -136,12 +136,12 @@ def test_files_of_the_command_line_come_back(program, table, tmp_path):
 
 def test_judging_rows_learns_nothing(table):
     monitor = Monitor().fit(table[:400])
-    before = monitor._monitor.to_bytes()
+    before = monitor._model.to_bytes()
     labels = monitor.predict(table[400:])
     assert labels[100:140].mean() < -0.8 and labels[:100].mean() > 0.9
     scores = monitor.score_samples(table[400:])
     np.testing.assert_allclose(monitor.decision_function(table[400:]), scores - monitor.offset_)
-    assert monitor._monitor.to_bytes() == before
+    assert monitor._model.to_bytes() == before
     frozen = Monitor(mode="freeze:400").update(table)
     np.testing.assert_array_equal(-scores, frozen.score[400:])
 
@@ -342,7 +342,7 @@ def test_a_drift_that_is_saved_goes_on_to_the_bit(biased, tmp_path):
     ours, theirs = monitor.update(biased[1600:]), loaded.update(biased[1600:])
     pd.testing.assert_frame_equal(ours.to_frame(), theirs.to_frame())
     assert repr(ours.drifts) == repr(theirs.drifts) and ours.reference_limit == theirs.reference_limit
-    assert loaded.totals_ == monitor.totals_ and loaded._monitor.to_bytes() == monitor._monitor.to_bytes()
+    assert loaded.totals_ == monitor.totals_ and loaded._model.to_bytes() == monitor._model.to_bytes()
     assert "accepted" in {event["kind"] for event in ours.drifts}
 
 

@@ -190,4 +190,4 @@ def test_rows_that_lack_a_feature_are_passed_over():
         detector.learn_one(row)
     assert (pca.summary["rows"], pca.summary["skipped_rows"]) == (30, 10)
     assert np.isfinite(pca.transform_one({"b": 1.0})[0])
-    assert detector._monitor.totals["passed_over"] == 10 and detector.score_one({"b": 1.0}) == 0.0
+    assert detector._model.totals["passed_over"] == 10 and detector.score_one({"b": 1.0}) == 0.0

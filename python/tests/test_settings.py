@@ -52,7 +52,7 @@ def test_mixing_is_for_capped_hedge():
 
 def test_pairs_find_what_belongs_together_within_the_bound():
     x = np.random.default_rng(1).uniform(-1, 1, size=(400, 2))
-    run = eigenhedge.pair(x, np.c_[0 * x[:, 0], x[:, 0]], 1, alpha=0.0, norm_bound=np.sqrt(2))
+    run = eigenhedge.pair(x, np.c_[0 * x[:, 0], x[:, 0]], 1, alpha=0.0, norm_bound=2.0)
     assert run.bound <= run.expected_gains.sum() <= run.best_gain
     assert abs(run.left[0] @ [1, 0]) == pytest.approx(np.sqrt(0.5), abs=0.05)
     assert abs(run.right[0] @ [0, 1]) == pytest.approx(np.sqrt(0.5), abs=0.05)
@@ -138,5 +138,5 @@ def test_a_batch_is_one_choice_for_all_its_rows(rng):
     with pytest.raises(ValueError, match="finite and not negative, got -1"):
         scatter.learn(X[:1], sample_weight=[-1.0])
     centered = eigenhedge.Model(4, 2)
-    with pytest.raises(ValueError, match="rows one by one"):
-        centered.step_batch(X)
+    with pytest.raises(ValueError, match="needs plain rows without weights"):
+        centered.step_batch(X, weights)

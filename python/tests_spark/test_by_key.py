@@ -43,7 +43,7 @@ def test_monitors_by_key_equal_those_of_one_machine(spark, rng):
         monitor = eigenhedge.Monitor(warm_up=60)
         monitor.update(rows.sort_values("time")[FEATURES])
         row = found[found["machine"] == machine].iloc[0]
-        assert bytes(row["model"]) == monitor._monitor.to_bytes()
+        assert bytes(row["model"]) == monitor._model.to_bytes()
         assert all(row[name] == count for name, count in monitor.totals_.items())
         assert eigenhedge.load(bytes(row["model"])).totals_ == monitor.totals_
 

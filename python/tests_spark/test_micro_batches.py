@@ -12,7 +12,7 @@ from streams import rows_of, write
 import eigenhedge
 import eigenhedge.spark as es
 from eigenhedge.spark._columns import Features
-from eigenhedge.spark._micro_batches import MicroBatches
+from eigenhedge.spark._fold import MicroBatches
 from eigenhedge.spark._recipes import LearnerRecipe
 
 WIDTH = 6

@@ -4,37 +4,33 @@
 //! `mod.rs` exports with `pub use` belongs to its original file, and the export itself does not count. `lib.rs` and
 //! `main.rs` are ignored, because they declare all modules. Code under `#[cfg(test)]` is ignored too.
 
-use crate::source_tokens::{File, Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Source file: its path below `src`, and its text.
+pub type File = (PathBuf, String);
+
+/// Token: a word, `::` or a single character, with its line number.
+type Token<'a> = (&'a str, usize);
 
 /// Path of a module below the crate root, as a list of names.
-type Module = Vec<String>;
+pub type Module = Vec<String>;
 
 /// Source file: its path, the paths that it uses, and the names that it exports from other files.
 #[derive(Default)]
-struct Source {
-    path: String,
-    uses: Vec<Vec<String>>,
-    /// Exported names, or `*`, each with the path to which it refers.
-    exports: Vec<(String, Vec<String>)>,
+pub struct Source {
+    pub path: String,
+    /// Used paths, each with its line.
+    pub uses: Vec<(Vec<String>, usize)>,
+    /// Exported names, or `*`, each with the path to which it refers and its line.
+    pub exports: Vec<(String, (Vec<String>, usize))>,
 }
 
-/// Returns a message for each cycle.
 pub fn faults(files: &[File]) -> Vec<String> {
-    let uses = |(file, used): (&String, &Vec<String>)| format!("{file} uses {}", used.join(" and "));
-    let sentence = |group: BTreeMap<String, Vec<String>>| {
-        format!("files in a circle: {}", group.iter().map(uses).collect::<Vec<_>>().join(", "))
-    };
-    circles(files).into_iter().map(sentence).collect()
-}
-
-/// Returns the groups of files that use each other. Each file is listed with the files of its group that it uses.
-pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
     let sources = sources(files);
     let mut edges: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (module, source) in &sources {
-        let used = source.uses.iter().filter_map(|path| resolve(&sources, module, path, 0));
+        let used = source.uses.iter().filter_map(|(path, _)| resolve(&sources, module, path, 0));
         let used = used.filter(|target| *target != module.as_slice() && !target.is_empty());
         edges.insert(&source.path, used.map(|target| sources[target].path.as_str()).collect());
     }
@@ -46,10 +42,12 @@ pub fn circles(files: &[File]) -> Vec<BTreeMap<String, Vec<String>>> {
             groups.insert(together.copied().collect::<BTreeSet<&str>>());
         }
     }
-    let within =
-        |group: &BTreeSet<&str>, file: &str| edges[file].intersection(group).map(|used| (*used).to_owned()).collect();
-    let told = |group: &BTreeSet<&str>| group.iter().map(|file| ((*file).to_owned(), within(group, file))).collect();
-    groups.iter().map(told).collect()
+    let used = |group: &BTreeSet<&str>, file: &str| {
+        let within: Vec<&str> = edges[file].intersection(group).copied().collect();
+        format!("{file} uses {}", within.join(" and "))
+    };
+    let sentence = |group: &BTreeSet<&str>| group.iter().map(|file| used(group, file)).collect::<Vec<_>>().join(", ");
+    groups.iter().map(|group| format!("files in a circle: {}", sentence(group))).collect()
 }
 
 /// Returns the files that a file uses directly or indirectly. The file itself is included only if it is part
@@ -63,7 +61,8 @@ fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, from: &str) -> BTre
     seen
 }
 
-fn sources(files: &[File]) -> BTreeMap<Module, Source> {
+/// Returns the source of each module, without tests.
+pub fn sources(files: &[File]) -> BTreeMap<Module, Source> {
     let parsed: Vec<_> = files.iter().map(|(path, text)| (path, tokens(text))).collect();
     let tests: Vec<_> =
         parsed.iter().flat_map(|(path, (_, names))| names.iter().map(|name| path.with_file_name(name))).collect();
@@ -103,7 +102,8 @@ fn read(tokens: &[Token<'_>], source: &mut Source) {
                     let mut found = Vec::new();
                     expand(&tokens[at..], &mut Vec::new(), &mut found);
                     for (path, name) in found {
-                        if exporting { source.exports.push((name, path)) } else { source.uses.push(path) }
+                        let used = (path, tokens[at].1);
+                        if exporting { source.exports.push((name, used)) } else { source.uses.push(used) }
                     }
                 }
             }
@@ -157,6 +157,20 @@ fn expand(tokens: &[Token<'_>], front: &mut Vec<String>, found: &mut Vec<(Vec<St
     front.truncate(depth);
 }
 
+/// Returns a path in a module as a path from the crate root. Returns `None` above the root.
+pub fn absolute(module: &[String], path: &[String]) -> Option<Module> {
+    let mut absolute = module.to_vec();
+    for name in path {
+        match name.as_str() {
+            "crate" => absolute.clear(),
+            "self" => {}
+            "super" => drop(absolute.pop()?),
+            _ => absolute.push(name.clone()),
+        }
+    }
+    Some(absolute)
+}
+
 /// Returns the module in whose file a path ends.
 fn resolve<'a>(
     sources: &'a BTreeMap<Module, Source>,
@@ -164,20 +178,8 @@ fn resolve<'a>(
     path: &[String],
     depth: usize,
 ) -> Option<&'a [String]> {
-    let mut module = from.to_vec();
-    for name in path {
-        match name.as_str() {
-            "crate" => {
-                module.clear();
-                continue;
-            }
-            "self" => continue,
-            "super" => {
-                module.pop()?;
-                continue;
-            }
-            _ => {}
-        }
+    let mut module = Vec::new();
+    for name in &absolute(from, path)? {
         let mut child = module.clone();
         child.push(name.clone());
         if sources.contains_key(&child) {
@@ -186,7 +188,7 @@ fn resolve<'a>(
         }
         let exports = sources.get(&module).map_or(&[][..], |source| &source.exports);
         let named = exports.iter().filter(|(export, _)| export == name || export == "*");
-        for (export, target) in named.take(if depth < 8 { usize::MAX } else { 0 }) {
+        for (export, (target, _)) in named.take(if depth < 8 { usize::MAX } else { 0 }) {
             let mut target = target.clone();
             if export == "*" {
                 target.pop();
@@ -202,13 +204,39 @@ fn resolve<'a>(
     sources.get_key_value(&module).map(|(module, _)| module.as_slice())
 }
 
+/// Returns the tokens of a formatted source, without comments and without items under `#[cfg(test)]`. Also returns the
+/// names of test modules that have their own files. String literals are included, because attributes name functions in
+/// them.
+fn tokens(text: &str) -> (Vec<Token<'_>>, Vec<&str>) {
+    let (mut tokens, mut tests) = (Vec::new(), Vec::new());
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
+        let mut rest = line.trim_start();
+        if rest == "#[cfg(test)]" {
+            let indent = &line[..line.len() - rest.len()];
+            let ends = |line: &str| !line.starts_with([' ', '#']) && line.ends_with(['}', ';', ',']);
+            let end = lines.find(|(line, _)| line.strip_prefix(indent).is_some_and(ends));
+            tests.extend(end.and_then(|(line, _)| line.strip_suffix(';')?.trim_start().strip_prefix("mod ")));
+            continue;
+        }
+        while !rest.is_empty() && !rest.starts_with("//") {
+            let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
+            let character = rest.chars().next().map_or(0, char::len_utf8);
+            let length = if rest.starts_with("::") { 2 } else { word.max(character) };
+            tokens.push((&rest[..length], number));
+            rest = rest[length..].trim_start();
+        }
+    }
+    (tokens, tests)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+    fn of(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<File> = files.iter().map(|(path, text)| (path.into(), (*text).to_owned())).collect();
-        circles(&files).into_iter().map(|group| group.into_keys().collect()).collect()
+        faults(&files)
     }
 
     #[test]
@@ -223,7 +251,7 @@ mod tests {
                 ("a/d.rs", back),
                 ("c.rs", "use crate::a::X;"),
             ]);
-            assert_eq!(found, [["a/b.rs", "a/d.rs"]], "{back}");
+            assert_eq!(found, ["files in a circle: a/b.rs uses a/d.rs, a/d.rs uses a/b.rs"], "{back}");
         }
     }
 
@@ -234,15 +262,8 @@ mod tests {
             ("a/mod.rs", "mod b;\npub use b::X;\npub struct Y;\n#[cfg(test)]\nmod tests {\n    use super::b::X;\n}"),
             ("a/b.rs", "use super::Y;\nuse crate::Root;"),
         ]);
-        assert_eq!(found, [[""; 0]; 0]);
+        assert_eq!(found, [""; 0]);
         let found = of(&[("a/mod.rs", "mod b;\nuse b::X;\npub struct Y;"), ("a/b.rs", "use super::Y;")]);
-        assert_eq!(found, [["a/b.rs", "a/mod.rs"]]);
-    }
-
-    #[test]
-    fn every_circle_is_a_fault() {
-        let files = [("a.rs", "use crate::b::X;"), ("b.rs", "use crate::a::Y;"), ("c.rs", "use crate::a::Y;")];
-        let files = files.map(|(path, text)| (path.into(), text.to_owned()));
-        assert_eq!(faults(&files), ["files in a circle: a.rs uses b.rs, b.rs uses a.rs"]);
+        assert_eq!(found, ["files in a circle: a/b.rs uses a/mod.rs, a/mod.rs uses a/b.rs"]);
     }
 }

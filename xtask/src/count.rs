@@ -8,7 +8,8 @@
 //!
 //! With another compiler or processor, a difference is only reported.
 
-use crate::run;
+use crate::files::{output, read, write as write_file};
+use crate::{cargo, run};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -43,9 +44,7 @@ pub fn compare(root: &Path) -> Result<(), String> {
         println!("skipped: valgrind is not installed, so no instructions are counted");
         return Ok(());
     }
-    let path = root.join(FILE);
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-    let kept = Counts::parse(&text).map_err(|reason| format!("{FILE}: {reason}"))?;
+    let kept = Counts::parse(&read(&root.join(FILE))?).map_err(|reason| format!("{FILE}: {reason}"))?;
     judge(&kept, &Counts::taken(root)?)
 }
 
@@ -53,7 +52,7 @@ pub fn compare(root: &Path) -> Result<(), String> {
 pub fn write(root: &Path) -> Result<(), String> {
     let text = Counts::taken(root)?.text();
     print!("{text}");
-    std::fs::write(root.join(FILE), text).map_err(|error| format!("{FILE}: {error}"))
+    write_file(&root.join(FILE), text)
 }
 
 /// Prints all cases. Returns an error if a case is too expensive and the file is from the same compiler and processor.
@@ -133,17 +132,14 @@ impl Counts {
 
 /// Builds examples with the profile of the tests. Returns the paths of the programs.
 pub fn build(root: &Path, programs: &[&str]) -> Result<Vec<PathBuf>, String> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(BUILD.split(' ')).current_dir(root);
-    cargo.args(programs.iter().flat_map(|program| ["--example", program]));
-    run(&mut cargo)?;
+    run(cargo(BUILD).args(programs.iter().flat_map(|program| ["--example", program])))?;
     Ok(programs.iter().map(|program| root.join("target/debug/examples").join(program)).collect())
 }
 
 fn cases(root: &Path) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for program in build(root, &PROGRAMS)? {
-        for line in output(&mut Command::new(&program))?.0.lines() {
+        for line in output(&mut Command::new(&program))?.lines() {
             let words: Vec<&str> = line.split(' ').collect();
             let [name, few, many] = words[..] else {
                 return Err(format!("{}: not a case: {line}", program.display()));
@@ -175,8 +171,9 @@ impl Case {
 
     fn total(&self, rows: u64) -> Result<u64, String> {
         let mut valgrind = Command::new("valgrind");
-        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]);
-        let (_, report) = output(valgrind.arg(&self.program).arg(&self.name).arg(rows.to_string()))?;
+        // The report goes to standard output.
+        valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
+        let report = output(valgrind.arg(&self.program).arg(&self.name).arg(rows.to_string()))?;
         let collected = report.lines().find_map(|line| line.split_once("Collected : ")).map(|(_, count)| count.trim());
         collected
             .and_then(|count| count.parse().ok())
@@ -184,20 +181,9 @@ impl Case {
     }
 }
 
-/// Runs a program. Returns its standard output and standard error, or an error if it fails.
-pub fn output(command: &mut Command) -> Result<(String, String), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    match output.status.success() {
-        true => Ok((text(&output.stdout), text(&output.stderr))),
-        false => Err(format!("{name}: {}: {}", output.status, text(&output.stderr))),
-    }
-}
-
 fn compiler() -> Result<String, String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    Ok(output(Command::new(rustc).arg("--version"))?.0.trim().to_owned())
+    Ok(output(Command::new(rustc).arg("--version"))?.trim().to_owned())
 }
 
 /// Returns a name of the vector instructions that the processor has under valgrind.

@@ -5,11 +5,11 @@ mod book;
 mod circles;
 mod count;
 mod dist;
+mod files;
 mod layers;
 mod processors;
 mod python;
 mod release;
-mod source_tokens;
 mod spark;
 
 use std::path::{Path, PathBuf};
@@ -39,12 +39,12 @@ cargo xtask bench spark    compare the package on Spark with MLlib and the progr
 cargo xtask count          compare the instruction counts of hot paths with bench/instructions.toml; --write updates the file
 cargo xtask processors     compare losses and coordinates on processors with other vector instructions, with QEMU; ROWS, TABLES
 cargo xtask soak           check every learner after every row of endless changing streams; --rows N, --seed S, --case NAME
-cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S
+cargo xtask soak service   cut requests to the service at random moments, with kills; --requests N, --seed S, --max-memory BYTES
 cargo xtask soak memory    send every kind of load to the service and check its resident memory; --seconds N, --seed S
 cargo xtask soak saved     save, read and continue random configurations, and compare bit for bit; --cases N, --seed S, --only CASE
 cargo xtask fuzz           try hostile files and snapshots; --seconds N or --cases N, --seed S, --only TARGET
 cargo xtask dist           build what is published into target/dist: wheel, sources, program, Debian package, checksums
-cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb, sdist, crates
+cargo xtask dist try       install what is in target/dist as a user would, and try it; PARTS: wheel, deb
 cargo xtask release        check what a release needs; CHECKS: packages, oldest (compiler), source (distribution), dependencies
 cargo xtask options        write the table of options into the book and the Python package
 cargo xtask book           check README and book: length, reading ease, spelling, links, names, figures; build the book
@@ -52,33 +52,19 @@ cargo xtask pictures       draw the pictures of the book again
 cargo xtask man            write the manual pages to target/man
 cargo xtask help           print this help";
 
-/// Check that runs cargo: name, arguments, and an optional environment variable.
-struct Step {
-    name: &'static str,
-    arguments: &'static str,
-    variable: Option<(&'static str, &'static str)>,
-}
+/// Documentation, from which the public interface is read.
+const DOCUMENTATION: &str = "doc --workspace --no-deps --locked";
 
-const fn step(name: &'static str, arguments: &'static str) -> Step {
-    Step { name, arguments, variable: None }
-}
-
-/// Checks, from cheap to expensive. Clippy compiles all targets, including benches, without code generation. A release
-/// build would take minutes and check nothing more. Tests select the whole workspace, although the Python package has
-/// no Rust tests, so that the build of the package reuses the compiled dependencies.
-const CHECKS: &[Step] = &[
-    step("format", "fmt --all --check"),
-    step("clippy", "clippy --workspace --all-targets --locked --features eigenhedge-cli/serve -- -D warnings"),
-    Step {
-        variable: Some(("RUSTDOCFLAGS", "-D warnings")),
-        ..step("documentation", "doc --workspace --no-deps --locked")
-    },
-    step("features", "check --workspace --no-default-features --locked"),
-    step(
-        "packages",
-        "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty",
-    ),
-    step("tests", "test --workspace --locked --features eigenhedge-cli/serve"),
+/// Names and arguments of checks that run cargo, from cheap to expensive. Clippy compiles all targets, including benches,
+/// without code generation. A release build would take minutes and check nothing more. Tests select the whole workspace,
+/// although the Python package has no Rust tests, so that the build of the package reuses the compiled dependencies.
+const CHECKS: [(&str, &str); 6] = [
+    ("format", "fmt --all --check"),
+    ("clippy", "clippy --workspace --all-targets --locked -- -D warnings"),
+    ("documentation", DOCUMENTATION),
+    ("features", "check --workspace --no-default-features --locked"),
+    ("packages", "package --workspace --exclude eigenhedge-python --exclude xtask --no-verify --locked --allow-dirty"),
+    ("tests", "test --workspace --locked"),
 ];
 
 /// Number of rows in the soak test, which takes about ten seconds.
@@ -88,73 +74,91 @@ const FUZZED: &str = "10000";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["test"] => test(),
-        ["quick"] => outcome(quick()),
-        ["man"] => {
-            outcome(run(&mut step("man", "run --package eigenhedge-cli --locked -- man --out target/man").command()))
+    match command(&root(), &arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(reason)) => {
+            eprintln!("== FAILED ({reason})");
+            ExitCode::FAILURE
         }
-        ["api"] => outcome(api::compare(&root())),
-        ["api", "--write"] => outcome(api::write(&root())),
-        ["options"] => {
-            let write = step("options", "test --package eigenhedge --test all --locked texts_made_from_the_table");
-            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..write }.command()))
-        }
-        ["saved"] => {
-            let line = "test --workspace --locked --features eigenhedge-cli/serve --test all saved_files";
-            outcome(run(&mut Step { variable: Some(("EIGENHEDGE_WRITE", "1")), ..step("saved", line) }.command()))
-        }
-        ["pictures"] => outcome(book::pictures(&root())),
-        ["book"] => outcome(book::check(&root())),
-        ["test", "python"] => outcome(python::test(&root())),
-        ["test", "spark"] => outcome(spark::test(&root())),
-        ["layers"] => outcome(layers::check(&root())),
-        ["wheel"] => outcome(python::wheel(&root())),
-        ["bench", "doors", "python", rest @ ..] => outcome(python::measure(&root(), "doors.py", rest)),
-        ["bench", "doors", rest @ ..] => outcome(doors(rest)),
-        ["bench", "calls", rest @ ..] => outcome(python::calls(&root(), rest)),
-        ["bench", "python"] => outcome(python::bench(&root())),
-        ["bench", "peers", rest @ ..] => outcome(python::peers(&root(), rest)),
-        ["bench", "evidence", rest @ ..] => outcome(python::measure(&root(), "evidence.py", rest)),
-        ["bench", "missing", rest @ ..] => outcome(python::measure(&root(), "missing.py", rest)),
-        ["bench", "monitor", "peers", rest @ ..] => outcome(python::measure(&root(), "monitor_peers.py", rest)),
-        ["bench", "monitor", rest @ ..] => outcome(python::monitor(&root(), rest)),
-        ["bench", "serve", rest @ ..] => outcome(python::serve(&root(), rest)),
-        ["bench", "sparse", rest @ ..] => outcome(python::sparse(&root(), rest)),
-        ["bench", "spark", rest @ ..] => outcome(spark::bench(&root(), rest)),
-        ["dist"] => outcome(dist::build(&root())),
-        ["dist", "try", rest @ ..] => outcome(dist::try_out(&root(), rest)),
-        ["release", rest @ ..] => outcome(release::check(rest)),
-        ["count"] => outcome(count::compare(&root())),
-        ["count", "--write"] => outcome(count::write(&root())),
-        ["processors", rest @ ..] => outcome(processors::compare(&root(), rest)),
-        ["soak", "service", rest @ ..] => {
-            outcome(soak_service("cut::", ("--requests", "EIGENHEDGE_CUT_REQUESTS", "1000"), rest))
-        }
-        ["soak", "memory", rest @ ..] => {
-            outcome(soak_service("memory::resident", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest))
-        }
-        [program @ ("soak" | "fuzz"), rest @ ..] => outcome(example(program, rest)),
-        ["help" | "--help" | "-h"] => {
-            println!("{HELP}");
-            ExitCode::SUCCESS
-        }
-        _ => {
+        None => {
             eprintln!("xtask: no such command\n{HELP}");
             ExitCode::from(2)
         }
     }
 }
 
-/// Runs the quick checks, which take about a minute if everything is compiled.
-fn quick() -> Result<(), String> {
-    const UNIT_TESTS: &str = "test --workspace --lib --bins --locked --features eigenhedge-cli/serve";
-    layers::check(&root())?;
-    let steps = CHECKS.iter().filter(|step| ["format", "clippy"].contains(&step.name));
-    steps.chain([&step("unit tests", UNIT_TESTS)]).try_for_each(|step| run(&mut step.command()))
+/// Runs a command. Returns `None` if there is no such command.
+fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
+    Some(match words {
+        ["test"] => test(root),
+        ["quick"] => quick(root),
+        ["man"] => run(&mut cargo("run --package eigenhedge-cli --locked -- man --out target/man")),
+        ["api"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::compare(root)),
+        ["api", "--write"] => run(&mut cargo(DOCUMENTATION)).and_then(|()| api::write(root)),
+        ["options"] => writing("test --package eigenhedge --test all --locked texts_made_from_the_table"),
+        ["saved"] => writing("test --workspace --locked --test all saved_files"),
+        ["pictures"] => book::pictures(root),
+        ["book"] => book::check(root),
+        ["test", "python"] => python::test(root),
+        ["test", "spark"] => spark::test(root),
+        ["layers"] => layers::check(root),
+        ["wheel"] => python::wheel(root),
+        ["bench", "doors", "python", rest @ ..] => python::measure(root, "bench/doors.py", rest),
+        ["bench", "doors", rest @ ..] => {
+            run(cargo("bench --locked --package eigenhedge-cli --bench doors --").args(rest))
+        }
+        ["bench", "calls", rest @ ..] => python::calls(root, rest),
+        ["bench", "python"] => python::measure(root, "python/benches/ratios.py", &[]),
+        ["bench", "peers", rest @ ..] => python::peers(root, rest),
+        ["bench", "evidence", rest @ ..] => python::measure(root, "bench/evidence.py", rest),
+        ["bench", "missing", rest @ ..] => python::measure(root, "bench/missing.py", rest),
+        ["bench", "monitor", "peers", rest @ ..] => python::measure(root, "bench/monitor_peers.py", rest),
+        ["bench", "spark", rest @ ..] => spark::bench(root, rest),
+        ["bench", name @ ("monitor" | "serve" | "sparse"), rest @ ..] => {
+            python::measure_program(root, &format!("bench/{name}.py"), rest)
+        }
+        ["dist"] => dist::build(root),
+        ["dist", "try", rest @ ..] => dist::try_out(root, rest),
+        ["release", rest @ ..] => release::check(rest),
+        ["count"] => count::compare(root),
+        ["count", "--write"] => count::write(root),
+        ["processors", rest @ ..] => processors::compare(root, rest),
+        ["soak", "service", rest @ ..] => {
+            soak_service("cut::", ("--requests", "EIGENHEDGE_CUT_REQUESTS", "1000"), rest)
+        }
+        ["soak", "memory", rest @ ..] => {
+            soak_service("memory::", ("--seconds", "EIGENHEDGE_SOAK_SECONDS", "600"), rest)
+        }
+        [program @ ("soak" | "fuzz"), rest @ ..] => example(program, rest),
+        ["help" | "--help" | "-h"] => {
+            println!("{HELP}");
+            Ok(())
+        }
+        _ => return None,
+    })
 }
 
-fn test() -> ExitCode {
+/// Returns a command of cargo. Warnings of rustdoc are errors.
+fn cargo(arguments: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments.split(' ')).current_dir(root());
+    command.envs((arguments == DOCUMENTATION).then_some(("RUSTDOCFLAGS", "-D warnings")));
+    command
+}
+
+/// Runs tests that write what they would compare.
+fn writing(arguments: &str) -> Result<(), String> {
+    run(cargo(arguments).env("EIGENHEDGE_WRITE", "1"))
+}
+
+/// Runs the quick checks, which take about a minute if everything is compiled.
+fn quick(root: &Path) -> Result<(), String> {
+    const UNIT_TESTS: &str = "test --workspace --lib --bins --locked";
+    layers::check(root)?;
+    [CHECKS[0].1, CHECKS[1].1, UNIT_TESTS].iter().try_for_each(|line| run(&mut cargo(line)))
+}
+
+fn test(root: &Path) -> Result<(), String> {
     let start = Instant::now();
     let mut times = String::new();
     let mut timed = |name: &str, work: &dyn Fn() -> Result<(), String>| {
@@ -164,41 +168,40 @@ fn test() -> ExitCode {
         let seconds = began.elapsed().as_secs_f64();
         println!("== {name}: passed in {seconds:.1} s\n");
         times += &format!("   {name:<14} {seconds:>7.1} s\n");
-        Ok(())
+        Ok::<(), String>(())
     };
     // Python packages are downloaded during compilation. The step that needs them reports errors.
-    let environments = std::thread::spawn(|| (python::environment(&root()), spark::environment(&root())));
-    let layers = timed("layers", &|| layers::check(&root())).and_then(|()| timed("book", &|| book::check(&root())));
-    let checks =
-        layers.and_then(|()| CHECKS.iter().try_for_each(|step| timed(step.name, &|| run(&mut step.command()))));
+    let folder = root.to_owned();
+    let environments = std::thread::spawn(move || (python::environment(&folder), spark::environment(&folder)));
+    timed("layers", &|| layers::check(root))?;
+    timed("book", &|| book::check(root))?;
+    CHECKS.iter().try_for_each(|(name, line)| timed(name, &|| run(&mut cargo(line))))?;
+    timed("interface", &|| api::compare(root))?;
     // These steps come last, because they use the programs built by the tests.
-    let result = checks
-        .and_then(|()| timed("instructions", &|| count::compare(&root())))
-        .and_then(|()| timed("soak", &|| example("soak", &["--rows", SOAKED])))
-        .and_then(|()| timed("fuzz", &|| example("fuzz", &["--cases", FUZZED])))
-        .and_then(|()| {
-            drop(environments.join());
-            timed("wheel", &|| python::prepare(&root()))
-        })
-        // Both run in parallel, because neither keeps two cores busy.
-        .and_then(|()| timed("python, spark", &|| spark::test_beside(&root(), || python::check(&root()))));
-    if result.is_ok() {
-        println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
-    }
-    outcome(result)
+    timed("instructions", &|| count::compare(root))?;
+    timed("soak", &|| example("soak", &["--rows", SOAKED]))?;
+    timed("fuzz", &|| example("fuzz", &["--cases", FUZZED]))?;
+    drop(environments.join());
+    timed("wheel", &|| python::prepare(root))?;
+    // Both run in parallel, because neither keeps two cores busy.
+    timed("python, spark", &|| spark::test_beside(root, || python::check(root)))?;
+    println!("== every check passed in {:.1} s\n{times}", start.elapsed().as_secs_f64());
+    Ok(())
 }
 
 /// Runs a test of the service for longer. `size` is an option with its variable and default. `--seed S` is the other
 /// option.
 fn soak_service(test: &str, size: (&str, &str, &str), arguments: &[&str]) -> Result<(), String> {
-    let mut command =
-        step("soak service", "test --workspace --locked --features eigenhedge-cli/serve --test service").command();
-    command.args([test, "--", "--nocapture"]).env(size.1, size.2);
+    let mut command = cargo("test --workspace --locked --test service");
+    command.args([test, "--", "--nocapture", "--test-threads=1"]).env(size.1, size.2);
     for pair in arguments.chunks(2) {
         match pair {
             [name, value] if *name == size.0 => command.env(size.1, value),
             ["--seed", seed] => command.env("EIGENHEDGE_SEED", seed),
-            other => return Err(format!("the soak takes {} N and --seed S, got {other:?}", size.0)),
+            ["--max-memory", bytes] => command.env("EIGENHEDGE_CUT_MEMORY", bytes),
+            other => {
+                return Err(format!("the soak takes {} N, --seed S and --max-memory BYTES, got {other:?}", size.0));
+            }
         };
     }
     run(&mut command)
@@ -210,40 +213,11 @@ fn example(name: &str, arguments: &[&str]) -> Result<(), String> {
     programs.iter().try_for_each(|program| run(Command::new(program).args(arguments).current_dir(root())))
 }
 
-/// Measures the time per row of the library and of the program, with a release build.
-fn doors(arguments: &[&str]) -> Result<(), String> {
-    let mut cargo = Command::new(env!("CARGO"));
-    run(cargo
-        .args(["bench", "--locked", "--package", "eigenhedge-cli", "--bench", "doors", "--"])
-        .args(arguments)
-        .current_dir(root()))
-}
-
-fn outcome(result: Result<(), String>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => {
-            eprintln!("== FAILED ({reason})");
-            ExitCode::FAILURE
-        }
-    }
-}
-
 fn root() -> PathBuf {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask).to_path_buf()
 }
 
-impl Step {
-    fn command(&self) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(self.arguments.split(' ')).current_dir(root()).envs(self.variable);
-        command
-    }
-}
-
-/// Prints a command line and runs the command.
 fn run(command: &mut Command) -> Result<(), String> {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let line: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();

@@ -4,6 +4,7 @@
 //! and AVX-512. QEMU does not support AVX-512, so AVX-512 is compared only if this processor has it.
 
 use crate::count;
+use crate::files::output;
 use std::path::Path;
 use std::process::Command;
 
@@ -13,9 +14,6 @@ const EMULATED: [(&str, &str); 2] = [("AVX2", "Haswell"), ("neither", "Nehalem")
 /// Maximum difference, relative to the largest loss so far or to the norm of the coordinates of a row.
 const TOLERANCE: f64 = 1e-9;
 
-/// Result of a row: the name of its case, and two losses followed by the coordinates.
-type Answer<'a> = (&'a str, Vec<f64>);
-
 /// Compares the results. Does nothing if QEMU is not installed.
 pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     if Command::new(QEMU).arg("--version").output().is_err() {
@@ -24,11 +22,11 @@ pub fn compare(root: &Path, arguments: &[&str]) -> Result<(), String> {
     }
     let programs = count::build(root, &["processors"])?;
     let program = programs.first().ok_or("no program was built")?;
-    let here = count::output(Command::new(program).args(arguments))?.0;
+    let here = output(Command::new(program).args(arguments))?;
     let mut faults = Vec::new();
     for (instructions, processor) in EMULATED {
         let mut emulated = Command::new(QEMU);
-        let there = count::output(emulated.args(["-cpu", processor]).arg(program).args(arguments))?.0;
+        let there = output(emulated.args(["-cpu", processor]).arg(program).args(arguments))?;
         println!("this processor ({}) and one with {instructions}", here_instructions());
         for (name, loss, coordinates) in differences(&here, &there)? {
             println!("  {name:<44} losses {loss:>8.1e}  coordinates {coordinates:>8.1e}");
@@ -83,7 +81,8 @@ fn differences(here: &str, there: &str) -> Result<Vec<(String, f64, f64)>, Strin
     Ok(found)
 }
 
-fn answer(line: &str) -> Result<Answer<'_>, String> {
+/// Returns the result of a row: the name of its case, and two losses followed by the coordinates.
+fn answer(line: &str) -> Result<(&str, Vec<f64>), String> {
     let (name, numbers) = line.split_once(' ').ok_or_else(|| format!("not an answer: {line}"))?;
     let numbers: Result<Vec<f64>, _> = numbers.split(' ').map(str::parse).collect();
     let numbers = numbers.map_err(|error| format!("{line}: {error}"))?;

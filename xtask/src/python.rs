@@ -3,8 +3,8 @@
 //! The environment is under `target/` with the versions of `python/requirements-test.txt`, and is recreated when that file
 //! changes. Tests run against the installed wheel, never against the source tree.
 
-use crate::{run, step};
-use std::ffi::OsStr;
+use crate::files::{read, with_ending, write};
+use crate::{cargo, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,7 +22,7 @@ pub fn prepare(root: &Path) -> Result<(), String> {
     install(root, &environment, "dev")?;
     // The command is that of the tests, so that nothing is compiled twice and the program is never older than the
     // package.
-    run(&mut step("program", "test --workspace --no-run --locked --features eigenhedge-cli/serve").command())
+    run(&mut cargo("test --workspace --no-run --locked"))
 }
 
 /// Checks the type stub of the native module, and runs pytest on the installed package.
@@ -45,7 +45,6 @@ fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     run(module(environment, "mypy --cache-dir ../target/python/mypy").current_dir(root.join("python")))
 }
 
-/// Builds the wheel for publication into `target/wheels`.
 pub fn wheel(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     build(root, &environment, "release", &root.join("target/wheels")).map(drop)
@@ -57,68 +56,44 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
     let folder = empty(&root.join("target/python/source"))?;
     let mut maturin = Command::new(environment.join("bin/maturin"));
     run(maturin.args(["sdist", "--out"]).arg(&folder).current_dir(root.join("python")))?;
-    let source = only(&folder, "gz")?;
+    let source = with_ending(&folder, ".gz")?;
     let mut pip = module(&environment, "pip wheel --no-deps --wheel-dir");
     run(pip.arg(&folder).arg(source).current_dir(&folder))
 }
 
-/// Checks that a release build of the package meets its performance limits.
-pub fn bench(root: &Path) -> Result<(), String> {
-    let environment = environment(root)?;
-    install(root, &environment, "release")?;
-    run(interpreter(&environment).arg(root.join("python/benches/ratios.py")))
+/// Runs a script with a release build of the package.
+pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
+    run(&mut measuring(root, script, arguments)?)
 }
 
-/// Compares speed and loss with other programs, with a release build.
-pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
+fn measuring(root: &Path, script: &str, arguments: &[&str]) -> Result<Command, String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
     let mut python = interpreter(&environment);
-    python.env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?);
-    run(python.arg(root.join("bench/peers.py")).args(arguments).current_dir(root))
+    python.arg(root.join(script)).args(arguments).current_dir(root);
+    Ok(python)
 }
 
-/// Runs a script in `bench` that measures the package, with a release build.
-pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
-    let environment = environment(root)?;
-    install(root, &environment, "release")?;
-    run(interpreter(&environment).arg(root.join("bench").join(script)).args(arguments).current_dir(root))
+/// Compares speed and loss with other programs, with a release build of the package.
+pub fn peers(root: &Path, arguments: &[&str]) -> Result<(), String> {
+    run(measuring(root, "bench/peers.py", arguments)?.env("EIGENHEDGE_RUST_PEERS", rust_peers(root)?))
 }
 
 /// Measures every command and every public call of the package, with release builds.
 pub fn calls(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    run(&mut step("program", "build --release --locked --package eigenhedge-cli --features serve").command())?;
-    let program = root.join("target/release/eigenhedge");
-    let program = ["--program", &program.to_string_lossy()];
-    measure(root, "calls.py", &[&program, arguments].concat())
+    run(measuring(root, "bench/calls.py", arguments)?.arg("--program").arg(program(root)?))
 }
 
-/// Compares the monitor of the program with its targets, with a release build.
-pub fn monitor(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let environment = environment(root)?;
-    let mut python = interpreter(&environment);
-    run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
-    let program = root.join("target/release/eigenhedge");
-    let script = python.arg(root.join("bench/monitor.py")).arg("--program").arg(program);
-    run(script.args(arguments).current_dir(root))
+/// Runs a script that measures a release build of the program.
+pub fn measure_program(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
+    let mut python = interpreter(&environment(root)?);
+    python.arg(root.join(script)).arg("--program").arg(program(root)?);
+    run(python.args(arguments).current_dir(root))
 }
 
-/// Compares sparse rows with dense ones and with scikit-learn. Uses a release build of the program.
-pub fn sparse(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let environment = environment(root)?;
-    run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
-    let mut python = interpreter(&environment);
-    let script = python.arg(root.join("bench/sparse.py")).arg("--program").arg(root.join("target/release/eigenhedge"));
-    run(script.args(arguments).current_dir(root))
-}
-
-/// Measures the throughput and latency of the service, with a release build.
-pub fn serve(root: &Path, arguments: &[&str]) -> Result<(), String> {
-    let environment = environment(root)?;
-    run(&mut step("program", "build --release --locked --package eigenhedge-cli --features serve").command())?;
-    let mut python = interpreter(&environment);
-    let script = python.arg(root.join("bench/serve.py")).arg(root.join("target/release/eigenhedge"));
-    run(script.args(arguments).current_dir(root))
+pub fn program(root: &Path) -> Result<PathBuf, String> {
+    run(&mut cargo("build --release --locked --package eigenhedge-cli"))?;
+    Ok(root.join("target/release/eigenhedge"))
 }
 
 /// Builds the program that runs learners of other crates, which is not part of the workspace. Returns its path.
@@ -144,8 +119,7 @@ pub fn environment(root: &Path) -> Result<PathBuf, String> {
 
 /// Returns the folder of an environment. Creates the environment again if its requirements have changed.
 pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<PathBuf, String> {
-    let wanted =
-        std::fs::read_to_string(requirements).map_err(|error| format!("{}: {error}", requirements.display()))?;
+    let wanted = read(requirements)?;
     let stamp = environment.join("requirements.txt");
     if std::fs::read_to_string(&stamp).is_ok_and(|made| made == wanted) {
         return Ok(environment);
@@ -153,7 +127,7 @@ pub fn environment_with(environment: PathBuf, requirements: &Path) -> Result<Pat
     run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
     run(module(&environment, "pip install --disable-pip-version-check --no-compile --quiet --requirement")
         .arg(requirements))?;
-    std::fs::write(&stamp, wanted).map_err(|error| format!("{}: {error}", stamp.display()))?;
+    write(&stamp, wanted)?;
     Ok(environment)
 }
 
@@ -180,7 +154,7 @@ fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Resul
     maturin.args(["build", "--locked", "--profile", profile, "--interpreter"]);
     maturin.arg(environment.join("bin/python")).arg("--out").arg(folder).current_dir(root.join("python"));
     run(&mut maturin)?;
-    only(folder, "whl")
+    with_ending(folder, ".whl")
 }
 
 /// Creates an empty folder, and deletes a previous one with its content.
@@ -191,11 +165,4 @@ pub fn empty(folder: &Path) -> Result<PathBuf, String> {
     }
     std::fs::create_dir_all(folder).map_err(failed)?;
     Ok(folder.to_path_buf())
-}
-
-/// Returns the file with this extension in a folder, or an error if there is none.
-fn only(folder: &Path, extension: &str) -> Result<PathBuf, String> {
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let file = entries.flatten().map(|entry| entry.path()).find(|path| path.extension() == Some(OsStr::new(extension)));
-    file.ok_or_else(|| format!("{}: holds no {extension} file", folder.display()))
 }

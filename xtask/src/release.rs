@@ -1,17 +1,16 @@
-//! Checks before a release, which need more time, tools or network access than the checks of every change.
-//!
-//! A check whose tool is missing is skipped. The reasons are printed at the end.
+//! Checks before a release, which need more time, tools or network access than the checks of every change. A check whose
+//! tool is missing is skipped, with a message.
 
-use crate::{python, root, run, step};
+use crate::files::read;
+use crate::{cargo, python, root, run};
 use std::process::Command;
 
-/// Check that returns `None` if it has passed, or the reason why it was skipped.
-type Check = fn() -> Result<Option<String>, String>;
+type Check = fn() -> Result<(), String>;
 
 const CHECKS: [(&str, Check); 4] = [
     ("packages", packages),
     ("oldest compiler", oldest_compiler),
-    ("source distribution", || python::source_distribution(&root()).map(|()| None)),
+    ("source distribution", || python::source_distribution(&root())),
     ("dependencies", dependencies),
 ];
 
@@ -21,58 +20,56 @@ pub fn check(words: &[&str]) -> Result<(), String> {
         return Err(format!("{word} is not a check; checks are {}", CHECKS.map(|(name, _)| name).join(", ")));
     }
     let asked = |name: &str| words.is_empty() || words.iter().any(|word| name.starts_with(word));
-    let checks: Vec<_> = CHECKS.into_iter().filter(|(name, _)| asked(name)).collect();
-    let count = checks.len();
-    let mut skipped = Vec::new();
-    for (name, check) in checks {
+    CHECKS.iter().filter(|(name, _)| asked(name)).try_for_each(|(name, check)| {
         println!("== {name}");
-        let reason = check().map_err(|reason| format!("{name}: {reason}"))?;
-        skipped.extend(reason.map(|reason| format!("== {name}: skipped, because {reason}")));
-    }
-    println!("== {} of {count} checks passed\n{}", count - skipped.len(), skipped.join("\n"));
+        check().map_err(|reason| format!("{name}: {reason}"))
+    })
+}
+
+fn skipped(reason: &str) -> Result<(), String> {
+    println!("== skipped, because {reason}");
     Ok(())
 }
 
 /// Builds every published crate from its package, in a new folder. In an existing folder, cargo would not unpack the
 /// same version again, and would build against old packages.
-pub fn packages() -> Result<Option<String>, String> {
+fn packages() -> Result<(), String> {
     let folder = root().join(format!("target/packages-{}", std::process::id()));
-    let mut publish = step("packages", "publish --workspace --dry-run --locked --allow-dirty --target-dir").command();
+    let mut publish = cargo("publish --workspace --dry-run --locked --allow-dirty --target-dir");
     let outcome = run(publish.arg(&folder));
     std::fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    outcome.map(|()| None)
+    outcome
 }
 
 /// Compiles the workspace with the oldest compiler that `rust-version` allows.
-fn oldest_compiler() -> Result<Option<String>, String> {
-    let manifest =
-        std::fs::read_to_string(root().join("Cargo.toml")).map_err(|error| format!("Cargo.toml: {error}"))?;
+fn oldest_compiler() -> Result<(), String> {
+    let manifest = read(&root().join("Cargo.toml"))?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("rust-version = "));
     let version = version.ok_or("Cargo.toml has no rust-version")?.trim_matches('"');
     if !succeeds(Command::new("rustup").args(["run", version, "cargo", "--version"])) {
-        return Ok(Some(format!("`rustup run {version}` finds no compiler")));
+        return skipped(&format!("`rustup run {version}` finds no compiler"));
     }
     let mut check = Command::new("rustup");
     check.args(["run", version, "cargo", "check", "--workspace", "--locked", "--target-dir", "target/oldest"]);
     // These variables are set by the newer cargo that runs this program.
-    run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC")).map(|()| None)
+    run(check.current_dir(root()).env_remove("CARGO").env_remove("RUSTC"))
 }
 
 /// Runs cargo-deny for licenses, banned crates and sources, and for advisories if their database can be downloaded.
-fn dependencies() -> Result<Option<String>, String> {
+fn dependencies() -> Result<(), String> {
     let deny = |arguments: &[&str]| {
         let mut deny = Command::new("cargo");
         deny.arg("deny").args(arguments).current_dir(root());
         deny
     };
     if !succeeds(&mut deny(&["--version"])) {
-        return Ok(Some("cargo-deny is not installed".to_owned()));
+        return skipped("cargo-deny is not installed");
     }
     run(&mut deny(&["check", "licenses", "bans", "sources"]))?;
     if !succeeds(&mut deny(&["fetch", "db"])) {
-        return Ok(Some("the database of advisories cannot be reached; licences and sources are sound".to_owned()));
+        return skipped("the database of advisories cannot be reached; licences and sources are sound");
     }
-    run(&mut deny(&["check", "--disable-fetch", "advisories"])).map(|()| None)
+    run(&mut deny(&["check", "--disable-fetch", "advisories"]))
 }
 
 fn succeeds(command: &mut Command) -> bool {

@@ -3,12 +3,11 @@
 //! PySpark takes half a gigabyte and needs Java, so Spark has an environment of its own. If PySpark or Java is
 //! unavailable, a message is printed and nothing fails, unless `EIGENHEDGE_SPARK` is `required`.
 
-use crate::python::{environment_with, install, interpreter, module};
-use crate::{run, step};
+use crate::python::{environment_with, install, interpreter, module, program};
+use crate::run;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Oldest supported Java version.
 const OLDEST_JAVA: u32 = 17;
 
 /// Runs all tests in `python/tests_spark`, or prints why they are skipped.
@@ -57,9 +56,8 @@ fn tests(root: &Path, environment: &Path) -> Command {
 pub fn bench(root: &Path, arguments: &[&str]) -> Result<(), String> {
     let environment = environment(root)?;
     install(root, &environment, "release")?;
-    run(&mut step("program", "build --release --locked --package eigenhedge-cli").command())?;
     let mut python = interpreter(&environment);
-    python.arg(root.join("bench/spark.py")).arg("--program").arg(root.join("target/release/eigenhedge"));
+    python.arg(root.join("bench/spark.py")).arg("--program").arg(program(root)?);
     run(python.args(arguments).current_dir(root))
 }
 

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code)]
-#[path = "../../eigenhedge-report/tests/browser/driver.rs"]
+#[path = "../../eigenhedge-pages/tests/browser/driver.rs"]
 pub mod driver;
 
 use crate::common::{Place, table};

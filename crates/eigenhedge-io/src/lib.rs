@@ -32,6 +32,7 @@
 
 mod answers;
 mod binary;
+mod catch_panics;
 #[cfg(feature = "parquet")]
 mod columnar;
 mod columns;
@@ -78,6 +79,8 @@ pub use answers::{
     cause_columns, json_cells, number_cells, number_columns, verdict_cells, verdict_columns,
 };
 pub use binary::{Array, read_array};
+#[doc(hidden)]
+pub use catch_panics::guarded;
 pub use dates::iso_time;
 pub use error::{Error, printable, printable_path};
 pub use export::write_linear_map;

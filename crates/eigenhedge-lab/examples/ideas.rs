@@ -2,7 +2,7 @@
 
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::{Error, Kind, Mixing, Model, NormBound, Spec, streams};
-use eigenhedge_report::{Chart, Mark, Series, svg};
+use eigenhedge_pages::{Chart, Mark, Series, svg};
 use std::f64::consts::PI;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -4,7 +4,7 @@ use crate::textbook::Textbook;
 use crate::{LabError, Progress};
 use eigenhedge::internals::dot;
 use eigenhedge::{AnyLearner, Instance, Learner, Matrix, Random, Spec, trial};
-use eigenhedge_report::Series;
+use eigenhedge_pages::Series;
 use std::borrow::Borrow;
 
 /// Learner over plain rows whose state can be inspected.

@@ -1,7 +1,7 @@
 //! Outcome of a reproduction: tables, charts, sentences and claims.
 
-use eigenhedge_report::Chart;
-use eigenhedge_report::number::significant;
+use eigenhedge_pages::Chart;
+use eigenhedge_pages::number::significant;
 
 /// Result of a reproduction: tables, charts, sentences and claims.
 #[derive(Debug, Clone, Default, PartialEq)]

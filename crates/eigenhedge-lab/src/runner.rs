@@ -2,7 +2,7 @@
 
 use crate::{LabError, Outcome, Reproduction, Setting, Table};
 use eigenhedge_io::write_whole;
-use eigenhedge_report::{Block, Page, svg};
+use eigenhedge_pages::{Block, Page, svg};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -51,15 +51,16 @@ fn write(reproduction: &Reproduction, outcome: &Outcome, folder: &Path) -> Resul
         let file = if table.suffix.is_empty() { format!("{name}.csv") } else { format!("{name}-{}.csv", table.suffix) };
         write_whole(&folder.join(file), &csv(table).map_err(unwritable)?)?;
     }
+    let page = page(reproduction, outcome);
     let picture = match outcome.charts.as_slice() {
         [] => None,
         [chart] => Some(svg::chart(chart)),
-        charts => Some(svg::grid(&sentence(reproduction.title), charts, 2)),
+        _ => Some(page.svg()),
     };
     if let Some(picture) = picture {
         write_whole(&folder.join(format!("{name}.svg")), picture.as_bytes())?;
     }
-    Ok(write_whole(&folder.join("index.html"), page(reproduction, outcome).html().as_bytes())?)
+    Ok(write_whole(&folder.join("index.html"), page.html().as_bytes())?)
 }
 
 fn csv(table: &Table) -> std::io::Result<Vec<u8>> {
@@ -74,7 +75,7 @@ fn page(reproduction: &Reproduction, outcome: &Outcome) -> Page {
         let verdict = if claim.holds { "PASS" } else { "FAIL" };
         vec![verdict.to_owned(), claim.statement.clone()]
     });
-    let claims = eigenhedge_report::Table {
+    let claims = eigenhedge_pages::Table {
         title: "Claims".into(),
         columns: vec!["verdict".into(), "claim".into()],
         rows: claims.collect(),
@@ -99,7 +100,7 @@ fn sentence(title: &str) -> String {
 mod tests {
     use super::*;
     use crate::Claim;
-    use eigenhedge_report::{Chart, Series};
+    use eigenhedge_pages::{Chart, Series};
 
     const MADE_UP: Reproduction = Reproduction {
         name: "made-up",

@@ -1,18 +1,49 @@
-//! Records and pages of models and monitors. Records are made row by row, in bounded memory.
+//! Records, plots and HTML pages of models and monitors. Records are made row by row, in bounded memory.
 //!
 //! [`run::Recorder`] records a model. [`monitor::Journal`] records one monitor, or one monitor per key. [`run::page`]
-//! and [`monitor::page`] turn the records into pages. The command line, the service and the Python package share this
-//! crate, so that all three show the same page for a stream.
+//! and [`monitor::page`] turn the records into a [`Page`]: charts, sentences and tables in a self-contained HTML file. A
+//! [`Chart`] is the data of a plot, and [`svg`] draws it as a self-contained picture. The command line, the service and the
+//! Python package share this crate, so that all three show the same page for a stream.
+//!
+//! Nothing depends on a clock: equal data gives equal bytes. Names, labels and titles may contain anything, such as
+//! `</script>`: all output passes through [`escape`].
 
 #![forbid(unsafe_code)]
+// Fields and functions whose names say it all need no comment here: the crate is no part of the stable interface.
+#![allow(missing_docs)]
 
+mod axis;
+mod calendar;
+mod chart;
+mod curve;
+mod downsample;
+pub mod escape;
+mod focus;
+mod heat_map;
+#[cfg(test)]
+#[path = "../tests/browser/hostile.rs"]
+mod hostile;
 pub mod monitor;
+mod multiples;
 pub mod number;
+pub mod page;
+pub mod palette;
 pub mod run;
 mod saved;
+mod steps;
+pub mod svg;
+mod text_layout;
+mod top_k;
 
+pub use chart::{Annotation, Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
+pub use curve::Curve;
+pub use downsample::{Downsampler, Keep};
+pub use heat_map::HeatMap;
+pub use multiples::Multiples;
 pub use number::counted;
+pub use page::{Block, Folded, Overview, OverviewLine, Page, Section, Table, Tile};
 pub use saved::{from_text, to_text};
+pub use steps::Steps;
 
 /// Returns the file name of a source without folders, for the title of a page.
 pub fn file_name(source: &str) -> &str {

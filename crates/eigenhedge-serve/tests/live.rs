@@ -1,7 +1,7 @@
 //! The server of a live page, tested over plain sockets.
 #![allow(clippy::unwrap_used)]
 
-use eigenhedge_report::page::live::Part;
+use eigenhedge_pages::page::live::Part;
 use eigenhedge_serve::live::{LiveServer, PageState};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

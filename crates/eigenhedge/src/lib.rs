@@ -200,7 +200,7 @@ pub use mixing::Mixing;
 pub use model::{
     AnyLearner, Certificate, Comparators, Embedding, LinearMap, Member, Model, ShiftingBound, Summary, Totals,
 };
-pub use moments::Moments;
+pub use moments::{Moments, Principal};
 pub use monitor::{
     Cause, Change, Choose, DriftReport, Event, Kept, Limit, MONITOR_OPTIONS, Mode, Monitor, MonitorOption,
     MonitorOptions, MonitorTotals, POOL_PARTS, Rebaseline, State, Verdict,

@@ -131,7 +131,12 @@ fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
     let rbf = Some(VectorKernel::Rbf { gamma: 1.0 });
     let cases = [
         (Spec::bare(Kind::Gha, 1), None, "a Hebbian learner takes rows one by one"),
-        (centered(Kind::Leader), None, "takes rows one by one, not several"),
+        (centered(Kind::Leader), Some(&[1.0, 2.0][..]), "without weights"),
+        (
+            Spec { clip: Some(4.0), ..centered(Kind::Leader) },
+            None,
+            "needs plain rows without weights, norm-bound, clip",
+        ),
         (Spec { kernel: rbf, ..Spec::bare(Kind::Leader, 1) }, Some(&[1.0, 2.0][..]), "without a kernel"),
         (Spec::bare(Kind::Leader, 1), Some(&[1.0][..]), "must have 2 entries, got 1"),
         (Spec::bare(Kind::Leader, 1), Some(&[1.0, -1.0][..]), "must be finite and not negative, got -1"),
@@ -143,5 +148,63 @@ fn what_cannot_be_learned_at_once_is_refused_and_changes_nothing() {
         let error = run.step_batch(&rows, weights).unwrap_err().to_string();
         assert!(error.contains(sentence), "{error}");
         assert_eq!(run, before);
+    }
+}
+
+/// Around a center, the losses of a batch are those of the rows with the subspace and the center before it.
+#[test]
+fn a_batch_around_a_center_is_charged_to_the_state_before_it() {
+    let n = 6;
+    let rows: Vec<Vec<f64>> =
+        streams::signal_and_noise(n, 2, 0.3, 5).take(90).map(|row| row.iter().map(|x| x + 3.0).collect()).collect();
+    let center = Some(RunningCenter::MEAN);
+    let forgetting = Some(RunningCenter::forgetting(0.9));
+    let specs = [
+        Spec { center, ..Spec::bare(Kind::Leader, 2) },
+        Spec { center, forget: 0.98, ..Spec::bare(Kind::ForgettingLeader, 2) },
+        Spec { center: forgetting, forget: 0.98, max_rank: Some(3), ..Spec::bare(Kind::ForgettingLeader, 2) },
+        Spec { center, ..Spec::bare(Kind::Tracking, 2) },
+        Spec { center, ..Spec::bare(Kind::Auto, 2) },
+    ];
+    for spec in specs {
+        let (mut batches, mut one_by_one) = (run(&spec, n), run(&spec, n));
+        rows.iter().for_each(|row| _ = one_by_one.step(row).unwrap());
+        for batch in rows.chunks(15) {
+            let mut frozen = batches.clone();
+            let loss = batches.step_batch(&slices(batch), None).unwrap();
+            if spec.learner != Kind::Tracking && spec.learner != Kind::Auto && frozen.totals().rows >= 15 {
+                // All probability of a leader is on its directions.
+                let wanted: f64 = batch.iter().map(|row| frozen.transform(row, &mut Vec::new()).unwrap()).sum();
+                assert!((loss.expected - wanted).abs() <= 1e-9 * wanted, "{spec:?}: {loss:?} against {wanted}");
+            }
+        }
+        let center = |model: &mut Model| model.embedding().center().unwrap().to_vec();
+        let (found, wanted) = (center(&mut batches), center(&mut one_by_one));
+        if spec.learner != Kind::Auto {
+            found.iter().zip(&wanted).for_each(|(a, b)| assert!((a - b).abs() < 1e-9, "{spec:?}: {a} against {b}"));
+        }
+        assert_eq!(batches.totals().rows, 90);
+        assert!(batches.summary().bound_holds.is_none(), "{spec:?}");
+        let restored = Model::from_bytes(&batches.to_bytes().unwrap()).unwrap();
+        assert_eq!(restored, batches);
+    }
+}
+
+/// A sum of many dyads is learned by one decomposition, and that of few ones by rank-one updates.
+#[test]
+fn a_batch_is_learned_like_its_dyads_one_by_one() {
+    let n = 12;
+    let rows: Vec<Vec<f64>> = streams::signal_and_noise(n, 3, 0.3, 5).take(120).collect();
+    let bare = |kind| Spec { norm_bound: NormBound::Given(50.0), ..Spec::bare(kind, 3) };
+    for spec in [bare(Kind::Anchored), bare(Kind::Leader), Spec { max_rank: Some(n), ..bare(Kind::Leader) }] {
+        let (mut batches, mut one_by_one) = (run(&spec, n), run(&spec, n));
+        for batch in rows.chunks(30) {
+            batches.step_batch(&slices(batch), None).unwrap();
+            batch.iter().for_each(|row| _ = one_by_one.step(row).unwrap());
+        }
+        for row in &rows[..10] {
+            let [a, b] = [&mut batches, &mut one_by_one].map(|model| model.clone().step(row).unwrap().expected);
+            assert!((a - b).abs() <= 1e-9 * dot(row, row), "{spec:?}: {a} against {b}");
+        }
     }
 }

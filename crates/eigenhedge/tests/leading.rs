@@ -2,16 +2,18 @@
 #![allow(clippy::unwrap_used)]
 
 use eigenhedge::internals::{Rule, Span, dot, symmetric_eigen};
+use eigenhedge::options::Options;
 use eigenhedge::streams::HARD;
-use eigenhedge::{Instance, Kind, Learner, Matrix, PlainLearner, Random, Spec, streams, trial};
+use eigenhedge::{Instance, Kind, Learner, Matrix, Missing, Moments, PlainLearner, Random, Spec, streams, trial};
 
 const COLUMNS: usize = 140;
 const KEPT: usize = 3;
 /// Number of columns up to which all directions are computed.
 const FEW: usize = 128;
 
-/// Energy that each leading direction may miss, as a share of the energy of all rows.
-const TOLERANCE: f64 = 1e-12;
+/// Energy that each leading direction may miss, as a share of the energy of all rows: usually, and in a dense part of the
+/// spectrum of more than 512 columns.
+const TOLERANCES: [f64; 2] = [1e-12, 1e-7];
 
 fn explicit(learner: &PlainLearner) -> usize {
     learner.rule().log_weights().len()
@@ -20,31 +22,35 @@ fn explicit(learner: &PlainLearner) -> usize {
 /// Compares the losses of a leader with those of fresh decompositions. Rows are left out if the previous ones do not
 /// determine the leading subspace. Returns the number of rows compared while the learner stored fewer directions than
 /// columns.
-fn compare(spec: &Spec, rows: &[Vec<f64>], case: &str) -> usize {
-    let (mut learner, mut random) = (spec.plain(COLUMNS).unwrap(), Random::seeded(1));
-    let mut scatter = Matrix::zeros(COLUMNS, COLUMNS);
+fn compare(spec: &Spec, rows: &[Vec<f64>], tolerance: f64, case: &str) -> usize {
+    let columns = rows[0].len();
+    let (mut learner, mut random) = (spec.plain(columns).unwrap(), Random::seeded(1));
+    let mut scatter = Matrix::zeros(columns, columns);
     let (mut compared, mut found, mut right, mut energy) = (0, 0.0, 0.0, 0.0);
     for (t, row) in rows.iter().enumerate() {
         let leads = explicit(&learner) < learner.span().columns();
         let loss = trial(&mut learner, &Instance::from(&row[..]), &mut random).unwrap().expected;
         if leads {
             let eigen = symmetric_eigen(&scatter);
-            let value = |i: usize| eigen.values[COLUMNS - i];
+            let value = |i: usize| eigen.values[columns - i];
             let apart = (value(KEPT) - value(KEPT + 1)) / eigen.values.iter().sum::<f64>();
-            let kept = |j: usize| dot(eigen.vectors.column(COLUMNS - j), row).powi(2);
+            let kept = |j: usize| dot(eigen.vectors.column(columns - j), row).powi(2);
             let (square, wanted) = (dot(row, row), dot(row, row) - (1..=KEPT).map(kept).sum::<f64>());
             if apart > 1e-9 {
-                let most = (2.0 * (KEPT as f64 * TOLERANCE / apart).sqrt() + 1e-12) * square;
+                let most = (2.0 * (KEPT as f64 * tolerance / apart).sqrt() + 1e-12) * square;
                 assert!((loss - wanted).abs() <= most, "{case}, row {t}: {loss} against {wanted} of {square}");
                 (compared, found, right, energy) = (compared + 1, found + loss, right + wanted, energy + square);
             }
         }
         let forget = if spec.learner == Kind::ForgettingLeader { spec.forget } else { 1.0 };
-        for j in 0..COLUMNS {
+        for j in 0..columns {
             scatter.column_mut(j).iter_mut().zip(row).for_each(|(s, x)| *s = forget * *s + x * row[j]);
         }
     }
-    assert!((found - right).abs() <= 1e-6 * right + 1e-12 * energy, "{case}: {found} against {right} in all");
+    assert!(
+        (found - right).abs() <= tolerance.sqrt() * right + 1e-12 * energy,
+        "{case}: {found} against {right} in all"
+    );
     compared
 }
 
@@ -58,17 +64,44 @@ fn losses_of_leading_directions_equal_those_of_full_decompositions() {
     for spec in leaders() {
         for stream in HARD {
             let rows = (stream.rows)(COLUMNS, COLUMNS + 50, 3);
-            compared.push((stream.name, compare(&spec, &rows, &format!("{}, {}", stream.name, spec.label()))));
+            compared.push((
+                stream.name,
+                compare(&spec, &rows, TOLERANCES[0], &format!("{}, {}", stream.name, spec.label())),
+            ));
         }
-        // The directions that are kept are noise.
-        let mut random = Random::seeded(4);
-        let noise: Vec<Vec<f64>> = (0..COLUMNS + 50).map(|_| (0..COLUMNS).map(|_| random.normal()).collect()).collect();
-        compared.push(("noise", compare(&spec, &noise, &format!("noise, {}", spec.label()))));
+        let noise = noise(COLUMNS + 50, COLUMNS);
+        compared.push(("noise", compare(&spec, &noise, TOLERANCES[0], &format!("noise, {}", spec.label()))));
     }
     for name in ["iid", "noise", "random walk"] {
         let rows: usize = compared.iter().filter(|(stream, _)| *stream == name).map(|(_, rows)| rows).sum();
         assert!(rows > COLUMNS + 50 - FEW, "{name}: {rows} rows compared in {compared:?}");
     }
+}
+
+/// Draws rows whose kept directions are noise.
+fn noise(rows: usize, columns: usize) -> Vec<Vec<f64>> {
+    let mut random = Random::seeded(4);
+    (0..rows).map(|_| (0..columns).map(|_| random.normal()).collect()).collect()
+}
+
+#[test]
+fn leading_directions_of_much_noise_miss_little_of_the_energy() {
+    let columns = 520;
+    let (spec, rows) = (Spec::bare(Kind::Leader, KEPT), noise(columns + 100, columns));
+    let mut moments = Moments::new(columns, KEPT, Missing::Fail).unwrap();
+    moments.update(&rows[..columns + 40].iter().map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
+    let mut setup = Options::new(Kind::Leader, KEPT).resolve(str::to_owned).unwrap();
+    setup.spec = spec;
+    let mut model = moments.finish(&setup, false).unwrap();
+    for row in &rows[columns + 40..] {
+        model.step(row).unwrap();
+    }
+    assert!(model.learner().probabilities().len() < columns, "all directions were computed");
+    moments.update(&rows[columns + 40..].iter().map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
+    let (best, energy) = (moments.best(KEPT, false, false).high(), rows.iter().map(|row| dot(row, row)).sum::<f64>());
+    let loss: f64 = rows.iter().map(|row| model.transform(row, &mut Vec::new()).unwrap()).sum();
+    let most = KEPT as f64 * TOLERANCES[1] * energy;
+    assert!((-1e-12 * energy..=most).contains(&(loss - best)), "{loss} against {best} of {energy}");
 }
 
 /// Unit vectors in turn have equal eigenvalues, which share the places. No few directions represent them.

@@ -206,3 +206,44 @@ fn damaged_moments_are_refused() {
         assert!(Moments::from_bytes(&changed).is_err(), "{at}");
     }
 }
+
+#[test]
+fn moments_merged_with_themselves_are_refused_before_their_count_overflows() {
+    let mut moments = fold(&rows(7, 5, 10, 0.0), None);
+    let error = (0..64).find_map(|_| match moments.clone().merge(moments.clone()) {
+        Ok(merged) => {
+            moments = merged;
+            None
+        }
+        Err(error) => Some(error.to_string()),
+    });
+    assert_eq!(error.as_deref(), Some("the number of rows must be at most 2^53, got 11258999068426240"));
+}
+
+/// The directions that are computed without the learner are those of the learner.
+#[test]
+fn principal_directions_are_those_of_the_model_after_the_rows() {
+    for (length, count) in [(7, 300), (40, 12), (300, 400), (300, 60)] {
+        for spec in mergeable().into_iter().filter(|spec| spec.max_rank.is_none()) {
+            let all = rows(length, count, 10, offset_of(&spec));
+            let model = Model::new(spec.clone(), length, 0).unwrap();
+            let mut moments = Moments::for_model(&model).unwrap();
+            moments.update(&all.iter().map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
+            let Some(found) = moments.principal(&model) else { continue };
+            let mut wanted = moments.add_to(model).unwrap();
+            assert!(moments.principal(&wanted).is_none(), "the model has rows");
+            let embedding = wanted.embedding();
+            let (energies, total) = wanted.energies(&embedding).unwrap();
+            let (own, own_total) = found.energies.unwrap();
+            assert!((own_total - total).abs() <= 1e-12 * total);
+            let (a, b) = (found.embedding.components().unwrap(), embedding.components().unwrap());
+            for j in 0..spec.kept {
+                assert!((own[j] - energies[j]).abs() <= 1e-11 * total, "{length} {count} {spec:?}");
+                let overlap = dot(a.column(j), b.column(j));
+                assert!((overlap - 1.0).abs() < 1e-8, "{length} {count} {j} {spec:?}: {overlap}");
+            }
+            let gap = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(gap(&found.embedding.mean().unwrap(), &embedding.mean().unwrap()) < 1e-9);
+        }
+    }
+}

@@ -285,3 +285,36 @@ fn bad_pairs_and_parameters_are_named_and_leave_the_state_alone() {
     let pair = Pair::new(2, 3, 1, 1.0, Mixing::None).unwrap();
     assert!(refused(pair.with_norm_bound(NormBound::Given(-1.0))).starts_with("norm-bound must be positive"));
 }
+
+#[test]
+fn a_centered_learner_learns_the_distances_from_the_means_of_the_previous_rows() {
+    let mut random = Random::seeded(5);
+    let shift = |row: &[f64], by: f64| row.iter().map(|x| x + by).collect::<Vec<f64>>();
+    let rows = stream(3, 2, 1, 1.0, 100, &mut random);
+    let new = || Pair::new(3, 2, 1, 1.0, Mixing::None).unwrap();
+    let (mut centered, mut plain, mut draws) = (new().centered(), new(), [Random::seeded(1), Random::seeded(1)]);
+    let (mut means, mut before) = ([vec![0.0; 3], vec![0.0; 2]], 0.0);
+    for [x, y] in &rows {
+        let given = [shift(x, 7.0), shift(y, -3.0)];
+        let distances: Vec<Vec<f64>> = given
+            .iter()
+            .zip(&means)
+            .map(|(row, mean)| row.iter().zip(mean).map(|(x, m)| if before > 0.0 { x - m } else { 0.0 }).collect())
+            .collect();
+        let saved = centered.clone();
+        assert!(centered.step(&[1e200; 3], &[1e200; 2], &mut draws[0]).is_err() || before == 0.0);
+        assert!(centered.step(&[f64::NAN; 3], &[1.0; 2], &mut draws[0]).is_err());
+        if before == 0.0 {
+            (centered, draws[0]) = (saved, Random::seeded(1));
+        } else {
+            assert_eq!(centered, saved, "a refused pair changes nothing");
+        }
+        let gain = centered.step(&given[0], &given[1], &mut draws[0]).unwrap();
+        let wanted = plain.step(&distances[0], &distances[1], &mut draws[1]).unwrap();
+        assert!((gain.expected - wanted.expected).abs() < 1e-9, "{gain:?} {wanted:?}");
+        before += 1.0;
+        for (mean, row) in means.iter_mut().zip(&given) {
+            mean.iter_mut().zip(row).for_each(|(m, x)| *m += (x - *m) / before);
+        }
+    }
+}

@@ -14,11 +14,9 @@ from ._session import check_pyspark, session
 
 check_pyspark()
 
-from ._by_key import fit_by_key  # noqa: E402
-from ._fold import fit, fold  # noqa: E402
-from ._micro_batches import learn_stream, stream_model  # noqa: E402
+from ._by_key import fit_by_key, models, stream_by_key  # noqa: E402
+from ._fold import fit, fold, learn_stream, stream_model  # noqa: E402
 from ._score import score, score_udf  # noqa: E402
-from ._stream import models, stream_by_key  # noqa: E402
 
 __all__ = [
     "fit",

@@ -30,7 +30,6 @@ def column(name: str) -> Column:
 
 
 def as_names(given: str | Sequence[str], what: str) -> list[str]:
-    """Return one or several names as a list. Raise a ``ValueError`` for duplicates."""
     names = [given] if isinstance(given, str) else list(given)
     if not names or not all(isinstance(name, str) for name in names):
         raise ValueError(f"{what} must be the name of a column or a list of names, got {given!r}")
@@ -40,7 +39,6 @@ def as_names(given: str | Sequence[str], what: str) -> list[str]:
 
 
 def check_present(df: DataFrame, names: Iterable[str], what: str) -> None:
-    """Raise a ``ValueError`` that names the first column that the DataFrame lacks."""
     present = df.columns
     for name in names:
         if name not in present:
@@ -59,7 +57,6 @@ class Features:
 
     @classmethod
     def of(cls, df: DataFrame, given: str | Sequence[str]) -> Features:
-        """Find the columns in a DataFrame and check them."""
         names = as_names(given, "features")
         check_present(df, names, "features")
         types = {field.name: field.dataType for field in df.schema.fields}
@@ -87,7 +84,6 @@ class Features:
         return None if self.is_array else len(self.columns)
 
     def expressions(self) -> list[Column]:
-        """Return expressions that select the columns, with vectors converted to arrays."""
         if self.is_vector:
             from pyspark.ml.functions import vector_to_array
 
@@ -104,14 +100,12 @@ class Features:
         return rows
 
     def packed(self) -> Column:
-        """Return an expression for all numbers of a row as one array."""
         if self.is_array:
             return self.expressions()[0].cast("array<double>")
         return F.array(*(column(name).cast("double") for name in self.columns))
 
 
 def of_cells(cells: Any, name: str) -> Floats:
-    """Return the rows of a pandas column of arrays, with NaN for null."""
     return stacked(pa.array(cells, type=pa.list_(pa.float64()), from_pandas=True), name)
 
 
@@ -140,12 +134,9 @@ def stacked(lists: pa.Array | pa.ChunkedArray, name: str) -> Floats:
 
 def order_expression(df: DataFrame, name: str) -> Column:
     """Return the order column as an integer, a number or a string, so that values compare equally in every process."""
-    kind = df.schema[name].dataType
-    it = column(name)
-    if isinstance(kind, WHOLE):
-        return it.cast("long")
-    if isinstance(kind, (T.FloatType, T.DoubleType)):
-        return it.cast("double")
+    kind, it = df.schema[name].dataType, column(name)
+    if isinstance(kind, (*WHOLE, T.FloatType, T.DoubleType)):
+        return it.cast("long" if isinstance(kind, WHOLE) else "double")
     if isinstance(kind, T.DateType):
         return F.unix_date(it).cast("long")
     if isinstance(kind, T.TimestampType):
@@ -154,9 +145,8 @@ def order_expression(df: DataFrame, name: str) -> Column:
         return F.timestamp_diff("MICROSECOND", F.lit("1970-01-01").cast("timestamp_ntz"), it)
     if isinstance(kind, T.StringType):
         return it
-    raise ValueError(
-        f"order_by: the column {name!r} must hold numbers (no decimals), dates, times or texts, got {kind.simpleString()}"
-    )
+    rule = "numbers (no decimals), dates, times or texts"
+    raise ValueError(f"order_by: the column {name!r} must hold {rule}, got {kind.simpleString()}")
 
 
 def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
@@ -179,7 +169,6 @@ def arranged(order: list[NDArray[Any]], rows: Floats) -> NDArray[np.int64]:
 
 
 def is_before(order: list[NDArray[Any]], last: Sequence[Any]) -> NDArray[np.bool_]:
-    """Return a mask that is True for each row whose order values come before ``last``."""
     before = np.zeros(len(order[0]), dtype=bool)
     equal = np.ones(len(order[0]), dtype=bool)
     for values, limit in zip(order, last):

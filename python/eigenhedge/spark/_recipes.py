@@ -6,10 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from .. import _core
 from .._alarms import states
 from .._core import Model
-from .._monitor_options import core_options
 from .._types import Floats
 
 #: Schemas of the summary columns of a model, and of a monitor.
@@ -31,31 +32,23 @@ class LearnerRecipe:
 
     answers = "expected_loss double, loss double, coordinates array<double>"
     summary = SUMMARY
+    resume = staticmethod(Model.from_bytes)
 
     def begin(self, dim: int) -> Model:
-        """Return a new model."""
         model = Model(dim, self.k, **self.options)
-        if self.names is not None:
-            model._set_feature_names(self.names)
+        model._set_feature_names(self.names)
         return model
 
-    def resume(self, data: bytes) -> Model:
-        """Load a saved model."""
-        return Model.from_bytes(data)
-
     def step_each(self, model: Model, rows: Floats) -> dict[str, Any]:
-        """Learn rows and return the output columns."""
         expected, losses, coordinates = model.step_each(rows)
         return {"expected_loss": expected, "loss": losses, "coordinates": list(coordinates)}
 
     def totals(self, model: Model) -> dict[str, Any]:
-        """Return the columns of the summary."""
         summary = model.summary
         columns = {name: summary[name] for name in ("expected_loss", "loss", "bound", "bound_holds")}
         return {**columns, **{name: _bracket(summary[name]) for name in ("best_loss", "regret")}}
 
     def rows(self, model: Model) -> int:
-        """Return the number of rows learned."""
         return model.rows
 
 
@@ -72,28 +65,21 @@ class MonitorRecipe:
         "causes array<string>, shares array<double>"
     )
     summary = TOTALS
+    resume = staticmethod(_core.Monitor.from_bytes)
 
     def begin(self, dim: int) -> _core.Monitor:
-        """Return a new monitor."""
         # Workers without monitors do not need scikit-learn, which takes a second to import.
         from .._monitor import Monitor
 
-        return _core.Monitor(dim, names=self.names, **core_options(Monitor(self.k, **self.options).get_params(deep=False)))
-
-    def resume(self, data: bytes) -> _core.Monitor:
-        """Load a saved monitor."""
-        return _core.Monitor.from_bytes(data)
+        return Monitor(self.k, **self.options)._fresh(dim, self.names)
 
     def step_each(self, monitor: _core.Monitor, rows: Floats) -> dict[str, Any]:
-        """Score rows, update the recent level, and return the output columns."""
         return alarm_columns(monitor.update(rows, False, None), self.names)
 
     def totals(self, monitor: _core.Monitor) -> dict[str, Any]:
-        """Return the columns of the summary."""
         return {name: count for name, count in monitor.totals.items() if name != "rows"}
 
     def rows(self, monitor: _core.Monitor) -> int:
-        """Return the number of rows processed."""
         return monitor.totals["rows"]
 
 
@@ -136,16 +122,12 @@ def resumed(made: Recipe, data: bytes, saved_settings: str, width: int | None) -
 
 def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
     """Return the results of a monitor as columns. Causes are column names, or positions as strings."""
-    causes = found["causes"].reshape(-1, 3)
-    texts = [[_named(place, names) for place in row if place >= 0] for row in causes.tolist()]
-    shares = [[float(x) for x, place in zip(row, places) if place >= 0] for row, places in zip(found["shares"], causes)]
+    causes = [[place for place in row if place >= 0] for row in found["causes"].tolist()]
+    texts = [[str(place) if names is None else names[place] for place in places] for places in causes]
+    shares = [row[~np.isnan(row)].tolist() for row in found["shares"]]
     rows = {name: [None if row < 0 else row for row in found[name].tolist()] for name in ("drift_since", "change")}
     kept = {name: found[name] for name in ("score", "q", "t2", "limit", "alarm")}
     return {**kept, "state": states(found).tolist(), **rows, "causes": texts, "shares": shares}
-
-
-def _named(place: int, names: list[str] | None) -> str:
-    return str(place) if names is None else names[place]
 
 
 def _bracket(value: Any) -> dict[str, float] | None:

@@ -134,13 +134,12 @@ def _judge_of(model: Any) -> tuple[list[Any], list[str] | None, Callable[[Floats
         return _of_monitor(model._fitted())
     fields = StructType.fromDDL(OF_MODELS).fields
     if isinstance(model, Model):
-        inner = model
 
         def embed(rows: Floats) -> dict[str, Any]:
-            coordinates, losses = inner._embed(rows, True)
+            coordinates, losses = model._embed(rows, True)
             return {"coordinates": list(coordinates), "loss": losses}
 
-        return fields, inner.feature_names, embed
+        return fields, model.feature_names, embed
     if not hasattr(model, "score_samples") or not hasattr(model, "transform"):
         raise TypeError(f"the model must be a Model, an estimator, a monitor or bytes of a snapshot, got {type(model).__name__}")
 
@@ -161,8 +160,4 @@ def _of_monitor(monitor: _core.Monitor) -> tuple[list[Any], list[str] | None, Ca
     if monitor.limit is None:
         raise ValueError("the monitor must have ended its warm-up before it can score rows")
     names = monitor.feature_names
-
-    def look(rows: Floats) -> dict[str, Any]:
-        return alarm_columns(monitor.judge(rows), names)
-
-    return StructType.fromDDL(OF_MONITORS).fields, names, look
+    return StructType.fromDDL(OF_MONITORS).fields, names, lambda rows: alarm_columns(monitor.judge(rows), names)

@@ -1,13 +1,14 @@
 //! Checks of links between files of the repository.
 
-use super::page::{Page, read};
+use super::page::Page;
+use crate::files::read;
 use std::fs;
 use std::path::Path;
 
 /// Returns messages about broken links to files or headings, and about pages that the table of contents lacks.
 pub fn broken(root: &Path, pages: &[Page]) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
-    let contents = read(root, "docs/src/SUMMARY.md")?;
+    let contents = read(&root.join("docs/src/SUMMARY.md"))?;
     for page in pages {
         let listed = contents.contains(&format!("({})", page.file())) || page.file() == "SUMMARY.md";
         if page.name.starts_with("docs/") && !listed {
@@ -32,7 +33,6 @@ fn leads_somewhere(page: &Page, target: &str) -> bool {
     text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line.trim_start_matches('#')) == heading)
 }
 
-/// Returns the anchor of a heading in a link.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
     let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));

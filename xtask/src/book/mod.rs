@@ -7,22 +7,19 @@ mod reference;
 mod spelling;
 mod style;
 
-use crate::{run, step};
+use crate::files::{output, read, write};
+use crate::{cargo, python, run};
 use page::Page;
-use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 /// Generates the figures of the book that are drawn by the library and the program.
 pub fn pictures(root: &Path) -> Result<(), String> {
     let figures = root.join("docs/src/figures");
-    let draw = "run --package eigenhedge-lab --example ideas --locked --";
-    run(step("pictures", draw).command().arg(&figures))?;
-    let folder = root.join("target/pictures");
-    fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let rows = folder.join("rows.csv");
+    run(cargo("run --package eigenhedge-lab --example ideas --locked --").arg(&figures))?;
+    let rows = python::empty(&root.join("target/pictures"))?.join("rows.csv");
     let program = |words: &str| {
-        let mut command = step("pictures", "run --package eigenhedge-cli --locked --").command();
+        let mut command = cargo("run --package eigenhedge-cli --locked --");
         command.args(words.split(' '));
         command
     };
@@ -70,13 +67,7 @@ fn build(root: &Path) -> Result<(), String> {
 
 /// Writes a page for each public class of the Python package, and adds the pages to the table of contents.
 fn add_python_pages(root: &Path, python: &Path, pages: &Path) -> Result<(), String> {
-    let output = Command::new(python).arg("docs/api_pages.py").arg(pages).current_dir(root).output();
-    let output = output.map_err(|error| format!("docs/api_pages.py: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("docs/api_pages.py: {}", String::from_utf8_lossy(&output.stderr)));
-    }
+    let listed = output(Command::new(python).arg("docs/api_pages.py").arg(pages).current_dir(root))?;
     let (contents, entry) = (pages.join("SUMMARY.md"), "- [Python](python.md)\n");
-    let text = fs::read_to_string(&contents).map_err(|error| format!("{}: {error}", contents.display()))?;
-    let listed = text.replace(entry, &format!("{entry}{}", String::from_utf8_lossy(&output.stdout)));
-    fs::write(&contents, listed).map_err(|error| format!("{}: {error}", contents.display()))
+    write(&contents, read(&contents)?.replace(entry, &format!("{entry}{listed}")))
 }

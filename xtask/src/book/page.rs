@@ -1,9 +1,8 @@
 //! Pages of the book, and their prose without code, tables and markup.
 
-use std::fs;
+use crate::files::{entries, read};
 use std::path::{Path, PathBuf};
 
-/// Markdown file with its text.
 pub struct Page {
     /// Path relative to the root of the repository.
     pub name: String,
@@ -14,22 +13,16 @@ pub struct Page {
 impl Page {
     /// Returns the README, followed by all pages of the book, sorted by name.
     pub fn all(root: &Path) -> Result<Vec<Self>, String> {
-        let folder = root.join("docs/src");
-        let entries = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        let mut paths = entries(&root.join("docs/src"))?;
         paths.retain(|path| path.extension().is_some_and(|end| end == "md"));
-        paths.sort();
         paths.insert(0, root.join("README.md"));
-        paths.into_iter().map(|path| Self::read(root, path)).collect()
+        let page = |path: PathBuf| {
+            let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            Ok(Self { name, text: read(&path)?, path })
+        };
+        paths.into_iter().map(page).collect()
     }
 
-    fn read(root: &Path, path: PathBuf) -> Result<Self, String> {
-        let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-        let text = fs::read_to_string(&path).map_err(|error| format!("{name}: {error}"))?;
-        Ok(Self { name, path, text })
-    }
-
-    /// Returns the name of the file without its folder.
     pub fn file(&self) -> &str {
         self.name.rsplit('/').next().unwrap_or(&self.name)
     }
@@ -95,11 +88,6 @@ pub fn plain(text: &str) -> String {
         rest = &rest[skipped.unwrap_or(0)..];
     }
     out + rest
-}
-
-/// Reads a file of the repository.
-pub fn read(root: &Path, name: &str) -> Result<String, String> {
-    fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
 #[cfg(test)]

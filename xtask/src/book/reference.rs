@@ -1,6 +1,6 @@
 //! Checks that the reference contains all public names of the Python package. Tests of the program check its options.
 
-use super::page::read;
+use crate::files::read;
 use std::path::Path;
 
 /// Modules whose public names (`__all__`) the reference must contain.
@@ -8,10 +8,10 @@ const MODULES: [&str; 4] = ["__init__.py", "river.py", "plot.py", "spark/__init_
 
 /// Returns a message for each public name that the page about Python lacks.
 pub fn missing_names(root: &Path) -> Result<Vec<String>, String> {
-    let page = read(root, "docs/src/python.md")?;
+    let page = read(&root.join("docs/src/python.md"))?;
     let mut missing = Vec::new();
     for module in MODULES {
-        let source = read(root, &format!("python/eigenhedge/{module}"))?;
+        let source = read(&root.join("python/eigenhedge").join(module))?;
         let names = public_names(&source);
         if names.is_empty() {
             return Err(format!("python/eigenhedge/{module} has no __all__"));
@@ -27,7 +27,6 @@ fn public_names(source: &str) -> Vec<&str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Returns true if the text contains the name as a whole word.
 fn occurs(text: &str, name: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }

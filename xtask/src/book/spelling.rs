@@ -1,10 +1,10 @@
 //! Spell check of the README and the book by hunspell, with its American dictionary and a word list of the project.
 
 use super::page::Page;
+use crate::files::write;
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Returns a message for each word that is in neither the dictionary nor `docs/words.txt`. Returns `None` if hunspell
 /// is not installed.
@@ -17,7 +17,7 @@ pub fn unknown_words(root: &Path, pages: &[Page]) -> Result<Option<Vec<String>>,
         }
     }
     let text: String = places.keys().map(|word| format!("{word}\n")).collect();
-    let Some(unknown) = hunspell(&root.join("docs/words.txt"), &text)? else { return Ok(None) };
+    let Some(unknown) = hunspell(root, &text)? else { return Ok(None) };
     let say = |word: &str| {
         format!("{}: {word} is misspelled, or belongs into docs/words.txt", places.get(word).unwrap_or(&"?"))
     };
@@ -34,24 +34,16 @@ fn words(paragraph: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
 }
 
-/// Returns the words that hunspell does not know, one per line. Returns `None` if hunspell is not installed.
-fn hunspell(known: &Path, text: &str) -> Result<Option<String>, String> {
+/// Returns the words that hunspell does not know, one per line. Returns `None` if hunspell or its dictionary is missing.
+fn hunspell(root: &Path, text: &str) -> Result<Option<String>, String> {
+    let words = root.join("target/words.txt");
+    write(&words, text)?;
     let mut command = Command::new("hunspell");
-    command.args(["-i", "utf-8", "-d", "en_US", "-l", "-p"]).arg(known);
-    let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn() else {
-        return Ok(None);
-    };
-    let mut input = child.stdin.take().ok_or("hunspell has no standard input")?;
-    let text = text.to_owned();
-    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
-    let output = child.wait_with_output().map_err(|error| format!("hunspell: {error}"))?;
-    let written = writer.join().is_ok_and(|result| result.is_ok());
-    if !output.status.success() || !written {
-        // Hunspell is installed, but without a dictionary.
-        println!("skipped: spelling, {}", String::from_utf8_lossy(&output.stderr).trim());
-        return Ok(Some(String::new()));
+    command.args(["-i", "utf-8", "-d", "en_US", "-l", "-p"]).arg(root.join("docs/words.txt")).arg(&words);
+    match command.output() {
+        Ok(output) if output.status.success() => Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned())),
+        _ => Ok(None),
     }
-    String::from_utf8(output.stdout).map(Some).map_err(|error| format!("hunspell: {error}"))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The program as an archive and as a Debian package, and the checksums of all files.
 
-use super::files::{entries, write};
-use super::toolchain::{GLIBC, Toolchain, output};
+use super::toolchain::{GLIBC, Toolchain};
+use crate::files::{entries, output, write};
 use crate::run;
 use std::path::Path;
 use std::process::Command;
@@ -42,7 +42,6 @@ pub fn debian_package(toolchain: &Toolchain, tree: &Path, folder: &Path) -> Resu
     run(build.env("SOURCE_DATE_EPOCH", &toolchain.epoch))
 }
 
-/// Writes the checksums of all files in the folder to `SHA256SUMS`.
 pub fn checksums(folder: &Path) -> Result<(), String> {
     let files = entries(folder)?;
     let names = files.iter().filter_map(|path| path.file_name());

@@ -1,8 +1,8 @@
 //! Bill of materials in the CycloneDX 1.6 format: packages, versions, licenses, checksums and dependencies.
 
 use super::dependencies::Package;
-use super::files;
-use super::toolchain::{Toolchain, output};
+use super::toolchain::Toolchain;
+use crate::files::{self, output};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;

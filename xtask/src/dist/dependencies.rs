@@ -1,7 +1,7 @@
 //! Packages that are compiled into the program or the Python module, from `cargo metadata`.
 
-use super::files::read;
-use super::toolchain::{TARGET, output};
+use super::toolchain::TARGET;
+use crate::files::{output, read};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,6 @@ use std::process::Command;
 
 /// Package that is compiled into the program or the Python module.
 pub struct Package {
-    /// Identifier of the package in cargo.
     id: String,
     pub name: String,
     pub version: String,
@@ -29,7 +28,7 @@ pub struct Package {
 pub fn of_the_program(root: &Path) -> Result<Vec<Package>, String> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--format-version", "1", "--locked", "--filter-platform", TARGET]);
-    let text = output(cargo.args(["--features", "eigenhedge-cli/serve"]).current_dir(root))?;
+    let text = output(cargo.current_dir(root))?;
     let metadata: Value = serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))?;
     let edges = edges(&metadata);
     let list = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
@@ -89,7 +88,6 @@ fn edges(metadata: &Value) -> BTreeMap<String, Vec<String>> {
     nodes.map(|node| (word(node, "id"), of(node))).collect()
 }
 
-/// Returns the checksums in `Cargo.lock` by name and version.
 fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
     let value = |block: &str, key: &str| {
         let line = block.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));

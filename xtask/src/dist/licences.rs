@@ -4,7 +4,7 @@
 //! SPDX expression and its repository.
 
 use super::dependencies::Package;
-use super::files::{entries, read};
+use crate::files::{entries, read};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ pub fn text(root: &Path, packages: &[Package]) -> Result<String, String> {
         }
         texts.into_iter().for_each(|text| names_of.entry(text).or_default().push(title.clone()));
     }
-    for text in texts(&root.join("crates/eigenhedge-report/vendor/uplot"))? {
+    for text in texts(&root.join("crates/eigenhedge-pages/vendor/uplot"))? {
         list += "uPlot: MIT\n";
         names_of.entry(text).or_default().push("uPlot".to_owned());
     }
@@ -51,7 +51,6 @@ fn section(names: &str, text: &str) -> String {
     format!("\n{}\n{names}\n{}\n\n{}\n", "=".repeat(80), "-".repeat(80), text.trim_end())
 }
 
-/// Returns the texts of the license files in a folder.
 fn texts(folder: &Path) -> Result<Vec<String>, String> {
     let is_licence = |path: &Path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();

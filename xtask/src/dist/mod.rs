@@ -7,14 +7,13 @@
 mod archives;
 mod bill_of_materials;
 mod dependencies;
-mod files;
 mod licences;
 mod package;
 mod program;
 mod toolchain;
 mod trial;
 
-use crate::python;
+use crate::{files, python};
 use std::path::Path;
 use std::time::Instant;
 use toolchain::Toolchain;

@@ -1,7 +1,7 @@
 //! The Python package: a wheel for Python 3.10 and later, and the source distribution.
 
-use super::files::{with_ending, write};
-use super::toolchain::{TARGET, Toolchain, output};
+use super::toolchain::{TARGET, Toolchain};
+use crate::files::{output, with_ending, write};
 use crate::run;
 use std::path::Path;
 
@@ -22,7 +22,6 @@ pub fn wheel(toolchain: &Toolchain, licences: &str, folder: &Path) -> Result<(),
     if report.contains(platform) { Ok(()) } else { Err(format!("auditwheel must report {platform}")) }
 }
 
-/// Builds the source distribution.
 pub fn source_distribution(toolchain: &Toolchain, folder: &Path) -> Result<(), String> {
     let mut maturin = toolchain.command("maturin");
     run(maturin.args(["sdist", "--out"]).arg(folder).current_dir(toolchain.root.join("python")))

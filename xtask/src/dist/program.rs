@@ -1,7 +1,7 @@
 //! The program with its completions, manual pages and licenses.
 
-use super::files::{copy, entries, write};
-use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain, output};
+use super::toolchain::{BUILDER, GLIBC, TARGET, Toolchain};
+use crate::files::{copy, entries, output, write};
 use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ const COMPLETIONS: [(&str, &str, &str); 3] = [
 /// Builds the program, including live pages and the service.
 pub fn build(toolchain: &Toolchain) -> Result<(), String> {
     let mut cargo = toolchain.command(BUILDER);
-    cargo.args(["zigbuild", "--release", "--locked", "--package", "eigenhedge-cli", "--features", "serve"]);
+    cargo.args(["zigbuild", "--release", "--locked", "--package", "eigenhedge-cli"]);
     run(cargo.arg("--target").arg(format!("{TARGET}.{GLIBC}")))
 }
 

@@ -1,24 +1,21 @@
 //! Tools and settings of a reproducible build.
 
+use crate::files::output;
 use crate::python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Platform of the published binaries.
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// Oldest version of the GNU C library on which the binaries run.
 pub const GLIBC: &str = "2.17";
 
-/// Name of the tool that builds the program.
 pub const BUILDER: &str = "cargo-zigbuild";
 
 pub struct Toolchain {
     pub root: PathBuf,
-    /// Version of all packages of the workspace.
     pub version: String,
     /// Time of the commit in seconds since 1970, or `SOURCE_DATE_EPOCH` if it is set.
     pub epoch: String,
-    /// Python environment that contains the tools.
     environment: PathBuf,
 }
 
@@ -66,7 +63,6 @@ impl Toolchain {
         self.root.join("target/dist-build").join(program)
     }
 
-    /// Returns the path of the built program.
     pub fn program(&self) -> PathBuf {
         self.target(BUILDER).join(TARGET).join("release/eigenhedge")
     }
@@ -75,17 +71,4 @@ impl Toolchain {
 fn cargo_home() -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").unwrap_or_default()).join(".cargo");
     std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
-}
-
-/// Runs a command and returns its standard output.
-pub fn output(command: &mut Command) -> Result<String, String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| format!("{name} could not be started: {error}"))?;
-    if !output.status.success() {
-        // Tests print their failures to standard output.
-        let texts = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat();
-        let lines: Vec<&str> = texts.lines().collect();
-        return Err(format!("{name}:\n{}", lines[lines.len().saturating_sub(60)..].join("\n")));
-    }
-    String::from_utf8(output.stdout).map_err(|error| format!("{name}: {error}"))
 }

@@ -35,8 +35,8 @@ pub struct ServeArgs {
     /// localhost and IP addresses are rejected. May be given more than once
     #[arg(long, value_name = "NAME", requires = "token_file")]
     pub host: Vec<String>,
-    /// Memory of the service, such as 512M, apart from 64 MB for the program; idle streams that do not fit are kept on
-    /// disk, and other work that does not fit is rejected
+    /// Memory of the service, such as 512M and at least 32M, apart from 64 MB for the program; idle streams that do not fit
+    /// are kept on disk, and other work that does not fit is rejected
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_memory: Option<MaxMemory>,
     /// Maximum number of streams

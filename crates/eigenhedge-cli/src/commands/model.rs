@@ -9,7 +9,7 @@ use crate::table::{open_for_model, open_like};
 use anyhow::{Result, anyhow};
 use eigenhedge::{Model, SavedKind, Standardize};
 use eigenhedge_io::{Stream, number_cells, number_columns, printable, printable_path, write_linear_map};
-use eigenhedge_pages::run::text;
+use eigenhedge_pages::run::{json as summary_json, text};
 use serde_json::{Value, json};
 
 /// Writes coordinates of rows in the directions of a model, and their losses.
@@ -114,7 +114,7 @@ fn as_json(model: &mut Model) -> Result<String> {
         // The report data is long and not readable.
         around.remove("report");
     }
-    let mut value = serde_json::to_value(model.summary())?;
+    let mut value = summary_json(&model.summary())?;
     let embedding = model.embedding();
     let columns = model.columns();
     let map = embedding.linear_map(columns.names.as_deref());

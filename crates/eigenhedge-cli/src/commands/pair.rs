@@ -25,6 +25,9 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let mixing = if args.alpha > 0.0 { Mixing::FixedShare { alpha: args.alpha } } else { Mixing::None };
     let norm_bound = args.norm_bound.map_or(NormBound::Running, NormBound::Given);
     let mut learner = Pair::new(n, m, args.k, args.eta, mixing)?.with_norm_bound(norm_bound)?;
+    if args.center == CenterArg::Mean {
+        learner = learner.centered();
+    }
     let mut best = BestPair::new(n, m);
     let mut random = Random::seeded(args.seed);
     let mut gains = out.open(row_columns(["expected_gain", "gain"].map(str::to_owned)))?;
@@ -32,7 +35,6 @@ pub fn pair(args: &PairArgs) -> Result<()> {
     let names = sides.flat_map(|(side, names)| names.iter().map(move |name| format!("{side}{name}")));
     let names: Vec<String> = std::iter::once("kept".to_owned()).chain(names).collect();
     let mut table = directions.open(number_columns(&names))?;
-    let mut centers = [Center::new(args.center, n), Center::new(args.center, m)];
     let (mut rows, mut expected, mut realised) = (0u64, 0.0, 0.0);
     loop {
         let (x, y) = match (left.next_row()?, right.next_row()?) {
@@ -43,10 +45,9 @@ pub fn pair(args: &PairArgs) -> Result<()> {
                 return Err(anyhow!("{shorter}: must have as many rows as the other, got {rows}"));
             }
         };
-        let [left_center, right_center] = &mut centers;
-        let (x, y) = (left_center.subtract_from(x), right_center.subtract_from(y));
         let gain = learner.step(x, y, &mut random).map_err(|error| anyhow!("row {rows}: {error}"))?;
         if let Some(best) = &mut best {
+            let (x, y) = learner.last_pair();
             best.add(x, y);
         }
         gains.write(&row_cells(rows, [gain.expected, gain.realised]))?;
@@ -81,35 +82,6 @@ pub fn pair(args: &PairArgs) -> Result<()> {
         _ => writeln!(text, "bound      none: the theorem needs --norm-bound")?,
     }
     out.print(&text)
-}
-
-/// Mean of the previous rows of a table, which is subtracted from the next row.
-struct Center {
-    is_wanted: bool,
-    mean: Vec<f64>,
-    rows: f64,
-    centered: Vec<f64>,
-}
-
-impl Center {
-    fn new(center: CenterArg, length: usize) -> Self {
-        Self { is_wanted: center == CenterArg::Mean, mean: vec![0.0; length], rows: 0.0, centered: Vec::new() }
-    }
-
-    /// Returns the centered row, then adds the row to the mean. The first row is its own center.
-    fn subtract_from(&mut self, row: &[f64]) -> &[f64] {
-        self.rows += 1.0;
-        if self.is_wanted && self.rows == 1.0 {
-            self.mean.copy_from_slice(row);
-        }
-        self.centered.clear();
-        self.centered.extend(row.iter().zip(&self.mean).map(|(x, mean)| x - mean));
-        if self.is_wanted {
-            let rows = self.rows;
-            self.mean.iter_mut().zip(&self.centered).for_each(|(mean, x)| *mean += x / rows);
-        }
-        &self.centered
-    }
 }
 
 fn verdict(holds: bool) -> &'static str {

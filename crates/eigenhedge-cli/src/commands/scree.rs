@@ -17,7 +17,7 @@ use eigenhedge::options::Options;
 use eigenhedge::{Comparators, Kind, Model, Spec};
 use eigenhedge_io::write_whole;
 use eigenhedge_pages::number::readable;
-use eigenhedge_report::{Chart, Series, svg};
+use eigenhedge_pages::{Chart, Series, svg};
 use std::fmt::Write;
 
 /// Default of the maximum number of directions to try.

@@ -15,7 +15,7 @@ pub use shared::Shared;
 #[cfg(not(feature = "serve"))]
 pub use without::{Live, LiveAddress, parse_address};
 
-use eigenhedge_report::Page;
+use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 
 /// Source of the pages of a stream.

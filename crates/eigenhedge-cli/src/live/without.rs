@@ -3,7 +3,7 @@
 use super::PageSource;
 use crate::stop::StopSignal;
 use anyhow::Result;
-use eigenhedge_report::Page;
+use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 
@@ -12,7 +12,7 @@ pub type LiveAddress = Infallible;
 
 /// Returns an error that names the missing feature.
 pub fn parse_address(_: &str) -> Result<LiveAddress, String> {
-    Err("needs a program with the feature `serve`: cargo install eigenhedge-cli --features serve".to_owned())
+    Err("needs a program with the feature `serve`, which this one was built without".to_owned())
 }
 
 /// Live page type without values, because this build has no live pages.

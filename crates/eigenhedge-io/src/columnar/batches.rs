@@ -1,8 +1,8 @@
 //! Conversion of batches of columns to rows.
 
-use super::catch_panics::guarded;
 use super::cell_text::{can_be_text, text_of};
 use super::damage::unsound;
+use crate::catch_panics::guarded;
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;

@@ -5,7 +5,6 @@
 
 mod arrow;
 mod batches;
-mod catch_panics;
 mod cell_text;
 mod damage;
 mod page_header;
@@ -25,5 +24,5 @@ pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
         Format::Parquet => parquet::open(input, layout),
         _ => arrow::open(input, layout),
     };
-    catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(input, layout.format.name(), reason)))
+    crate::catch_panics::guarded(open).unwrap_or_else(|reason| Err(unsound(input, layout.format.name(), reason)))
 }

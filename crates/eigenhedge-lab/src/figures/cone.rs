@@ -8,7 +8,7 @@ use eigenhedge::bounds::{divergence_by_kept, tuned_rate, tuned_regret};
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::{Instance, Kind, Random, Spec};
-use eigenhedge_report::{Chart, Series};
+use eigenhedge_pages::{Chart, Series};
 
 const LENGTH: usize = 20;
 /// Half of the height of the cone.

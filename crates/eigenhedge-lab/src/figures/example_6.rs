@@ -4,7 +4,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::Random;
 use eigenhedge::experts::SetDistribution;
 use eigenhedge::simplex::{cap_by_sorting, decompose};
-use eigenhedge_report::{Chart, Series};
+use eigenhedge_pages::{Chart, Series};
 
 const WEIGHTS: [f64; 3] = [1.0 / 7.0, 2.0 / 7.0, 4.0 / 7.0];
 const EXACT: [f64; 3] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 2.0];

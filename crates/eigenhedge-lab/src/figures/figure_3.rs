@@ -5,7 +5,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::internals::dot;
 use eigenhedge::streams;
-use eigenhedge_report::{Chart, Series};
+use eigenhedge_pages::{Chart, Series};
 
 /// Number of rows per segment.
 pub const SEGMENT: usize = 500;

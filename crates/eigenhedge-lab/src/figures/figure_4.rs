@@ -7,7 +7,7 @@ use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Kind, Mixing, Spec, streams};
-use eigenhedge_report::{Chart, Mark, Series, Tint};
+use eigenhedge_pages::{Chart, Mark, Series, Tint};
 
 /// Learners in the order of the legend.
 const NAMES: [&str; 7] = [

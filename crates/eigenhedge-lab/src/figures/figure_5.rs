@@ -6,7 +6,7 @@ use crate::curves::{Observed, learner};
 use crate::textbook::Textbook;
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::{Matrix, Mixing, Random, streams, trial};
-use eigenhedge_report::{Chart, Mark, Series, Tint};
+use eigenhedge_pages::{Chart, Mark, Series, Tint};
 
 /// Share of the new subspace that a learner must keep to count as switched.
 const TURNED: f64 = 0.9;

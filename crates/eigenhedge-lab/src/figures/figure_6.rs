@@ -5,7 +5,7 @@ use crate::curves::{cumulated, expected_losses, learner, row_numbers};
 use crate::{Claim, LabError, Outcome, Progress, Setting, Table, faces};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::{Instance, Mixing, Random, streams};
-use eigenhedge_report::{Chart, Mark, Series};
+use eigenhedge_pages::{Chart, Mark, Series};
 
 const PATTERN: [usize; 6] = [1, 2, 1, 3, 2, 1];
 /// Indices of the segments in which a new person follows another one.

@@ -6,7 +6,7 @@ use eigenhedge::hebbian::{FeatureWeights, Hebbian, Params, Rate};
 use eigenhedge::internals::dot;
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::{Matrix, NormBound, Random, trial};
-use eigenhedge_report::{Chart, Series};
+use eigenhedge_pages::{Chart, Series};
 
 const COMPONENTS: usize = 2;
 /// Maximum angle between a vector and its component at the end, in degrees.

@@ -4,7 +4,7 @@ use crate::{Claim, LabError, Outcome, Progress, Setting, Table};
 use eigenhedge::batch::{Center, KernelPca, Pca, Solver};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::{Matrix, Random};
-use eigenhedge_report::{Chart, Series, Tint};
+use eigenhedge_pages::{Chart, Series, Tint};
 
 const DISC: usize = 60;
 const RING: usize = 120;

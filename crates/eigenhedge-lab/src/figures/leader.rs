@@ -7,7 +7,7 @@ use eigenhedge::bounds::{divergence, tuned_rate, tuned_regret};
 use eigenhedge::experts::{CappedHedge, Leader};
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Instance, Kind, Random, Spec, streams, trial};
-use eigenhedge_report::{Chart, Series};
+use eigenhedge_pages::{Chart, Series};
 
 /// Number of experts or columns.
 const N: usize = 10;

@@ -5,7 +5,7 @@ use eigenhedge::Random;
 use eigenhedge::batch::preimage::{Stop, fixed_point};
 use eigenhedge::batch::{Center, Expansion, KernelPca, Pca, Solver};
 use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
-use eigenhedge_report::{Annotation, Chart, Series};
+use eigenhedge_pages::{Annotation, Chart, Series};
 
 const POINTS: usize = 200;
 const NOISE: f64 = 0.2;

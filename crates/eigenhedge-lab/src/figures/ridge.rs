@@ -5,7 +5,7 @@ use eigenhedge::batch::KernelRidge;
 use eigenhedge::internals::{dot, symmetric_eigen};
 use eigenhedge::kernel::{VectorKernel, Vectors};
 use eigenhedge::{Matrix, Random};
-use eigenhedge_report::{Chart, Series, Tint};
+use eigenhedge_pages::{Chart, Series, Tint};
 
 const POINTS: usize = 40;
 const NOISE: f64 = 0.2;

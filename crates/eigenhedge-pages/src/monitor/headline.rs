@@ -23,7 +23,7 @@ pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occu
     }
     if let Some(since) = track.drift_since {
         let drift = listed.iter().rev().find(|one| one.kind == "drift" && one.start == since);
-        let when = drift.map_or_else(|| format!("row {since}"), |one| moment(one));
+        let when = drift.map_or_else(|| format!("row {since}"), |one| moment(&one.start_time, one.start));
         let named = drift.map_or(0, |one| unusual_columns(&one.causes));
         let first = drift
             .and_then(|one| one.causes.first())
@@ -43,7 +43,7 @@ pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occu
             let drift = listed.iter().rev().find(|one| one.kind == "returned");
             let of =
                 drift.filter(|one| !one.causes.is_empty()).map_or(String::new(), |one| format!(" ({})", causes(one)));
-            let until = drift.map_or(String::new(), |one| format!(" until {}", end_of(one)));
+            let until = drift.map_or(String::new(), |one| format!(" until {}", moment(&one.end_time, one.end)));
             let when = if facts.running.is_some() { "now" } else { "at the end" };
             format!("In drift for {}{until}{of}. Normal {when}.", counted(track.in_table.drift_rows, "row"))
         }
@@ -57,7 +57,7 @@ pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occu
                 Some(_) if journal.is_open(last) => (counted(track.in_table.events + 1, "event"), "Alarm now."),
                 Some(_) => (events, "Normal now."),
             };
-            format!("{state} {alarms} in {events}; the last at {}{of}.", moment(last))
+            format!("{state} {alarms} in {events}; the last at {}{of}.", moment(&last.start_time, last.start))
         }
     }
 }
@@ -82,18 +82,8 @@ fn unusual_columns(causes: &[(String, f64)]) -> usize {
     causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
 }
 
-fn moment(one: &Occurrence) -> String {
-    match one.start_time.as_str() {
-        "" => format!("row {}", one.start),
-        time => printable(time),
-    }
-}
-
-fn end_of(one: &Occurrence) -> String {
-    match one.end_time.as_str() {
-        "" => format!("row {}", one.end),
-        time => printable(time),
-    }
+fn moment(time: &str, row: u64) -> String {
+    if time.is_empty() { format!("row {row}") } else { printable(time) }
 }
 
 /// Returns the names of the columns that caused an entry, separated by commas.

@@ -19,26 +19,20 @@ const LISTED: usize = 1000;
 /// Record of everything that the monitors reported about a table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Journal {
-    /// Number of rows of this table processed so far.
     pub rows: u64,
     /// Number of rows whose missing cells were filled in.
     pub filled_rows: u64,
-    /// Totals for this table over all monitors.
     pub totals: MonitorTotals,
     /// First complete events, drifts and changes, at most 1000.
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
-    /// Data for charts, if a page was requested.
     pub(super) records: Option<Records>,
 }
 
-/// Row of a table, with its number and time.
 #[derive(Debug, Clone, Copy)]
 pub struct RowAt<'a> {
-    /// Number of the row in its table.
     pub number: u64,
-    /// Cells of the row.
     pub cells: &'a [f64],
     /// Time as written in the table, or an empty string if unknown.
     pub time: &'a str,
@@ -46,10 +40,8 @@ pub struct RowAt<'a> {
     pub seconds: Option<f64>,
 }
 
-/// Result of processing a row.
 #[derive(Debug)]
 pub struct Seen {
-    /// Verdict of the monitor.
     pub verdict: Verdict,
     /// True if the row is the first alarm of an event.
     pub begins_event: bool,
@@ -58,7 +50,6 @@ pub struct Seen {
 }
 
 impl Journal {
-    /// Creates a journal without rows, for monitors with these keys.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
         Self { tracks: keys.into_iter().map(Track::new).collect(), ..Self::default() }
     }
@@ -89,13 +80,11 @@ impl Journal {
         self
     }
 
-    /// Stops recording data for charts.
     pub fn without_charts(mut self) -> Self {
         self.records = None;
         self
     }
 
-    /// Returns true if the journal has chart data for rows of `width` cells.
     pub fn has_charts(&self, width: usize) -> bool {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
@@ -156,7 +145,6 @@ impl Journal {
         Occurrence::of_drift("drift", &here, row, &track.key, track.times(row, row), names)
     }
 
-    /// Adds a row to the totals.
     fn count(&mut self, place: usize, before: &MonitorTotals, row: &RowAt<'_>, monitor: &Monitor) {
         let after = monitor.totals();
         let has_gap = row.cells.iter().any(|x| x.is_nan());

@@ -37,87 +37,46 @@ pub struct Occurrence {
     pub peak: u64,
     /// Score at the peak of an event, or strength of a change. The value is 0 for a drift.
     pub strength: f64,
-    /// Number of rows with an alarm.
     pub alarms: u64,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
 }
 
 impl Occurrence {
-    /// Creates the entry of an event.
+    /// Creates an entry without strength and alarms. `rows` are its first row, last row and peak.
+    fn new(kind: &str, key: &str, rows: [u64; 3], times: Times, causes: Vec<(String, f64)>) -> Self {
+        let ([start, end, peak], Times { start: start_time, end: end_time, seconds: start_seconds }) = (rows, times);
+        let (kind, key) = (kind.to_owned(), key.to_owned());
+        Self { kind, key, start, end, start_time, end_time, start_seconds, peak, strength: 0.0, alarms: 0, causes }
+    }
+
     pub fn of_event(event: &Event, key: &str, times: Times, names: &[String]) -> Self {
-        Self {
-            kind: match (event.is_stuck(), event.is_moved()) {
-                (true, _) => "stuck",
-                (false, true) => "moved",
-                (false, false) => "alarms",
-            }
-            .to_owned(),
-            key: key.to_owned(),
-            start: event.start,
-            end: event.end,
-            start_time: times.start,
-            end_time: times.end,
-            start_seconds: times.seconds,
-            peak: event.peak,
-            strength: event.peak_score,
-            alarms: event.alarms,
-            causes: named(&event.causes, names),
-        }
+        let kind = match (event.is_stuck(), event.is_moved()) {
+            (true, _) => "stuck",
+            (false, true) => "moved",
+            (false, false) => "alarms",
+        };
+        let rows = [event.start, event.end, event.peak];
+        let entry = Self::new(kind, key, rows, times, named(&event.causes, names));
+        Self { strength: event.peak_score, alarms: event.alarms, ..entry }
     }
 
     /// Creates the entry of a drift: `drift` when it is reported, or `returned` when it ends at row `end`.
     pub fn of_drift(kind: &str, report: &DriftReport, end: u64, key: &str, times: Times, names: &[String]) -> Self {
-        Self {
-            kind: kind.to_owned(),
-            key: key.to_owned(),
-            start: report.since,
-            end,
-            start_time: times.start,
-            end_time: times.end,
-            start_seconds: times.seconds,
-            peak: report.reported,
-            strength: 0.0,
-            alarms: 0,
-            causes: named(&report.causes, names),
-        }
+        Self::new(kind, key, [report.since, end, report.reported], times, named(&report.causes, names))
     }
 
     /// Creates the entry of a new reference that was accepted after a row.
     pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
-        Self {
-            kind: "accepted".to_owned(),
-            key: key.to_owned(),
-            start: row,
-            end: row,
-            start_time: times.start,
-            end_time: times.end,
-            start_seconds: times.seconds,
-            peak: row,
-            strength: 0.0,
-            alarms: 0,
-            causes: Vec::new(),
-        }
+        Self::new("accepted", key, [row; 3], times, Vec::new())
     }
 
-    /// Creates the entry of a change.
     pub fn of_change(change: &Change, key: &str, times: Times, names: &[String]) -> Self {
-        Self {
-            kind: if change.is_rise { "rise" } else { "fall" }.to_owned(),
-            key: key.to_owned(),
-            start: change.start,
-            end: change.reported,
-            start_time: times.start,
-            end_time: times.end,
-            start_seconds: times.seconds,
-            peak: change.reported,
-            strength: change.strength,
-            alarms: 0,
-            causes: named(&change.columns, names),
-        }
+        let kind = if change.is_rise { "rise" } else { "fall" };
+        let rows = [change.start, change.reported, change.reported];
+        Self { strength: change.strength, ..Self::new(kind, key, rows, times, named(&change.columns, names)) }
     }
 
-    /// Returns true for a change.
     pub fn is_change(&self) -> bool {
         self.kind == "rise" || self.kind == "fall"
     }
@@ -143,7 +102,6 @@ impl Occurrence {
         columns
     }
 
-    /// Returns the cells of this entry, in the order of [`Self::columns`].
     pub fn cells(&self, has_key: bool, has_times: bool) -> Vec<Cell<'_>> {
         let mut cells = vec![Cell::Text(&self.kind)];
         cells.extend(has_key.then_some(Cell::Text(&self.key)));

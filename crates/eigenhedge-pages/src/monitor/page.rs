@@ -2,12 +2,12 @@
 
 use super::headline::{causes, fleet_headline, headline};
 use super::occurrence::Occurrence;
-use super::record::Records;
 use super::track::Track;
 use super::{Facts, Journal, summary};
-use crate::{counted, file_name};
+use crate::file_name;
+use crate::number::counted;
+use crate::page::{Block, Folded, Overview, OverviewLine, Page, Section, Table, Tile};
 use eigenhedge_io::printable;
-use eigenhedge_report::{FleetReport, MonitorReport, Overview, OverviewLine, Page, Tile};
 use std::collections::BTreeSet;
 
 /// Maximum number of keys shown while the stream is running.
@@ -21,130 +21,102 @@ pub enum Inside<'a> {
     Open(&'a BTreeSet<String>),
 }
 
-/// Journal, facts about its table, and the list of events, including ongoing events.
-struct Story<'a> {
-    journal: &'a Journal,
-    facts: &'a Facts,
-    listed: Vec<Occurrence>,
-}
-
-/// Returns the page of one monitor or of a fleet, from a journal with charts.
 pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
-    let story = Story { journal, facts, listed: journal.listed_now(&facts.columns) };
-    let empty = Records::new(facts.columns.len(), facts.by.is_some());
-    let records = journal.records.as_ref().unwrap_or(&empty);
-    match &facts.by {
-        None => story.one(records).page(),
-        Some(column) => story.fleet(records, column, inside).page(),
+    let listed = journal.listed_now(&facts.columns);
+    let mut blocks = vec![Block::Tiles(tiles(journal, facts))];
+    let (state, by) = match &facts.by {
+        None => {
+            let listed: Vec<&Occurrence> = listed.iter().collect();
+            let record = journal.records.as_ref().and_then(|records| records.get(0));
+            let time = facts.time.as_deref();
+            blocks.extend(record.into_iter().flat_map(|record| record.blocks(&facts.columns, time, &listed, true)));
+            blocks.push(Block::Folded(numbers(journal, facts)));
+            let state = journal.tracks.first().map(|track| headline(journal, facts, track, &listed));
+            (state.unwrap_or_default(), String::new())
+        }
+        Some(column) => {
+            blocks.extend(fleet(journal, facts, &listed, column, inside));
+            (fleet_headline(journal, facts), format!(" by {column}"))
+        }
+    };
+    let header = facts.first_line.map_or(String::new(), |line| format!(": row 0 is line {line} of the file"));
+    Page {
+        title: file_name(&facts.source).to_owned(),
+        subtitle: format!("eigenhedge monitor: {}{by}", counted(journal.rows, "row")),
+        summary: vec![state, format!("Rows are counted from 0{header}.")],
+        blocks,
     }
 }
 
-impl Story<'_> {
-    /// Returns the report of a single monitor.
-    fn one(&self, records: &Records) -> MonitorReport {
-        let (journal, facts) = (self.journal, self.facts);
-        let listed: Vec<&Occurrence> = self.listed.iter().collect();
-        let record = records.get(0).map(|record| record.report(&facts.columns, facts.time.as_deref(), &listed, true));
-        let text = summary::text(journal, facts);
-        let track = journal.tracks.first();
-        MonitorReport {
-            title: file_name(&facts.source).to_owned(),
-            subtitle: format!("eigenhedge monitor: {}", counted(journal.rows, "row")),
-            summary: vec![track.map_or(String::new(), |track| headline(journal, facts, track, &listed)), self.rows()],
-            tiles: self.tiles(),
-            facts: summary::entries(&text),
-            ..record.unwrap_or_default()
-        }
+/// Returns the overview of the keys, and a section for each key that has a record.
+fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, inside: &Inside<'_>) -> Vec<Block> {
+    // Monitors in drift come first, then those with the most alarms.
+    let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
+    order.sort_by_key(|i| {
+        let track = &journal.tracks[*i];
+        std::cmp::Reverse((track.drift_since.is_some(), track.open.is_some(), track.in_table.alarms))
+    });
+    if let Inside::Open(_) = inside {
+        order.truncate(LINES);
     }
-
-    /// Returns the report of a fleet of monitors.
-    fn fleet(&self, records: &Records, column: &str, inside: &Inside<'_>) -> FleetReport {
-        let (journal, facts) = (self.journal, self.facts);
-        let of_key = |key: &str| self.listed.iter().filter(|one| one.key == key).collect::<Vec<&Occurrence>>();
-        // Monitors in drift come first, then those with the most alarms.
-        let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
-        order.sort_by_key(|i| {
-            let track = &journal.tracks[*i];
-            std::cmp::Reverse((track.drift_since.is_some(), track.open.is_some(), track.in_table.alarms))
-        });
-        if let Inside::Open(_) = inside {
-            order.truncate(LINES);
-        }
-        let line = |i: &usize| {
-            let track = &journal.tracks[*i];
-            let listed = of_key(&track.key);
-            let (values, is_alarm) = records.get(*i).map(|record| record.scores()).unwrap_or_default();
-            OverviewLine {
-                name: printable(&track.key),
-                place: records.get(*i).map_or(String::new(), |_| format!("key-{i}")),
-                state: state_of(track).to_owned(),
-                rows: track.in_table.rows.to_string(),
-                alarms: track.in_table.alarms.to_string(),
-                drifts: track.in_table.drifts.to_string(),
-                causes: listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one)),
-                values,
-                is_alarm,
-            }
+    let (mut lines, mut sections) = (Vec::new(), Vec::new());
+    for i in &order {
+        let track = &journal.tracks[*i];
+        let listed: Vec<&Occurrence> = all.iter().filter(|one| one.key == track.key).collect();
+        let mut line = OverviewLine {
+            name: printable(&track.key),
+            state: state_of(track),
+            rows: track.in_table.rows,
+            alarms: track.in_table.alarms,
+            drifts: track.in_table.drifts,
+            causes: listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one)),
+            ..OverviewLine::default()
         };
-        let charts = order.iter().filter_map(|i| {
-            let track = &journal.tracks[*i];
-            let listed = of_key(&track.key);
-            let (record, place) = (records.get(*i)?, format!("key-{i}"));
-            let report = match inside {
-                Inside::Open(open) if !open.contains(&place) => MonitorReport::default(),
-                _ => record.report(&facts.columns, facts.time.as_deref(), &listed, false),
+        if let Some(record) = journal.records.as_ref().and_then(|records| records.get(*i)) {
+            line.place = format!("key-{i}");
+            (line.values, line.is_alarm) = record.scores();
+            let blocks = match inside {
+                Inside::Open(open) if !open.contains(&line.place) => Vec::new(),
+                _ => record.blocks(&facts.columns, facts.time.as_deref(), &listed, false),
             };
-            let title = format!("{}: {}", printable(&track.key), headline(journal, facts, track, &listed));
-            Some((place, MonitorReport { title, ..report }))
-        });
-        let (unlisted, without) =
-            (journal.tracks.len() - order.len(), order.len().saturating_sub(charts.clone().count()));
-        let unlisted = if unlisted > 0 { format!(" {unlisted} more keys are not listed.") } else { String::new() };
-        let left_out = if without > 0 { format!(" The last {without} keys have no charts.") } else { String::new() };
-        FleetReport {
-            title: file_name(&facts.source).to_owned(),
-            subtitle: format!("eigenhedge monitor: {} by {column}", counted(journal.rows, "row")),
-            summary: vec![fleet_headline(journal, facts), self.rows()],
-            tiles: self.tiles(),
-            overview: Overview {
-                title: "Keys, those in drift and those with the most alarms first".into(),
-                noun: column.to_owned(),
-                lines: order.iter().map(line).collect(),
-                caption: format!(
-                    "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
-                ),
-            },
-            keys: charts.collect(),
+            let title = format!("{}: {}", line.name, headline(journal, facts, track, &listed));
+            sections.push(Block::Section(Section { place: line.place.clone(), title, blocks }));
         }
+        lines.push(line);
     }
-    /// Returns a sentence that explains how rows are numbered.
-    fn rows(&self) -> String {
-        let header = match self.facts.first_line {
-            Some(line) => format!(": row 0 is line {line} of the file"),
-            None => String::new(),
-        };
-        format!("Rows are counted from 0{header}.")
-    }
-    /// Returns the key numbers at the top of the page.
-    fn tiles(&self) -> Vec<Tile> {
-        let totals = &self.journal.totals;
-        let tile = |value: u64, label: &str, tone: &str| Tile {
-            value: value.to_string(),
-            label: label.to_owned(),
-            tone: if value > 0 { tone.to_owned() } else { String::new() },
-            ..Tile::default()
-        };
-        let share = 100.0 * totals.alarms as f64 / totals.scored.max(1) as f64;
-        let mut alarms = tile(totals.alarms, "", "alarm");
-        let (asked, events) = (100.0 * self.facts.limit.rate(), counted(totals.events, "event"));
-        alarms.label = format!("alarms in {events}: {share:.2} % of the rows, {asked} % asked");
-        vec![
-            tile(totals.scored, "rows with a score", ""),
-            alarms,
-            tile(totals.drifts, if totals.drifts == 1 { "drift" } else { "drifts" }, "drift"),
-            tile(totals.changes, "changes of the level of the score", ""),
-        ]
-    }
+    let (unlisted, without) = (journal.tracks.len() - order.len(), lines.len() - sections.len());
+    let unlisted = if unlisted > 0 { format!(" {unlisted} more keys are not listed.") } else { String::new() };
+    let left_out = if without > 0 { format!(" The last {without} keys have no charts.") } else { String::new() };
+    let caption = format!(
+        "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
+    );
+    let title = "Keys, those in drift and those with the most alarms first".into();
+    let overview = Overview { title, noun: column.to_owned(), lines, caption };
+    std::iter::once(Block::Overview(overview)).chain(sections).collect()
+}
+
+fn numbers(journal: &Journal, facts: &Facts) -> Folded {
+    let columns = vec!["what".into(), "value".into()];
+    let table = Table { columns, rows: summary::entries(&summary::text(journal, facts)), ..Table::default() };
+    Folded { title: "Summary in numbers".into(), text: Vec::new(), tables: vec![table] }
+}
+
+fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {
+    let totals = &journal.totals;
+    let tile = |value: u64, label: String, tone: &'static str| Tile {
+        value: value.to_string(),
+        label,
+        tone: if value > 0 { tone } else { "" },
+        ..Tile::default()
+    };
+    let share = 100.0 * totals.alarms as f64 / totals.scored.max(1) as f64;
+    let (asked, events) = (100.0 * facts.limit.rate(), counted(totals.events, "event"));
+    vec![
+        tile(totals.scored, "rows with a score".into(), ""),
+        tile(totals.alarms, format!("alarms in {events}: {share:.2} % of the rows, {asked} % asked"), "alarm"),
+        tile(totals.drifts, if totals.drifts == 1 { "drift" } else { "drifts" }.into(), "drift"),
+        tile(totals.changes, "changes of the level of the score".into(), ""),
+    ]
 }
 
 /// Returns the state of a monitor after its most recent row, as a word or phrase.

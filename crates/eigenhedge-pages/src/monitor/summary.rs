@@ -9,7 +9,6 @@ use crate::number::readable;
 use eigenhedge::{Limit, MonitorTotals};
 use eigenhedge_io::printable;
 use serde_json::{Value, json};
-use std::fmt::Write;
 
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
@@ -29,10 +28,7 @@ const CONSTANT: &str = "every column was constant in the first rows, so only a c
 pub fn text(journal: &Journal, facts: &Facts) -> String {
     let Journal { totals, tracks, listed, rows, .. } = journal;
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<NAMES$}{value}");
-    };
+    let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
     let width = facts.columns.len() as u64;
     let over = match totals.passed_over + facts.skipped {
         0 => String::new(),
@@ -162,7 +158,6 @@ fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: 
     }
 }
 
-/// Adds lines about the keys with the most alarms.
 fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let mut worst: Vec<&Track> = tracks.iter().collect();
     worst.sort_by_key(|track| std::cmp::Reverse(track.in_table.alarms));
@@ -173,10 +168,10 @@ fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
 }
 
 /// Returns the names and values of all named lines of a summary.
-pub(super) fn entries(text: &str) -> Vec<(String, String)> {
+pub(super) fn entries(text: &str) -> Vec<Vec<String>> {
     let lines = text.lines().map(|line| line.split_at(line.len().min(NAMES)));
-    let named = lines.map(|(name, value)| (name.trim().to_owned(), value.to_owned()));
-    named.filter(|(name, _)| !name.is_empty()).collect()
+    let named = lines.map(|(name, value)| vec![name.trim().to_owned(), value.to_owned()]);
+    named.filter(|entry| !entry[0].is_empty()).collect()
 }
 
 /// Returns the summary as a JSON object. `skipped` is the number of rows that the reader skipped.
@@ -199,7 +194,6 @@ pub fn json(journal: &Journal, skipped: u64) -> Value {
     })
 }
 
-/// Returns the state of one monitor as a JSON object.
 pub fn monitor_json(track: &Track) -> Value {
     json!({
         "key": track.key,
@@ -217,7 +211,6 @@ pub fn monitor_json(track: &Track) -> Value {
     })
 }
 
-/// Describes an alarm limit in words.
 pub fn limit_in_words(limit: Limit) -> String {
     format!("about {} % of normal rows exceed it", 100.0 * limit.rate())
 }

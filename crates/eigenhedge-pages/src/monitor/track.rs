@@ -12,13 +12,10 @@ pub struct Track {
     pub key: String,
     /// True once the monitor has received a row of this table.
     pub has_begun: bool,
-    /// Totals since the first row of the monitor.
     pub totals: MonitorTotals,
-    /// Totals for this table.
     pub in_table: MonitorTotals,
     /// Number of rows of this table whose missing cells were filled in.
     pub filled_rows: u64,
-    /// True once the monitor has a reference.
     pub is_ready: bool,
     /// Number of rows received so far for the reference.
     pub waiting_rows: u64,
@@ -34,7 +31,6 @@ pub struct Track {
     pub limit: Option<f64>,
     /// First row of the ongoing drift, or `None` if there is no drift.
     pub drift_since: Option<u64>,
-    /// Ongoing event, or `None` if there is no event.
     pub open: Option<Event>,
     /// Row of the previous table at which the ongoing drift began, and the first row of this table. The value is `None`
     /// if the drift began in this table or there is none.
@@ -43,7 +39,6 @@ pub struct Track {
     pub(super) drift: Times,
     /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
-    /// Times of the ongoing event.
     pub(super) event: Times,
 }
 
@@ -60,7 +55,6 @@ impl Track {
         track
     }
 
-    /// Copies the current state of the monitor.
     pub(super) fn update(&mut self, monitor: &Monitor) {
         self.totals = monitor.totals();
         self.is_ready = monitor.is_ready();

@@ -1,8 +1,9 @@
-//! Explanations of the keys of the summary, for the page.
+//! Tables of the collapsed part of the page of a run.
 
-use crate::number::readable;
+use crate::number::{readable, significant};
+use crate::page::Table;
+use crate::top_k::Entry;
 use eigenhedge::{Member, Summary};
-use eigenhedge_report::{Fact, Table};
 use serde_json::{Value, json};
 
 /// Keys of the summary and their meanings, in the order of the page. Keys that depend on the clock are left out.
@@ -49,33 +50,50 @@ const MEANINGS: &[(&str, &str)] = &[
     ("rank_max", "largest number of explicit directions"),
 ];
 
-/// Returns the lines of the summary. Each value is rounded and also has all digits of the JSON summary.
-pub fn facts(summary: &Summary) -> Vec<Fact> {
+/// Returns the table of the summary. Each value is rounded and also has all digits of the JSON summary.
+pub fn account(summary: &Summary) -> Table {
     let summary = serde_json::to_value(summary).unwrap_or_default();
     let line = |(key, meaning): &(&str, &str)| {
         let value = key.split('.').try_fold(&summary, |value, part| value.get(part))?;
-        Some(Fact {
-            key: (*key).into(),
-            value: spoken(value, rounded),
-            exact: if value.is_f64() || value.is_object() { spoken(value, Value::to_string) } else { String::new() },
-            explanation: (*meaning).into(),
-        })
+        let exact = if value.is_f64() || value.is_object() { spoken(value, Value::to_string) } else { String::new() };
+        Some((vec![(*key).into(), spoken(value, rounded), (*meaning).into()], vec![String::new(), exact]))
     };
-    MEANINGS.iter().filter_map(line).collect()
+    let (rows, exact) = MEANINGS.iter().filter_map(line).unzip();
+    Table {
+        title: "Account".into(),
+        columns: ["key", "value", "meaning"].map(String::from).to_vec(),
+        rows,
+        exact,
+        caption: "Numbers are rounded; point at one to see all its digits.".into(),
+        ..Table::default()
+    }
 }
 
-/// Returns the table of the members of a portfolio, or `None` if there are none.
-pub fn members(members: &[Member]) -> Option<Table> {
-    let number = |value: f64| (readable(value), json!(value).to_string());
-    let cells = |member: &Member| (member.name.clone(), number(member.weight), number(member.expected_loss));
-    let (rows, exact) = members
-        .iter()
-        .map(cells)
-        .map(|(name, weight, loss)| (vec![name, weight.0, loss.0], vec![String::new(), weight.1, loss.1]))
-        .unzip();
+/// Returns the table of the rows with the largest losses. An empty column of labels is left out.
+pub fn largest(entries: &[Entry]) -> Table {
+    let width = if entries.iter().all(|entry| entry.label.is_empty()) { 2 } else { 3 };
+    let row = |entry: &Entry| {
+        let cells = [entry.row.to_string(), significant(entry.value, 4), entry.label.clone()];
+        cells[..width].to_vec()
+    };
+    Table {
+        title: "Largest losses".into(),
+        columns: ["row", "loss", "label"].map(String::from)[..width].to_vec(),
+        rows: entries.iter().map(row).collect(),
+        exact: entries.iter().map(|entry| vec![String::new(), entry.value.to_string()]).collect(),
+        ..Table::default()
+    }
+}
+
+pub fn members(members: &[Member]) -> Table {
+    let cells = |member: &Member| {
+        let [weight, loss] = [member.weight, member.expected_loss];
+        let exact = |value: f64| json!(value).to_string();
+        (vec![member.name.clone(), readable(weight), readable(loss)], vec![String::new(), exact(weight), exact(loss)])
+    };
+    let (rows, exact) = members.iter().map(cells).unzip();
     let columns = ["member", "weight at the end", "expected loss"].map(String::from).to_vec();
-    let table = Table { title: "Members".into(), columns, rows, exact, ..Table::default() };
-    (!members.is_empty()).then_some(table)
+    Table { title: "Members".into(), columns, rows, exact, ..Table::default() }
 }
 
 fn rounded(value: &Value) -> String {

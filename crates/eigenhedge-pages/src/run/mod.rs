@@ -9,22 +9,23 @@
 //! The record depends only on the rows, not on the clock, and can be saved: the page of a stopped and resumed run has the same
 //! bytes.
 
+mod charts;
+mod directions;
 mod ledger;
 mod page;
 mod summary;
 
-pub use page::{Heading, page, page_so_far};
-pub use summary::{sentences, text};
+pub use page::{page, page_so_far};
+pub use summary::{json, text};
 
-use crate::{from_text, to_text};
+use crate::curve::Curve;
+use crate::downsample::{Downsampler, Keep};
+use crate::top_k::TopK;
 use eigenhedge::comparators::LeadingDirections;
-use eigenhedge::{AnyLearner, Loss, Member, Model, Summary};
-use eigenhedge_report::{Curve, Downsampler, Keep, TopK};
+use eigenhedge::{AnyLearner, Loss, Model, Summary};
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of points of a curve.
 const POINTS: usize = 750;
-/// Maximum number of points of a curve if there are many curves.
 const FEWER_POINTS: usize = 400;
 /// Maximum number of directions whose probability of being kept is plotted.
 const PROBABILITIES: usize = 10;
@@ -36,13 +37,15 @@ const CLOSEST: u64 = 64;
 const LOOKS: usize = 40;
 /// Maximum number of values in a set of recorded directions. Larger sets are shown only at the end of the run.
 const NUMBERS: usize = 2048;
+/// Number of rows with the largest losses that are named.
+const LARGEST: usize = 10;
+/// Label of the axis of plots over rows.
+const ROW: &str = "row";
 
-/// Recorder of the data for the page of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
     /// Total expected loss and total energy.
     totals: Downsampler,
-    /// Loss of each row.
     losses: Downsampler,
     /// First two coordinates of rows.
     plane: Downsampler,
@@ -50,7 +53,6 @@ pub struct Recorder {
     kept: Downsampler,
     /// Weights of the members of a portfolio, or `None` for a single learner.
     weights: Option<Downsampler>,
-    /// Rows with the largest losses.
     largest: TopK,
     /// Best loss and bound at some rows.
     checkpoints: Vec<Checkpoint>,
@@ -66,18 +68,14 @@ pub struct Recorder {
     times: Option<Downsampler>,
     /// False once a row was earlier than the previous one. The axis then shows row numbers.
     is_in_order: bool,
-    /// Time of the previous row.
     last_time: f64,
 }
 
-/// Losses and bound of the run after a given row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Checkpoint {
-    /// Number of the row in its table.
     row: u64,
     /// Number of rows so far whose loss counts.
     rows: u64,
-    /// Total expected loss of the learner.
     expected_loss: f64,
     /// Lower bound on the loss of the best fixed subspace in hindsight.
     low: f64,
@@ -90,16 +88,13 @@ struct Checkpoint {
 /// Directions that were most likely to be kept after a given row.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Look {
-    /// Number of the row in its table.
     row: u64,
     /// Number of rows so far whose loss counts.
     rows: u64,
-    /// Entries of the directions, concatenated.
     numbers: Vec<f32>,
 }
 
 impl Recorder {
-    /// Creates a recorder for a new run.
     pub fn new(run: &Model, has_time: bool) -> Self {
         let members = run.learner().member_weights().len();
         Self {
@@ -108,7 +103,7 @@ impl Recorder {
             plane: Downsampler::new(Keep::First, POINTS, 2),
             kept: Downsampler::new(Keep::First, FEWER_POINTS, PROBABILITIES),
             weights: (members > 0).then(|| Downsampler::new(Keep::First, FEWER_POINTS, members)),
-            largest: TopK::default(),
+            largest: TopK::new(LARGEST),
             checkpoints: Vec::new(),
             looks: Vec::new(),
             look_stride: (run.spec().kernel.is_none() && run.length() * run.spec().kept <= NUMBERS).then_some(CLOSEST),
@@ -146,14 +141,13 @@ impl Recorder {
         if self.stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
             let summary = run.approximate_summary(&mut self.leading);
             self.check(number, &summary);
-            self.thin_checkpoints();
+            thin(&mut self.checkpoints, &mut self.stride, CHECKPOINTS);
         }
         if self.look_stride.is_some_and(|stride| totals.charged().is_multiple_of(stride)) {
             self.look(number, run);
         }
     }
 
-    /// Returns true if the coordinates of the row with this number are plotted.
     pub fn wants_coordinates(&self, number: u64) -> bool {
         self.plane.would_keep(number)
     }
@@ -178,39 +172,14 @@ impl Recorder {
         });
     }
 
-    /// Records the directions, computed by a copy of the learner. If there are too many records, every second one is
-    /// removed.
+    /// Records the directions, computed by a copy of the learner.
     fn look(&mut self, number: u64, run: &Model) {
         let (kept, rows) = (run.spec().kept, run.totals().charged());
         if let Some(matrix) = run.learner().clone().embedding(kept).components() {
             let numbers = (0..kept).flat_map(|j| matrix.column(j)).map(|x| *x as f32).collect();
             self.looks.push(Look { row: number, rows, numbers });
         }
-        if self.looks.len() >= LOOKS
-            && let Some(stride) = &mut self.look_stride
-        {
-            *stride *= 2;
-            self.looks.retain(|look| look.rows.is_multiple_of(*stride));
-        }
-    }
-
-    /// Removes every second checkpoint if there are too many.
-    fn thin_checkpoints(&mut self) {
-        if self.checkpoints.len() >= CHECKPOINTS
-            && let Some(stride) = &mut self.stride
-        {
-            *stride *= 2;
-            let mut number = 0;
-            self.checkpoints.retain(|_| {
-                number += 1;
-                number % 2 == 0
-            });
-        }
-    }
-
-    /// Returns the summary so far, in which the best loss is an interval. This costs a few matrix products.
-    pub fn interim_summary(&mut self, run: &Model) -> Summary {
-        run.approximate_summary(&mut self.leading)
+        thin(&mut self.looks, &mut self.look_stride, LOOKS);
     }
 
     /// Records the values after the last row. No row may be recorded afterwards.
@@ -219,25 +188,8 @@ impl Recorder {
         self.check(number, summary);
     }
 
-    /// Returns the total expected loss after each row.
     pub fn totals(&self, name: &str) -> Curve {
-        Curve::of(name, &self.totals, 0)
-    }
-
-    /// Returns the weights of these members over the rows.
-    pub fn weights(&self, members: &[Member]) -> Vec<Curve> {
-        let weights = self.weights.as_ref();
-        (0..).zip(members).filter_map(|(i, member)| Some(Curve::of(&member.name, weights?, i))).collect()
-    }
-
-    /// Serializes the record as a string, for a snapshot.
-    pub fn to_text(&self) -> String {
-        to_text(self)
-    }
-
-    /// Reads a record written by [`Self::to_text`]. Returns `None` if it does not fit the run.
-    pub fn from_text(text: &str, run: &Model) -> Option<Self> {
-        from_text(text).filter(|recorder: &Self| recorder.fits(run))
+        self.totals.curve(name, 0)
     }
 
     /// Returns true if this record may belong to the run. Returns false for a damaged record.
@@ -265,7 +217,7 @@ impl Recorder {
         alike
             && strides
             && self.leading.check_state(run.length(), run.spec().kept).is_ok()
-            && self.largest.capacity() == built.largest.capacity()
+            && self.largest.capacity == LARGEST
             && self.looks.len() <= LOOKS
             && self.looks.iter().all(seen)
             && self.looks.is_sorted_by(|a, b| a.rows < b.rows && a.row < b.row)
@@ -275,9 +227,24 @@ impl Recorder {
     }
 }
 
+/// Doubles the stride and removes every second record if there are `most` records.
+fn thin<T>(records: &mut Vec<T>, stride: &mut Option<u64>, most: usize) {
+    if records.len() >= most
+        && let Some(stride) = stride
+    {
+        *stride *= 2;
+        let mut number = 0;
+        records.retain(|_| {
+            number += 1;
+            number % 2 == 0
+        });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::saved::{from_text, to_text};
     use eigenhedge::{Kind, Spec, streams};
 
     fn recorded(rows: usize, cut: Option<usize>) -> (Model, Recorder) {
@@ -289,7 +256,7 @@ mod tests {
             let loss = run.step(row).unwrap();
             recorder.enter(i as u64, Some((60.0 * i as f64, "")), loss, &run);
             if cut == Some(i) {
-                recorder = Recorder::from_text(&recorder.to_text(), &run).unwrap();
+                recorder = from_text(&to_text(&recorder)).unwrap();
             }
         }
         (run, recorder)
@@ -297,7 +264,7 @@ mod tests {
 
     #[test]
     fn saving_and_restoring_changes_nothing() {
-        let text = |cut| recorded(700, cut).1.to_text();
+        let text = |cut| to_text(&recorded(700, cut).1);
         for cut in [0, 1, 63, 512, 699] {
             assert_eq!(text(None), text(Some(cut)), "{cut}");
         }
@@ -307,7 +274,7 @@ mod tests {
     fn memory_does_not_grow_with_the_stream_and_checkpoints_stay_even() {
         let (_, short) = recorded(1500, None);
         let (_, long) = recorded(6000, None);
-        assert!(long.to_text().len() < 2 * short.to_text().len());
+        assert!(to_text(&long).len() < 2 * to_text(&short).len());
         assert!((CHECKPOINTS / 2 - 1..CHECKPOINTS).contains(&long.checkpoints.len()), "{}", long.checkpoints.len());
         let gaps: Vec<u64> = long.checkpoints.windows(2).map(|pair| pair[1].rows - pair[0].rows).collect();
         assert!(gaps.iter().all(|gap| *gap == gaps[0]), "{gaps:?}");
@@ -319,8 +286,8 @@ mod tests {
     fn what_fits_another_run_is_refused() {
         let (_, recorder) = recorded(10, None);
         let single = Model::new(Spec::bare(Kind::Leader, 2), 20, 1).unwrap();
-        assert_eq!(Recorder::from_text(&recorder.to_text(), &single), None);
-        assert_eq!(Recorder::from_text("0g", &single), None);
-        assert_eq!(Recorder::from_text("123", &single), None);
+        assert!(!recorder.fits(&single));
+        assert_eq!(from_text::<Recorder>("0g"), None);
+        assert_eq!(from_text::<Recorder>("123"), None);
     }
 }

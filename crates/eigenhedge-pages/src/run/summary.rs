@@ -6,7 +6,6 @@ use eigenhedge::comparators::Best;
 use eigenhedge::options::Setup;
 use eigenhedge::simplex::Select;
 use eigenhedge::{Kind, Missing, Spec, Summary};
-use std::fmt::Write;
 
 /// Width of the column of line names, in characters.
 const NAMES: usize = 11;
@@ -14,10 +13,7 @@ const NAMES: usize = 11;
 /// Formats the summary as a few lines. If the rows are standardized, losses are in squared standard deviations.
 pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     let mut text = String::new();
-    let mut line = |name: &str, value: String| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{name:<NAMES$}{value}");
-    };
+    let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
     let total = summary.kept_energy + summary.loss;
     let share = (total > 0.0).then(|| format!(", {:.1} % of the energy", 100.0 * summary.kept_energy / total));
     line("learner", describe(spec));
@@ -34,7 +30,9 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     // The noise of the perturbed leader is drawn first, and its mean has no closed form.
     let expected = if spec.learner == Kind::PerturbedLeader { "expected, given its noise" } else { "expected" };
     let chosen = if spec.select == Select::Top { "by the surest choices" } else { "by the choices drawn" };
-    line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
+    if summary.is_predicted() {
+        line("lost", format!("{} {expected}, {} {chosen}", readable(summary.expected_loss), readable(summary.loss)));
+    }
     match (summary.uncharged_rows, summary.first_row_loss) {
         (1, Some(first)) => {
             line("", format!("without the first row, which fixes the center ({} expected)", readable(first)));
@@ -47,9 +45,13 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
                 format!("without {rows}, each of which fixes the center of a part ({} expected)", readable(first)),
             );
         }
+        (_, None) if !summary.is_predicted() => {
+            line("lost", "unknown: the rows were learned without a prediction".into())
+        }
         (rows, None) => line("", format!("without {}, which taught without a prediction", counted(rows, "row"))),
     }
     match (summary.best_loss, summary.regret) {
+        (Some(best), None) => line("best", format!("{} by the best fixed subspace in hindsight", within(best))),
         (Some(best), Some(regret)) => {
             let method = if best.exact().is_none() { ", from a sketch" } else { "" };
             line("best", format!("{} by the best fixed subspace in hindsight{method}", within(best)));
@@ -98,7 +100,9 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
     if summary.certificate.budget_error > 0.0 {
         line("budget", format!("{} of features given up in all", readable(summary.certificate.budget_error)));
     }
-    line("directions", format!("{:.1} in use on average, at most {}", summary.rank_mean, summary.rank_max));
+    if summary.is_predicted() {
+        line("directions", format!("{:.1} in use on average, at most {}", summary.rank_mean, summary.rank_max));
+    }
     if let Some(advice) = &summary.advice {
         line("advice", advice.clone());
     }
@@ -106,6 +110,17 @@ pub fn text(summary: &Summary, spec: &Spec, standardized: bool) -> String {
         line("speed", format!("{} rows per second", readable(speed)));
     }
     text
+}
+
+/// Returns the summary as a JSON object. Numbers that are unknown because no row was predicted are null.
+pub fn json(summary: &Summary) -> serde_json::Result<serde_json::Value> {
+    let mut value = serde_json::to_value(summary)?;
+    if !summary.is_predicted() {
+        for name in ["expected_loss", "loss", "kept_energy", "rank_mean", "rank_max"] {
+            value[name] = serde_json::Value::Null;
+        }
+    }
+    Ok(value)
 }
 
 /// Adds a line with the loss of the best subspaces for several segments, if it is known.
@@ -160,4 +175,30 @@ fn describe(spec: &Spec) -> String {
     let changed = Setup::of(spec.clone(), 0).changed();
     let options = changed.into_iter().map(|(option, value)| format!(", {} {value}", option.name));
     options.fold(spec.learner.entry().name.to_owned(), |text, option| text + &option)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use eigenhedge::options::Options;
+    use eigenhedge::{Moments, streams};
+
+    #[test]
+    fn a_model_that_predicted_nothing_states_no_losses() {
+        let rows = streams::three_subspaces(1);
+        let mut moments = Moments::new(20, 2, Missing::Fail).unwrap();
+        moments.update(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), None).unwrap();
+        let setup = Options::new(Kind::Leader, 2).resolve(str::to_owned).unwrap();
+        let mut model = moments.finish(&setup, false).unwrap();
+        let told = |summary: &Summary| (text(summary, &setup.spec, false), json(summary).unwrap());
+        let (shown, value) = told(&model.summary());
+        assert!(shown.contains("lost       unknown") && !shown.contains("directions "), "{shown}");
+        assert!(shown.contains("by the best fixed subspace in hindsight"), "{shown}");
+        assert!(value["expected_loss"].is_null() && value["rank_max"].is_null() && value["best_loss"].is_number());
+        model.step(&rows[0]).unwrap();
+        let (shown, value) = told(&model.summary());
+        assert!(shown.contains("expected, ") && shown.contains("directions "), "{shown}");
+        assert!(value["expected_loss"].is_number(), "{value}");
+    }
 }

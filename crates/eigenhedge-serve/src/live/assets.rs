@@ -4,7 +4,7 @@ use axum::Router;
 use axum::http::header;
 use axum::response::{Html, IntoResponse};
 use axum::routing::get;
-use eigenhedge_report::page::live;
+use eigenhedge_pages::page::live;
 
 /// URL path prefix of the scripts and the style sheet.
 pub const FOLDER: &str = "/live/";

@@ -6,7 +6,7 @@
 //! compute the others.
 
 use super::sse::{Event, Source};
-use eigenhedge_report::page::live::Part;
+use eigenhedge_pages::page::live::Part;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use eigenhedge_report::page::live::POLICY;
+use eigenhedge_pages::page::live::POLICY;
 use std::net::IpAddr;
 use std::sync::Arc;
 

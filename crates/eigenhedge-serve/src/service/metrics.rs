@@ -69,6 +69,7 @@ impl Metrics {
         if let Some(bytes) = resident() {
             out.one("memory_bytes", "gauge", "Memory of the process.", bytes as f64);
         }
+        out.one("allocated_bytes", "gauge", "Memory in use, as part of it.", super::memory::allocated() as f64);
         streams(core, &mut out);
         out.0
     }

@@ -24,6 +24,7 @@ mod memory;
 mod metrics;
 mod name;
 mod openapi;
+mod option_schema;
 mod options;
 mod order;
 mod pool;
@@ -39,6 +40,7 @@ mod stream;
 mod token;
 mod webhook;
 
+pub use memory::LEAST_MEMORY;
 pub use server::Service;
 pub use settings::{Limits, Settings};
 pub use token::{Scope, Tokens};

@@ -135,10 +135,7 @@ pub fn document() -> Value {
 }
 
 fn body_of(path: &str, method: &str) -> Option<Value> {
-    let options = json!({ "schema": { "type": "object", "maxProperties": 100, "properties": {
-        "kind": { "enum": ["model", "monitor"] }, "k": { "type": "integer", "minimum": 1, "maximum": 1u64 << 32 },
-        "by": { "type": "string" }, "standardize": { "enum": ["none", "running"] },
-        "on_bad_row": { "enum": ["fail", "skip"] }, "decimal": { "enum": [".", ","] } } } });
+    let options = json!({ "schema": super::option_schema::schema() });
     let key = json!({ "schema": { "type": "object", "properties": { "key": { "type": ["string", "null"] } } } });
     let cells = json!({ "type": ["number", "string", "null"] });
     let row = json!({ "anyOf": [

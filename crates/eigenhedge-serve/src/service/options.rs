@@ -35,7 +35,7 @@ pub struct StreamOptions {
 
 /// Options of both models and monitors: the kind of learner, the number of directions, the layout of tables, and the
 /// address for alarms.
-const OF_ALL: [&str; 13] = [
+pub const OF_ALL: [&str; 13] = [
     "kind",
     "by",
     "k",
@@ -51,9 +51,9 @@ const OF_ALL: [&str; 13] = [
     "webhook",
 ];
 /// Options of models that are not in their option table.
-const OF_MODEL: [&str; 1] = ["standardize"];
+pub const OF_MODEL: [&str; 1] = ["standardize"];
 /// Returns the name of an option in JSON: with underscores instead of hyphens.
-fn spelling(name: &str) -> String {
+pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 

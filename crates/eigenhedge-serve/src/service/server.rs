@@ -43,6 +43,7 @@ impl Service {
     /// Opens the store and starts listening.
     pub fn start(settings: Settings) -> Result<Self, String> {
         settings.check()?;
+        super::memory::configure();
         let listen = settings.listen;
         let refused = |error: std::io::Error| format!("cannot listen on {listen}: {error}");
         let listener = TcpListener::bind(listen).map_err(refused)?;

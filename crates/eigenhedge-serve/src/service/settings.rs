@@ -1,5 +1,6 @@
 //! The settings of a service.
 
+use super::memory::LEAST_MEMORY;
 use super::token::Tokens;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -77,8 +78,13 @@ impl Settings {
         }
     }
 
-    /// Returns an error with advice if other machines could reach the service without a token.
+    /// Returns an error with advice if other machines could reach the service without a token, or if the service cannot
+    /// work with its memory.
     pub fn check(&self) -> Result<(), String> {
+        if self.max_memory < LEAST_MEMORY {
+            let (least, found) = (LEAST_MEMORY >> 20, self.max_memory);
+            return Err(format!("--max-memory must be at least {least}M, got {found} bytes"));
+        }
         if self.listen.ip().is_loopback() || self.tokens.is_some() {
             return Ok(());
         }

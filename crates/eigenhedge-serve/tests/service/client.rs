@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A response. Not comparable as a whole: its head states the time.
 #[derive(Debug, Clone)]
@@ -76,6 +76,18 @@ impl Client {
         Ok(Answer { status, head, body })
     }
 
+    /// Sends bytes until the service has memory for the request, for a minute at most.
+    pub fn raw_when_free(self, bytes: &[u8]) -> io::Result<Answer> {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        loop {
+            let answer = self.raw(bytes)?;
+            if answer.status != 429 || Instant::now() > deadline {
+                return Ok(answer);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Sends a request with these headers.
     pub fn try_send(self, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<Answer> {
         let mut bytes = format!(
@@ -85,6 +97,13 @@ impl Client {
         .into_bytes();
         bytes.extend_from_slice(body);
         self.raw(&bytes)
+    }
+
+    /// Returns how often streams were unloaded.
+    pub fn unloads(self) -> u64 {
+        let metrics = self.get("/metrics").text();
+        let lines = metrics.lines().filter(|line| line.contains("unloads_total{"));
+        lines.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
     }
 
     pub fn send(self, method: &str, path: &str, headers: &str, body: &[u8]) -> Answer {
@@ -189,7 +208,8 @@ pub type State = Vec<(u16, Vec<u8>)>;
 pub fn state(client: Client, name: &str) -> State {
     // The stream is loaded once its summary is known.
     let get = |end: &str| {
-        let answer = client.get(&format!("/v1/streams/{name}{end}"));
+        let head = format!("GET /v1/streams/{name}{end} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        let answer = client.raw_when_free(head.as_bytes()).unwrap();
         (answer.status, answer.body)
     };
     ["/summary", "/model", ""].map(get).to_vec()

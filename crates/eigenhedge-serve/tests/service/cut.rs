@@ -3,7 +3,7 @@
 //!
 //! A calm service gets the operations that have happened, one after the other and uncut. After each batch of requests,
 //! the streams of both services must be equal bit for bit. If a request was cut, either outcome is allowed, but only
-//! before the streams are first compared.
+//! before the streams are first compared. A request for which there is no memory (429) has not happened.
 
 use super::child::Child;
 use super::client::{Answer, Client, rows, start, state};
@@ -16,9 +16,12 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Environment variables: the number of requests, and the seed.
+/// Environment variables: the number of requests, the seed, and the memory limit in bytes.
 const REQUESTS: &str = "EIGENHEDGE_CUT_REQUESTS";
 const SEED: &str = "EIGENHEDGE_SEED";
+const MEMORY: &str = "EIGENHEDGE_CUT_MEMORY";
+/// Memory limit with which idle streams are unloaded all the time, in bytes.
+const SMALL: u64 = eigenhedge_serve::service::LEAST_MEMORY;
 /// Names of the streams.
 const NAMES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
 
@@ -91,6 +94,7 @@ impl Request {
 struct Soak {
     random: Random,
     folder: tempfile::TempDir,
+    memory: Option<u64>,
     child: Option<Child>,
     calm: Client,
     /// Next row and next idempotency key.
@@ -102,6 +106,9 @@ struct Soak {
     kills: u64,
     restarts: u64,
     backups: u64,
+    /// Requests for which there was no memory, and streams that were unloaded.
+    busy: u64,
+    unloads: u64,
 }
 
 impl Soak {
@@ -202,7 +209,9 @@ impl Soak {
             assert!(Instant::now() < deadline, "connections stay open");
             std::thread::sleep(Duration::from_millis(1));
         }
-        let answer = self.client().rows("last", &["{\"a\":1,\"b\":2}".to_owned()]);
+        let head = "POST /v1/streams/last/rows HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        let rest = "Content-Type: application/x-ndjson\r\nContent-Length: 13\r\n\r\n{\"a\":1,\"b\":2}";
+        let answer = self.client().raw_when_free(format!("{head}{rest}").as_bytes()).unwrap();
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
 
@@ -215,6 +224,10 @@ impl Soak {
     fn resolve(&mut self, request: &Request, answer: Option<&Answer>) {
         let whole = request.whole();
         self.counts.entry(request.kind).or_default()[0] += 1;
+        if answer.is_some_and(|answer| answer.status == 429) {
+            self.busy += 1;
+            return self.compare(request.name, &format!("after the refused {request:?}"));
+        }
         if let Some(answer) = answer {
             let calm = whole.send(self.calm).unwrap();
             assert_eq!(answer.status, calm.status, "{request:?}: {} and {}", answer.text(), calm.text());
@@ -232,13 +245,16 @@ impl Soak {
         }
         if request.kind == "keyed rows" && self.below(2) == 0 {
             // A repetition has the answers of the first request, or is the first.
-            let (answer, calm) = (whole.send(self.client()).unwrap(), whole.send(self.calm).unwrap());
-            assert!((answer.status, answer.body) == (calm.status, calm.body), "{request:?}");
+            let again = self.client().raw_when_free(&whole.bytes);
+            let (answer, calm) = (again.unwrap(), whole.send(self.calm).unwrap());
+            let told = format!("{request:?}, happened {has_happened}: {} and {}", answer.text(), calm.text());
+            assert!((answer.status, answer.body) == (calm.status, calm.body), "{told}");
         }
     }
 
     /// Kills or stops the service and starts it again.
     fn restart(&mut self, is_kill: bool) {
+        self.unloads += self.client().unloads();
         let child = self.child.take().unwrap();
         if is_kill {
             child.kill()
@@ -246,7 +262,7 @@ impl Soak {
             child.stop()
         }
         *(if is_kill { &mut self.kills } else { &mut self.restarts }) += 1;
-        self.child = Some(Child::start(self.folder.path()));
+        self.child = Some(start_child(self.folder.path(), self.memory));
         self.client().wait();
     }
 
@@ -254,6 +270,10 @@ impl Soak {
     fn check_read(&mut self, request: &Request, answer: Option<&Answer>, is_calm: bool, changed: &[&str]) {
         self.counts.entry(request.kind).or_default()[0] += 1;
         let Some(answer) = answer else { return };
+        if answer.status == 429 {
+            self.busy += 1;
+            return;
+        }
         match request.kind {
             "backup" => {
                 assert_eq!(answer.status, 200);
@@ -331,14 +351,20 @@ impl Soak {
     }
 }
 
-fn soak(requests: u64, seed: u64, folder: &Path) {
-    let (_service, calm) = start(folder);
+fn start_child(folder: &Path, memory: Option<u64>) -> Child {
+    Child::try_start(folder, memory).unwrap_or_else(|(status, text)| panic!("{status:?}: {text}"))
+}
+
+fn soak(requests: u64, seed: u64, memory: Option<u64>) {
     let folder = tempfile::tempdir().unwrap();
-    let child = Child::start(folder.path());
+    let (_service, calm) = start(folder.path());
+    let folder = tempfile::tempdir().unwrap();
+    let child = start_child(folder.path(), memory);
     child.client.make("last", &json!({"k": 1}));
     let mut soak = Soak {
         random: Random::seeded(seed),
         folder,
+        memory,
         child: Some(child),
         calm,
         next: (0, 0),
@@ -347,19 +373,30 @@ fn soak(requests: u64, seed: u64, folder: &Path) {
         kills: 0,
         restarts: 0,
         backups: 0,
+        busy: 0,
+        unloads: 0,
     };
     soak.run(requests);
-    let Soak { kills, restarts, backups, counts, .. } = soak;
+    let Soak { kills, restarts, backups, counts, busy, unloads, .. } = soak;
     println!("seed {seed}: {requests} requests, {kills} kills, {restarts} restarts, {backups} backups");
+    println!("memory limit {memory:?}: {busy} requests refused with 429, {unloads} unloads");
     println!("kind: requests, of unknown outcome: carried out, not carried out or without effect");
     counts.iter().for_each(|(kind, [all, done, not])| println!("  {kind}: {all}, {done}, {not}"));
     let unknown = |place: usize| counts.values().map(|count| count[place]).sum::<u64>();
     assert!(unknown(1) > 0 && unknown(2) > 0, "cuts must leave both outcomes possible");
+    assert!(memory.is_none() || unloads > 0, "idle streams must be unloaded");
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
 #[test]
 fn cut_requests_happen_once_or_not_at_all() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let folder = tempfile::tempdir().unwrap();
-    soak(number(REQUESTS).unwrap_or(120), number(SEED).unwrap_or(1), folder.path());
+    soak(number(REQUESTS).unwrap_or(120), number(SEED).unwrap_or(1), None);
+}
+
+#[test]
+fn cut_requests_happen_once_or_not_at_all_while_idle_streams_are_unloaded() {
+    soak(number(REQUESTS).unwrap_or(60), number(SEED).unwrap_or(2), Some(number(MEMORY).unwrap_or(SMALL)));
 }

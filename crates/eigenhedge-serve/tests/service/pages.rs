@@ -1,6 +1,6 @@
 //! The pages of the service in a real browser: a dropped table, a fault, a new reference, a restart, small and dark screens.
 
-#[path = "../../../eigenhedge-report/tests/browser/driver.rs"]
+#[path = "../../../eigenhedge-pages/tests/browser/driver.rs"]
 #[allow(dead_code, reason = "not every test needs all of a browser")]
 mod driver;
 

@@ -35,6 +35,7 @@ pub use pca::Pca;
 pub use ridge::{KernelRidge, Posterior};
 
 pub(crate) use gram::{center as center_gram, gram};
+pub(crate) use pca::{of_factor, of_scatter};
 
 use crate::error::Error;
 use crate::kernel::Dictionary;

@@ -64,7 +64,8 @@ impl Pca {
         if total < f64::MIN_POSITIVE && deviation > rounding {
             return Err(Error::Underflow { largest: deviation });
         }
-        let (mut eigenvalues, components) = if n <= rows.len() { narrow(&columns, kept) } else { wide(&columns, kept) };
+        let (mut eigenvalues, components) =
+            if n <= rows.len() { narrow(&columns, kept) } else { of_factor(&columns, kept) };
         eigenvalues.iter_mut().for_each(|value| *value *= unit * unit);
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
@@ -167,7 +168,13 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
     add_lower_product(&mut scatter, columns.view(), columns.view().transpose());
-    let (mut values, mut components) = largest(&scatter, kept);
+    of_scatter(&scatter, kept)
+}
+
+/// Returns the `kept` largest eigenvalues of a scatter matrix, which has at least as many rows, with their eigenvectors.
+/// Only the lower triangle is read.
+pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let (mut values, mut components) = largest(scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
     for j in 0..kept {
         fix_sign(components.column_mut(j));
@@ -175,8 +182,9 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Computes the components from the Gram matrix, as `X u / √λ` for each of its eigenvectors u.
-fn wide(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+/// Returns the `kept` largest eigenvalues of `X Xᵀ`, where X has at least as many columns, with their eigenvectors. These are
+/// `X u / √λ` for eigenvectors u of the Gram matrix.
+pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());
     let (mut values, weights) = largest(&gram, kept);
@@ -229,7 +237,7 @@ mod tests {
         for (i, row) in streams::signal_and_noise(12, 3, 0.3, 5).take(20).enumerate() {
             columns.column_mut(i).copy_from_slice(&row);
         }
-        let (one, other) = (narrow(&columns, 4), wide(&columns, 4));
+        let (one, other) = (narrow(&columns, 4), of_factor(&columns, 4));
         assert!(projector_gap(&one.1, &other.1) < 1e-12);
         for (a, b) in one.0.iter().zip(&other.0) {
             assert!((a - b).abs() < 1e-12 * one.0[0]);

@@ -89,11 +89,7 @@ impl LeadingDirections {
         values.reverse();
         // In the basis of Ritz vectors the columns of the product are nearly orthogonal.
         multiply(&mut turned, product.view(), ritz.vectors.view());
-        let last = turned.columns() - 1;
-        for j in 0..turned.columns() / 2 {
-            let (low, high) = turned.column_pair_mut(j, last - j);
-            low.swap_with_slice(high);
-        }
+        turned.reverse_columns();
         self.basis = turned;
         self.basis.orthonormalise_any();
         Some(interval(&values, kept, trace, residual + rounding, outside.sqrt()))

@@ -31,7 +31,6 @@ mod partitions;
 mod pending_rows;
 mod refine;
 mod running_scatter;
-mod saved_sketch;
 mod sketch;
 mod sparse_sketch;
 
@@ -73,10 +72,8 @@ pub(crate) fn best_losses(scatter: &Matrix, most: usize) -> Vec<f64> {
     let rest = |values: &[f64], kept: usize| values.iter().rev().skip(kept).rev().map(|v| v.max(0.0)).sum::<f64>();
     if rest(&values, most) <= GRADED * trace(scatter) {
         let mut eigen = Eigen::default();
-        // The solver computes eigenvalues alone of some large matrices of low rank for which it fails with eigenvectors.
-        if eigen.try_compute_graded(scatter) {
-            values = eigen.values;
-        }
+        eigen.compute_graded(scatter);
+        values = eigen.values;
     }
     (0..=most).map(|kept| rest(&values, kept)).collect()
 }

@@ -32,6 +32,7 @@ use crate::linalg::{Cells, Eigen, Matrix, STREAK, add_lower_product, multiply, s
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::state::{self, LARGEST, count, energy, ensure, entries};
+use serde::{Deserialize, Serialize};
 
 /// Sketch of a stream: a few directions that approximate the scatter of all rows.
 ///
@@ -46,7 +47,7 @@ use crate::state::{self, LARGEST, count, energy, ensure, entries};
 /// assert!((best.low() - 50.0).abs() < 1e-9 && (best.high() - 50.0).abs() < 1e-9);
 /// # Ok::<(), eigenhedge::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sketch {
     /// Number of retained directions ℓ.
     pub(super) retained: usize,
@@ -62,6 +63,7 @@ pub struct Sketch {
     pub(super) pending: PendingRows,
     /// Number of consecutive sparse rows.
     pub(super) sparse_streak: usize,
+    #[serde(skip)]
     pub(super) scratch: Scratch<Working>,
 }
 

@@ -24,7 +24,8 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    fn plain(columns: Matrix, center: Vec<f64>) -> Self {
+    /// Creates directions in the space of plain rows.
+    pub fn plain(columns: Matrix, center: Vec<f64>) -> Self {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
 

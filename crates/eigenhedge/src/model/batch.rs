@@ -7,16 +7,17 @@ use crate::learner::{Loss, trial_with};
 use crate::linalg::{Matrix, add_lower_product};
 use crate::registry::{Family, Missing};
 use crate::row::check_row;
-use crate::subspace::Instance;
+use crate::subspace::{Instance, NormBound};
 
 impl Model {
     /// Runs one trial for several rows: one choice, the sum of the losses, one update. If weights are given,
     /// there is one per row, finite and not negative. A row of weight w counts w times. On an error nothing
     /// changes.
     ///
-    /// The bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a row. A
-    /// given norm bound must be at least its square root. Learners that center accept only one row at a time,
-    /// which may have a weight.
+    /// Without a center, the bounds hold with the largest eigenvalue of `Σ w z zᵀ` in place of the squared norm of a row. A
+    /// given norm bound must be at least its square root. A center stays until all rows of the batch are learned, and there is
+    /// no bound. Until the model has learned as many rows as the batch has, it learns them one by one, because its center is
+    /// not known yet. Around a center, several rows have no weights.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec};
@@ -63,12 +64,41 @@ impl Model {
         }
         let mut scatter = Matrix::zeros(self.length, self.length);
         add_lower_product(&mut scatter, scaled.view(), scaled.view().transpose());
-        for i in 0..self.length {
-            for j in 0..i {
-                scatter.column_mut(i)[j] = scatter.column(j)[i];
-            }
-        }
+        scatter.mirror();
         self.step_matrix(&scatter, dyads.len() as u64).map_err(name_option)
+    }
+
+    /// Learns several rows around the present center. A center of fewer rows moves with each row.
+    fn learn_around_center(&mut self, dyads: &[(f64, &[f64])], is_weighted: bool) -> Result<Loss, Error> {
+        let is_bounded = self.spec.norm_bound != NormBound::Running || self.spec.clip.is_some();
+        if is_weighted || is_bounded || self.segments > 0 || self.learner.plain_mut().is_none() {
+            return Err(Error::Unsupported(
+                "a batch around a center needs plain rows without weights, norm-bound, clip and segments",
+            ));
+        }
+        let rows: Vec<&[f64]> = dyads.iter().map(|(_, row)| *row).collect();
+        let (count, before) = (rows.len() as u64, self.totals);
+        rows.iter().enumerate().try_for_each(|(i, row)| check_row("row", row, self.length).map_err(|e| e.at(i)))?;
+        if before.rows < count {
+            let mut total = Loss::default();
+            for row in rows {
+                let loss = self.step(row)?;
+                total = Loss { expected: total.expected + loss.expected, realised: total.realised + loss.realised };
+            }
+            return Ok(total);
+        }
+        self.learner.inside_mut().set_aligns(false);
+        let Self { learner, random, .. } = self;
+        let Some(portfolio) = learner.plain_mut() else { return Ok(Loss::default()) };
+        let loss = portfolio.frozen_trial(&rows, random)?;
+        let last = self.learner.inside().last_row();
+        let norm = last.energy.sqrt() * last.square.sqrt();
+        self.totals.enter_batch(loss, (last.energy - loss.realised).max(0.0), last.rank, count, norm);
+        self.totals.frozen += 1;
+        self.scratch.0.coordinates.clear();
+        self.scratch.0.coordinates.resize(self.spec.kept, 0.0);
+        rows.iter().for_each(|row| self.compare(row, 1.0));
+        Ok(loss)
     }
 
     fn learn_batch(&mut self, dyads: &[(f64, &[f64])]) -> Result<Loss, Error> {
@@ -92,6 +122,9 @@ impl Model {
         }
         if self.takes_matrices() && dyads.len() > self.length {
             return self.learn_scatter(dyads);
+        }
+        if self.spec.center.is_some() && dyads.len() > 1 {
+            return self.learn_around_center(dyads, is_weighted);
         }
         let fixes_center = self.learner.inside().fixes_center();
         self.learner.inside_mut().set_aligns(self.scratch.0.aligns);

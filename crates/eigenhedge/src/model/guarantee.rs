@@ -44,6 +44,8 @@ pub struct BoundInputs {
     pub uncharged: u64,
     /// Number of merges of two runs.
     pub merges: u64,
+    /// Number of batches around a center.
+    pub frozen: u64,
     /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
     /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
@@ -95,6 +97,9 @@ pub enum Reason {
     /// Rows had missing cells.
     #[error("no theorem covers rows whose missing cells were filled in")]
     Filled,
+    /// Batches of rows were learned around a center.
+    #[error("no theorem covers batches of rows around a center; try center none")]
+    Batches,
     /// Runs were merged and no theorem covers that, or rows were learned without a prediction.
     #[error("no theorem covers merged runs with a center or a rate that changes, or rows that were not predicted")]
     Merged,
@@ -170,6 +175,9 @@ pub(super) fn guarantee<S: Span>(
     }
     if inputs.filled_rows > 0 {
         return Err(Reason::Filled);
+    }
+    if inputs.frozen > 0 {
+        return Err(Reason::Batches);
     }
     let fixes_center = spec.center.is_some_and(|center| center.prior == 0.0);
     if inputs.uncharged > u64::from(fixes_center) || inputs.merges > 0 && spec.self_confident {

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::registry::options::{OptionEntry, Value};
 use crate::registry::{Kind, Missing, Spec};
 use crate::standardize::Standardize;
-use crate::state::length;
+use crate::state::{count, length};
 use crate::subspace::{Learned, NormBound};
 
 /// Learners that can be merged.
@@ -43,6 +43,7 @@ impl Model {
         length("a row of the other model", other.length, self.length)?;
         self.check_alike(&other)?;
         self.check_mergeable()?;
+        count("the number of rows", self.totals.rows.saturating_add(other.totals.rows))?;
         self.columns.merge(&other.columns)?;
         let cost = bounds::divergence(self.spec.kept, self.spec.space(self.length)).unwrap_or(f64::INFINITY);
         let (AnyLearner::Plain(own), AnyLearner::Plain(learner)) = (&mut self.learner, other.learner) else {

@@ -16,12 +16,12 @@
 
 use super::{Model, Working};
 use crate::error::Error;
-use crate::learner::Loss;
+use crate::learner::{Learner, Loss};
 use crate::portfolio::Portfolio;
 use crate::registry::Missing;
 use crate::row::check_cells;
 use crate::state::ensure;
-use crate::subspace::Scales;
+use crate::subspace::{Instance, Scales};
 
 impl Model {
     /// Changes the handling of missing cells for the following rows. Returns an error if the model has already filled
@@ -65,10 +65,7 @@ impl Model {
             return Ok(Loss::default());
         }
         if !self.unseen.is_empty() && !self.learner.inside().fixes_center() {
-            for column in self.unseen.iter().filter(|column| !row[**column].is_nan()) {
-                self.learner.plain_mut().into_iter().for_each(|plain| plain.begin_column(*column, row[*column]));
-                self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_column(*column, row[*column]));
-            }
+            self.begin_columns(row)?;
         }
         let loss = if missing == 0 {
             self.learn(row)?
@@ -86,6 +83,27 @@ impl Model {
         };
         self.unseen.retain(|column| row[*column].is_nan());
         Ok(loss)
+    }
+
+    /// Sets the centers of the columns whose first observed cells are in this row. Returns an error before that if the
+    /// row will be refused: its first cells become centers, so it is checked with the present centers in their place.
+    fn begin_columns(&mut self, row: &[f64]) -> Result<(), Error> {
+        let begins: Vec<usize> = self.unseen.iter().copied().filter(|column| !row[*column].is_nan()).collect();
+        let scales = self.scales();
+        let Some(plain) = self.learner.plain_mut().filter(|_| !begins.is_empty()) else { return Ok(()) };
+        let mut centered = row.to_vec();
+        begins.iter().for_each(|column| centered[*column] = plain.first_value(*column));
+        if centered.iter().any(|x| x.is_nan()) {
+            plain.fill(&centered.clone(), scales, &mut centered);
+        }
+        let outcome = plain.check(&Instance::from(&centered[..]));
+        plain.cancel_fill();
+        outcome?;
+        for column in begins {
+            plain.begin_column(column, row[column]);
+            self.hindsight.iter_mut().for_each(|hindsight| hindsight.begin_column(column, row[column]));
+        }
+        Ok(())
     }
 
     /// Returns the ridge factors for filling in missing cells, one for each direction of [`Self::embedding`].

@@ -16,6 +16,7 @@ mod summary;
 mod totals;
 
 pub use any::AnyLearner;
+use basis::Basis;
 pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
@@ -26,6 +27,7 @@ use crate::columns::Columns;
 use crate::comparators::{Best, BestMethod, Hindsight, LeadingDirections, Partitions};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
+use crate::linalg::Matrix;
 use crate::random::Random;
 use crate::registry::options::{AUTO_SEGMENTS, Coordinates, Setup};
 use crate::registry::{Missing, Spec};
@@ -350,6 +352,17 @@ impl Model {
             Missing::Fill => embedding.filling(self.ridges()),
             Missing::Fail | Missing::Skip => embedding,
         }
+    }
+
+    /// Returns an embedding in these directions around a center, in standard units.
+    pub(crate) fn embedding_in(&self, directions: Matrix, center: Vec<f64>) -> Embedding {
+        let basis = Basis::plain(directions, center).first(self.spec.kept);
+        Embedding::new(basis, Vec::new()).with_scale(&self.columns.standardizer)
+    }
+
+    /// Returns true if the best subspace in hindsight is computed.
+    pub(crate) fn has_hindsight(&self) -> bool {
+        self.hindsight.is_some()
     }
 
     /// Returns the basis for the coordinates of the next row, for use without learning. This is the aligned basis, or

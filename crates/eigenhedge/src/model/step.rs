@@ -34,6 +34,7 @@ impl Model {
             return Err(Error::Unsupported("positions of filled cells ascend and lie within the row"));
         }
         if self.columns.standardizer.how() == Standardize::None
+            && self.unseen.is_empty()
             && let Some(portfolio) = self.learner.plain_mut()
         {
             let is_filled = |i: &u32| row[*i as usize] != 0.0;

@@ -193,6 +193,12 @@ impl Summary {
         Self { seconds, rows_per_second, ..self }
     }
 
+    /// Returns false if rows were learned, but none was predicted ([`Moments`](crate::Moments)). Losses, kept energy and
+    /// numbers of directions are then unknown, and zero here.
+    pub fn is_predicted(&self) -> bool {
+        self.rows == 0 || self.uncharged_rows < self.rows || self.first_row_loss.is_some()
+    }
+
     /// Returns the member with the least loss, or `None` if there are no members.
     pub fn best_member(&self) -> Option<&Member> {
         self.members.iter().min_by(|a, b| a.expected_loss.total_cmp(&b.expected_loss))
@@ -278,6 +284,6 @@ fn bound_inputs(run: &Model) -> BoundInputs {
         Some(center) if center.prior == 0.0 => hindsight.and_then(Hindsight::squared_way),
         _ => hindsight.and_then(Hindsight::mean).map(|mean| squared_distance(&mean, &run.spec)),
     };
-    let Totals { rows, uncharged, merges, filled_rows, squares_norm, .. } = run.totals;
-    BoundInputs { rows, uncharged, merges, filled_rows, offset, squares_norm }
+    let Totals { rows, uncharged, merges, frozen, filled_rows, squares_norm, .. } = run.totals;
+    BoundInputs { rows, uncharged, merges, frozen, filled_rows, offset, squares_norm }
 }

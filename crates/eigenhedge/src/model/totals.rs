@@ -18,6 +18,8 @@ pub struct Totals {
     pub uncharged: u64,
     /// Number of merges of two runs with rows.
     pub merges: u64,
+    /// Number of batches of several rows that were learned around one center.
+    pub frozen: u64,
     /// Expected loss of the first row if that row only set the center. After merging, this is the sum of the losses of
     /// all first rows.
     pub first_row_loss: Option<f64>,
@@ -47,6 +49,7 @@ impl Totals {
         ensure(self.uncharged <= self.rows, "the rows that are not charged must be counted")?;
         ensure(self.first_row_loss.is_none() || self.uncharged > 0, "the first row must be counted, and not charged")?;
         count("the number of merges", self.merges)?;
+        ensure(self.frozen <= self.rows, "the batches must be batches of rows")?;
         energy("the loss of the first row", self.first_row_loss.unwrap_or(0.0))?;
         energy("the expected loss", self.expected_loss)?;
         energy("the loss", self.loss)?;
@@ -95,6 +98,7 @@ impl Totals {
     pub(super) fn merge(&mut self, other: &Self) {
         self.merges += other.merges + u64::from(self.rows > 0 && other.rows > 0);
         self.rows += other.rows;
+        self.frozen += other.frozen;
         self.uncharged += other.uncharged;
         self.first_row_loss = match (self.first_row_loss, other.first_row_loss) {
             (Some(own), Some(more)) => Some(own + more),

@@ -16,7 +16,7 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     /// Total energy of the rows.
-    energy: f64,
+    pub energy: f64,
     /// Upper bounds on the energy that the sketch misses along each column. The list is empty for an exact scatter
     /// matrix.
     slack: Vec<f64>,
@@ -39,7 +39,8 @@ impl Moments {
         }
     }
 
-    /// Returns the scatter matrix around the mean or zero, in standard or original units.
+    /// Returns the scatter matrix around the mean or zero, in standard or original units. A whole matrix is in the lower
+    /// triangle.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.
@@ -51,13 +52,11 @@ impl Moments {
                 let mut scatter = held.whole().into_owned();
                 let deviations: Option<Vec<f64>> =
                     standardized.then(|| (0..self.length).map(|j| deviation(scatter.column(j)[j])).collect());
-                for j in 0..self.length {
+                for j in (0..self.length).filter(|_| standardized || offset.is_some()) {
                     for i in j..self.length {
                         let scale = deviations.as_ref().map_or(1.0, |s| s[i] * s[j]);
                         let added = offset.as_ref().map_or(0.0, |m| m[i] * m[j]);
-                        let entry = scatter.column(j)[i] / scale + added;
-                        scatter.column_mut(j)[i] = entry;
-                        scatter.column_mut(i)[j] = entry;
+                        scatter.column_mut(j)[i] = scatter.column(j)[i] / scale + added;
                     }
                 }
                 let energy = (0..self.length).map(|j| scatter.column(j)[j]).sum();
@@ -134,7 +133,10 @@ impl Moments {
         let spec = model.spec();
         let centered = spec.center.is_some();
         let is_short = self.length <= BestSubspace::LONGEST;
-        let Asked { scatter, energy, deviations, .. } = self.asked(centered, standardize);
+        let Asked { mut scatter, energy, deviations, .. } = self.asked(centered, standardize);
+        if let LearnedScatter::Whole(scatter) = &mut scatter {
+            scatter.mirror();
+        }
         let largest_square = match spec.norm_bound {
             NormBound::Running if standardize && spec.learner != Kind::Leader => {
                 return Err(Error::Merge(

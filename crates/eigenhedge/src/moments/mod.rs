@@ -25,6 +25,9 @@
 //! Woodruff, SIAM J. Comput. 2016.
 
 mod finish;
+mod principal;
+
+pub use principal::Principal;
 
 use crate::columns::Columns;
 use crate::comparators::{BestSubspace, Mean, RunningScatter, Sketch, retained};
@@ -226,6 +229,8 @@ impl Moments {
         self.energy = add_square(self.energy, other.energy)?;
         self.rows += other.rows;
         self.passed_over += other.passed_over;
+        count("the number of rows", self.rows)?;
+        count("the number of rows passed over", self.passed_over)?;
         self.largest_square = self.largest_square.max(other.largest_square);
         let (here, there) = (self.weight(), other.weight());
         let between = self.mean_parts().between(other.mean_parts()).map_or(0.0, |way| dot(&way, &way));
@@ -283,7 +288,10 @@ impl Moments {
     /// Returns the scatter matrix `Σ w (x - m)(x - m)ᵀ`, or `None` for long rows, for which only a sketch is stored.
     pub fn scatter(&self) -> Option<Matrix> {
         match self.asked(true, false).scatter {
-            LearnedScatter::Whole(scatter) => Some(scatter),
+            LearnedScatter::Whole(mut scatter) => {
+                scatter.mirror();
+                Some(scatter)
+            }
             LearnedScatter::Factor(rows) if self.length <= BestSubspace::LONGEST => {
                 let mut scatter = squared(&rows);
                 scatter.mirror();

@@ -11,8 +11,8 @@
 //!
 //! **End**: a drift ends when `a` falls below the level that a tenth of its normal values exceed. If a column wandered
 //! in the warm-up (its autocorrelation time exceeds 1/[`WANDER`] of the rows), the level before a fault may differ from
-//! that of the warm-up. In this case a drift also ends when `a` falls to [`RETURNED`] of its peak, and starts again
-//! above that.
+//! that of the warm-up. In this case a drift also ends when `a` falls to [`RETURNED`] of its peak, unless the level is still
+//! [`FAR`] times the limit, and starts again above that.
 //!
 //! Otherwise a drift lasts until it is accepted as the new reference.
 
@@ -35,6 +35,8 @@ const RAISE: f64 = 0.3;
 const RAISES: f64 = 5.0;
 /// Share of the peak level at which a drift ends if columns wander.
 const RETURNED: f64 = 0.52;
+/// Level, as a multiple of the limit of the score, above which rows are far from the reference, so that a drift goes on.
+const FAR: f64 = 20.0;
 /// Length of the warm-up, in autocorrelation times of a column, below which the column counts as wandering.
 const WANDER: f64 = 8.0;
 
@@ -142,7 +144,7 @@ impl Drift {
             self.peak = self.peak.max(level);
             self.left = self.left.or(Some((number, position)));
         }
-        let is_back = self.left.is_none() || self.wanders && level <= RETURNED * self.peak;
+        let is_back = self.left.is_none() || self.wanders && level <= FAR.min(RETURNED * self.peak);
         if self.open.is_some() {
             return if is_back { self.open.take().map(DriftChange::Ended) } else { None };
         }

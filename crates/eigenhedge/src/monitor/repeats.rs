@@ -3,63 +3,97 @@
 //! A column is stuck if its value has been the same for more rows than its limit. The limit is the largest of three numbers:
 //! [`FEWEST`]; `2 L + 3`, where L is the longest run in the warm-up; and the length of a run with probability [`CHANCE`] if
 //! each row repeats the previous one with probability p. p is the share of repeats in the warm-up, or that of the most common
-//! value if it is larger. A column that was constant in the warm-up is never stuck. Missing cells neither count nor end a run.
+//! value if it is larger. Missing cells neither count nor end a run.
+//!
+//! Four rules keep values that rest from counting as stuck. A column that was constant in the warm-up is never stuck. A value
+//! that rested for [`FEWEST`] rows in the warm-up may rest again. A value with at least [`COARSER`] decimals fewer than those of the
+//! warm-up is compared with the runs of the warm-up rounded to its decimals, because a source may round differently over time.
+//! A run beyond the limit that ends by itself raises the limit to its length; [`MEMORY`] rows later a third of that is left.
 
 use crate::error::Error;
-use crate::state::{LARGEST, count, length, within};
+use crate::state::{LARGEST, count, ensure, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Minimum number of equal rows before a column counts as stuck.
+/// Minimum limit, in rows.
 const FEWEST: u64 = 5;
-/// Probability below which a run of equal values counts as stuck.
+/// Probability of a run by chance at which its column counts as stuck.
 const CHANCE: f64 = 1e-6;
-/// Weight of the overall share of repeats, in rows, when the share for the most common value is estimated.
+/// Number of rows that the overall share of repeats is worth in the share of the most common value.
 const PRIOR: f64 = 20.0;
+/// Number of decimals that are told apart. A value with more has this many.
+const DECIMALS: usize = 6;
+/// Number of decimals by which a value must be coarser than the warm-up to be compared with a rounded one.
+const COARSER: usize = 2;
+/// Number of cells from which the decimals of a column are found.
+const INSPECTED: usize = 200;
+/// Number of rows over which a raise of the limit decays.
+const MEMORY: f64 = 1000.0;
 
-/// Detector of stuck columns: the current run of equal values in each column.
+/// Detector of stuck columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Repeats {
     columns: Vec<Column>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+/// Current run of a column, and the runs that are normal for it.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
     value: f64,
-    /// Length of the current run, or zero before the first row.
     rows: u64,
-    /// Maximum length of a normal run.
+    /// Limit of a run, or `u64::MAX` for a column that was constant.
     limit: u64,
+    /// Limits of the runs of values with 0, 1, … decimals that are coarser than the warm-up.
+    coarse_limits: Vec<u64>,
+    /// Values that rested in the warm-up, in ascending order.
+    rested: Vec<f64>,
+    /// Rows by which runs that ended by themselves have raised the limits. The raise decays.
+    raise: f64,
 }
 
 impl Column {
     fn push(&mut self, x: f64) {
-        self.rows = if self.rows > 0 && self.value == x { self.rows + 1 } else { 1 };
-        self.value = x;
+        self.raise -= self.raise / MEMORY;
+        if self.rows > 0 && self.value == x {
+            self.rows += 1;
+            return;
+        }
+        if self.excess() > 1.0 {
+            self.raise = self.raise.max(self.rows as f64);
+        }
+        (self.value, self.rows) = (x, 1);
+    }
+
+    /// Returns the length of the current run as a multiple of its limit, or 0 for a value that may rest.
+    fn excess(&self) -> f64 {
+        let ratio = |limit: u64| self.rows as f64 / (limit as f64 + self.raise);
+        let is_long = self.rows > self.limit && ratio(self.limit) > 1.0;
+        if !is_long || self.rested.binary_search_by(|value| value.total_cmp(&self.value)).is_ok() {
+            return 0.0;
+        }
+        ratio(self.coarse_limits.get(decimals(self.value)).copied().unwrap_or(self.limit))
     }
 }
 
 impl Repeats {
-    /// Computes the limits from the rows of a warm-up. The runs at the end of the warm-up continue.
+    /// Fits the limits to the warm-up rows, in units of the input.
     pub fn fit(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
         Self { columns: (0..width).map(|j| fitted(rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()))).collect() }
     }
 
-    /// Updates the run of every column with a row.
+    /// Adds a row, in units of the input. NaN cells neither count nor end a run.
     pub fn push(&mut self, raw: &[f64]) {
         self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
     }
 
-    /// Clears the current runs, because there is a gap before the next row.
+    /// Ends all runs.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
 
     /// Returns the stuck column whose run is longest relative to its limit, or `None` if no column is stuck.
     pub fn stuck(&self) -> Option<usize> {
-        let over = |(j, column): (usize, &Column)| {
-            (column.rows > column.limit).then(|| (column.rows as f64 / column.limit as f64, j))
-        };
+        let over = |(j, column): (usize, &Column)| Some((column.excess(), j)).filter(|(excess, _)| *excess > 1.0);
         let stuck = self.columns.iter().enumerate().filter_map(over);
         stuck.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, j)| j)
     }
@@ -70,32 +104,84 @@ impl Repeats {
         for column in &self.columns {
             within("the value of a column", column.value, -LARGEST..=LARGEST)?;
             count("rows with the same value", column.rows)?;
+            within("the raise of a limit of repeats", column.raise, 0.0..=LARGEST)?;
+            ensure(column.rested.iter().all(|x| x.is_finite()), "values that rest must be finite")?;
+            ensure(column.coarse_limits.len() <= DECIMALS, "there must be a limit for each number of decimals")?;
         }
         Ok(())
     }
 }
 
-/// Computes the limit and the current run of a column with these cells.
+/// Returns the number of decimals of a number.
+fn decimals(x: f64) -> usize {
+    let is_whole = |y: f64| (y - y.round()).abs() <= 1e-9 * y.abs().max(1.0);
+    (0..DECIMALS as i32).find(|k| is_whole(x * 10f64.powi(*k))).map_or(DECIMALS, |k| k as usize)
+}
+
+/// Runs of a column.
+#[derive(Default)]
+struct Runs {
+    rows: u64,
+    repeats: u64,
+    longest: u64,
+}
+
+impl Runs {
+    /// Counts the runs of cells. Calls `each` with the value and the length of the run at each cell.
+    fn of(cells: impl Iterator<Item = f64>, mut each: impl FnMut(f64, u64)) -> Self {
+        let (mut runs, mut before, mut run) = (Self::default(), f64::NAN, 0);
+        for x in cells {
+            run = if x == before { run + 1 } else { 1 };
+            runs.rows += 1;
+            runs.repeats += u64::from(run > 1);
+            runs.longest = runs.longest.max(run);
+            before = x;
+            each(x, run);
+        }
+        runs
+    }
+
+    /// Returns the share of cells that repeat the previous one, by the rule of succession.
+    fn share(&self) -> f64 {
+        (self.repeats + 1) as f64 / (self.rows.saturating_sub(1) + 2) as f64
+    }
+
+    /// Returns the limit of later runs, if a cell repeats the previous one with this probability.
+    fn limit(&self, share: f64) -> u64 {
+        let by_chance = (CHANCE.ln() / share.ln()).ceil() as u64;
+        let is_constant = self.repeats + 1 >= self.rows;
+        if is_constant { u64::MAX } else { FEWEST.max(2 * self.longest + 3).max(by_chance) }
+    }
+}
+
+/// Fits a column to its cells in the warm-up.
 fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
     let mut sorted: Vec<f64> = cells.clone().collect();
+    let inspected = sorted.iter().step_by(sorted.len().div_ceil(INSPECTED).max(1));
+    let finest = inspected.map(|x| decimals(*x)).max().unwrap_or(0);
     sorted.sort_unstable_by(f64::total_cmp);
     let common = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len()).map_or(0.0, |run| run[0]);
     let mut column = Column::default();
-    let (mut repeats, mut longest, mut before_common, mut common_repeats) = (0u64, 0u64, 0u64, 0u64);
-    for x in cells {
-        before_common += u64::from(column.rows > 0 && column.value == common);
-        column.push(x);
-        let is_repeat = column.rows > 1;
-        repeats += u64::from(is_repeat);
-        common_repeats += u64::from(is_repeat && x == common);
-        longest = longest.max(column.rows);
-    }
-    let pairs = (sorted.len() as u64).saturating_sub(1);
-    let overall = (repeats + 1) as f64 / (pairs + 2) as f64;
-    let of_common = (common_repeats as f64 + PRIOR * overall) / (before_common as f64 + PRIOR);
-    let p = overall.max(of_common);
-    let by_chance = (CHANCE.ln() / p.ln()).ceil() as u64;
-    column.limit = if repeats == pairs { u64::MAX } else { FEWEST.max(2 * longest + 3).max(by_chance) };
+    let (mut common_rows, mut common_repeats) = (0u64, 0u64);
+    let runs = Runs::of(cells.clone(), |x, run| {
+        common_rows += u64::from(x == common);
+        common_repeats += u64::from(x == common && run > 1);
+        if run == FEWEST {
+            column.rested.push(x);
+        }
+        (column.value, column.rows) = (x, run);
+    });
+    column.rested.sort_unstable_by(f64::total_cmp);
+    column.rested.dedup();
+    let of_common = (common_repeats as f64 + PRIOR * runs.share()) / (common_rows as f64 + PRIOR);
+    column.limit = runs.limit(runs.share().max(of_common));
+    column.coarse_limits = (0..(finest + 1).saturating_sub(COARSER))
+        .map(|k| {
+            let unit = 10f64.powi(k as i32);
+            let rounded = Runs::of(cells.clone().map(|x| (x * unit).round()), |_, _| ());
+            rounded.limit(rounded.share()).max(column.limit)
+        })
+        .collect();
     column
 }
 

@@ -14,6 +14,11 @@ impl Portfolio<Ambient> {
         self.members.iter_mut().for_each(|member| member.begin_column(column, value));
     }
 
+    /// Returns the value in one column of the row at which the center began.
+    pub(crate) fn first_value(&self, column: usize) -> f64 {
+        self.members.first().map_or(0.0, |member| member.first_value(column))
+    }
+
     /// Fills in the missing cells of the row, and prepares its trial. The caller then runs the trial or
     /// cancels it.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {

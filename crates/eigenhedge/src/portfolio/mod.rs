@@ -32,7 +32,7 @@ use crate::registry::{Kind, Missing, Spec};
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
-use crate::subspace::{AnyRule, Drawn, Instance, NormBound, RunningCenter, Subspace, Trace};
+use crate::subspace::{AnyRule, Drawn, Frozen, Instance, NormBound, RunningCenter, Subspace, Trace};
 use fill_errors::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
@@ -302,6 +302,18 @@ impl Portfolio<Ambient> {
         };
         self.totals.iter_mut().zip(&other.totals).for_each(|(total, more)| *total += more);
         other.members.pop().map_or(Ok(()), |other| member.merge(*other, cost))
+    }
+
+    /// Runs one trial with several rows, around centers that move after them. On an error nothing changes.
+    pub(crate) fn frozen_trial(&mut self, rows: &[&[f64]], random: &mut Random) -> Result<Loss, Error> {
+        let batches: Vec<Frozen> =
+            self.members.iter_mut().map(|member| member.freeze(rows)).collect::<Result<_, _>>()?;
+        Learner::<Instance<'_, [f64]>>::choose(self, random);
+        let losses = self.members.iter_mut().zip(&batches).map(|(member, batch)| member.incur_frozen(batch)).collect();
+        let loss = self.charge(losses);
+        self.learn_weights(self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max));
+        self.members.iter_mut().zip(&batches).for_each(|(member, batch)| member.learn_frozen(batch));
+        Ok(loss)
     }
 
     /// Projects the current row on the subspace drawn for it.

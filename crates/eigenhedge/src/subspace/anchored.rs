@@ -235,6 +235,7 @@ impl Anchored {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);
         self.add_dropped(dropped);
+        self.lead();
         self.weigh(norm_square);
     }
 
@@ -264,6 +265,13 @@ impl Anchored {
         let mut values = self.scatter.values().to_vec();
         values.sort_by(|a, b| b.total_cmp(a));
         (self.scatter.trace() - values.iter().take(self.kept).sum::<f64>()).max(0.0)
+    }
+
+    /// Stores only the leading eigenpairs of many columns, if the rule needs no others.
+    fn lead(&mut self) {
+        if self.law == Law::Leader {
+            self.scatter.lead(self.kept, self.dimension);
+        }
     }
 
     /// Adds the cost of row energy that is missing from the scatter matrix.
@@ -342,11 +350,9 @@ impl Rule for Anchored {
         if self.law != Law::Leader {
             self.scatter.complete(instance);
         }
-        let dropped = self.scatter.add(self.forget, instance, self.kept);
+        let dropped = self.scatter.add(self.forget.powi(instance.rows), instance, self.kept);
         self.add_dropped(dropped);
-        if self.law == Law::Leader {
-            self.scatter.lead(self.kept, self.dimension);
-        }
+        self.lead();
         self.weigh(norm_square);
     }
 

@@ -49,6 +49,11 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.begin_column(column, value);
     }
 
+    /// Returns the value in one column of the row at which the center began.
+    pub(crate) fn first_value(&self, column: usize) -> f64 {
+        self.span.first_value(column)
+    }
+
     /// Returns the mean energy of a row along explicit direction `i`. If the rule does not know the energy, it is
     /// estimated from the probability of being kept.
     fn energy(&self, i: usize, scales: Scales) -> f64 {

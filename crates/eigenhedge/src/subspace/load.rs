@@ -3,7 +3,7 @@
 
 use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
 use crate::error::{self, Error};
-use crate::linalg::{Matrix, symmetric_eigen};
+use crate::linalg::{Matrix, symmetric_eigenvalues};
 use crate::num::{dot, unit};
 use crate::span::Span;
 
@@ -162,6 +162,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
                 gram.column_mut(j)[i] = weight.sqrt() * other_weight.sqrt() * self.span.inner(point, other);
             }
         }
-        symmetric_eigen(&gram).values.last().copied().unwrap_or(0.0)
+        symmetric_eigenvalues(gram.view()).last().copied().unwrap_or(0.0)
     }
 }

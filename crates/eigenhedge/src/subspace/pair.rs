@@ -18,7 +18,10 @@
 //! Numerics: as for tracking. Directions with a negative gain rise above the complement and are capped before it. They stay
 //! explicit until the complement is capped too.
 //!
-//! Not done: centering, which would need two means, and feature spaces.
+//! Centers: with [`Pair::centered`], the mean of the previous rows of each stream is subtracted. Otherwise the directions of
+//! independent streams are their means. The first pair sets the centers.
+//!
+//! Not done: feature spaces.
 //!
 //! References: Warmuth & Kuzmin, JMLR 2008, section 9.
 
@@ -62,12 +65,23 @@ pub struct Pair {
     /// Lengths of the rows of the two streams.
     lengths: (usize, usize),
     learner: Subspace<Ambient, Tracking>,
+    centers: Option<Centers>,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
 
+/// Means of the rows of the two streams.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Centers {
+    rows: f64,
+    /// Means of the left and the right rows. They are empty before the first pair.
+    means: [Vec<f64>; 2],
+}
+
 #[derive(Debug, Clone, Default)]
 struct Working {
+    /// Most recent pair, relative to the centers.
+    rows: [Vec<f64>; 2],
     /// Eigenvector of the dilation for its positive eigenvalue.
     plus: Vec<f64>,
     /// Eigenvector of the dilation for its negative eigenvalue.
@@ -87,7 +101,13 @@ impl Pair {
         // The eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
         let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;
         let learner = Subspace::new(kept, span, rule, Options::default())?;
-        Ok(Self { lengths: (left, right), learner, scratch: Scratch::default() })
+        Ok(Self { lengths: (left, right), learner, centers: None, scratch: Scratch::default() })
+    }
+
+    /// Subtracts the mean of the previous rows from the rows of each stream. The first rows are their own centers.
+    #[must_use]
+    pub fn centered(self) -> Self {
+        Self { centers: Some(Centers::default()), ..self }
     }
 
     /// Sets the bound `|x| |y| ≤ Q²`, either to a given Q or to the largest value so far.
@@ -113,9 +133,31 @@ impl Pair {
     /// Runs one trial: checks the pair, draws a choice, computes the gain and learns. On an error, the
     /// learner and the random generator are unchanged.
     pub fn step(&mut self, x: &[f64], y: &[f64], random: &mut Random) -> Result<PairGain, Error> {
-        let size = self.check(x, y)?;
+        check_row("left row", x, self.lengths.0)?;
+        check_row("right row", y, self.lengths.1)?;
+        let mut rows = std::mem::take(&mut self.scratch.0.rows);
+        rows.iter_mut().zip([x, y]).for_each(|(row, given)| {
+            row.clear();
+            row.extend_from_slice(given);
+        });
+        if let Some(Centers { means, rows: count }) = &self.centers {
+            let means = if *count > 0.0 { [&means[0][..], &means[1]] } else { [x, y] };
+            rows.iter_mut().zip(means).for_each(|(row, mean)| row.iter_mut().zip(mean).for_each(|(x, m)| *x -= m));
+        }
+        let size = self.check(&rows[0], &rows[1])?;
+        if let Some(Centers { means, rows: count }) = &mut self.centers {
+            *count += 1.0;
+            if *count == 1.0 {
+                *means = [x.to_vec(), y.to_vec()];
+            }
+            let move_by = |(mean, row): (&mut Vec<f64>, &Vec<f64>)| {
+                mean.iter_mut().zip(row).for_each(|(mean, x)| *mean += x / *count);
+            };
+            means.iter_mut().zip(&rows).for_each(move_by);
+        }
+        self.scratch.0.rows = rows;
         let Self { learner, scratch, .. } = self;
-        let Working { plus, minus } = &scratch.0;
+        let Working { plus, minus, .. } = &scratch.0;
         let dyads = [(0.5, &plus[..]), (-0.5, &minus[..])];
         let instance = Instance::Dyads(&dyads);
         learner.admit(size);
@@ -124,6 +166,12 @@ impl Pair {
         let loss = learner.incur(&instance);
         learner.update(&instance);
         Ok(PairGain { expected: -loss.expected, realised: -loss.realised })
+    }
+
+    /// Returns the most recent pair as it was learned: relative to the centers, if there are any.
+    pub fn last_pair(&self) -> (&[f64], &[f64]) {
+        let [x, y] = &self.scratch.0.rows;
+        (x, y)
     }
 
     /// Returns the explicit directions in descending order of their probability of being kept: their left parts, their
@@ -147,8 +195,6 @@ impl Pair {
     /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`, or `Err` if
     /// the pair is invalid.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
-        check_row("left row", x, self.lengths.0)?;
-        check_row("right row", y, self.lengths.1)?;
         let squares = (dot(x, x), dot(y, y));
         for (row, square) in [(x, squares.0), (y, squares.1)] {
             if !square.is_finite() {
@@ -168,7 +214,7 @@ impl Pair {
             },
             other => other,
         })?;
-        let Working { plus, minus } = &mut self.scratch.0;
+        let Working { plus, minus, .. } = &mut self.scratch.0;
         // Both parts are scaled to the norm √(|x| |y|), for any norms of the rows.
         let scale = |own: f64, other: f64| if size > 0.0 { (other / own).sqrt() } else { 0.0 };
         let (left, right) = (scale(left, right), scale(right, left));

@@ -15,11 +15,13 @@ pub struct Observed {
     /// Square of the power of two by which the coordinates were divided. It is 1 unless rows are very long or
     /// very short.
     pub unit_square: f64,
+    /// Number of rows that the instance replaces in a rule that forgets.
+    pub rows: i32,
 }
 
 impl Default for Observed {
     fn default() -> Self {
-        Self { coordinates: Matrix::default(), weights: Vec::new(), unit_square: 1.0 }
+        Self { coordinates: Matrix::default(), weights: Vec::new(), unit_square: 1.0, rows: 1 }
     }
 }
 

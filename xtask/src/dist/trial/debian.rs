@@ -1,10 +1,8 @@
 //! Trial of the Debian package: it is installed by apt, used and removed.
 
-use crate::dist::files::{read, with_ending};
-use crate::dist::toolchain::output;
+use crate::files::{output, read, with_ending};
 use crate::{python, run};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -73,23 +71,13 @@ fn serve(folder: &Path) -> Result<String, String> {
     // This sends SIGTERM, which ends the service cleanly.
     run(Command::new("kill").arg(child.id().to_string()))?;
     let status = child.wait().map_err(|error| format!("serve: {error}"))?;
-    Ok(format!("   deb, serve: {}, ended with {status}\n", answer?))
+    Ok(format!("   deb, serve: {}, ended with {status}\n", answer?.trim()))
 }
 
-/// Requests `/ready` from the service. Returns the status line of the response.
+/// Requests `/ready` from the service. Returns the response.
 fn ask(child: &mut Child) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("serve: {error}");
     let lines = BufReader::new(child.stderr.take().ok_or("serve: no output")?).lines();
-    let address = lines.map_while(Result::ok).find_map(|line| {
-        let (_, rest) = line.split_once("http://")?;
-        Some(rest.trim_end_matches('/').to_owned())
-    });
+    let address = lines.map_while(Result::ok).find_map(|line| line.find("http://").map(|at| line[at..].to_owned()));
     let address = address.ok_or("serve: prints no address")?;
-    let mut stream = TcpStream::connect(&address).map_err(failed)?;
-    let request = format!("GET /ready HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).map_err(failed)?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).map_err(failed)?;
-    let first = answer.lines().next().unwrap_or_default().to_owned();
-    if first.contains(" 200 ") { Ok(first) } else { Err(format!("serve: /ready answers {first:?}")) }
+    output(Command::new("curl").args(["--fail", "--silent", &format!("{}/ready", address.trim_end_matches('/'))]))
 }

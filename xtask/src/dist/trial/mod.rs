@@ -1,15 +1,13 @@
 //! Trials that install the files in `target/dist` as a user would, and use them.
 
 mod debian;
-mod sources;
 mod wheels;
 
 use std::path::Path;
 
 type Part = (&'static str, fn(&Path) -> Result<String, String>);
 
-const PARTS: [Part; 4] =
-    [("wheel", wheels::install), ("deb", debian::install), ("sdist", sources::sdist), ("crates", sources::crates)];
+const PARTS: [Part; 2] = [("wheel", wheels::install), ("deb", debian::install)];
 
 /// Runs the trials with these names, or all. Prints a report at the end.
 pub fn run(root: &Path, names: &[&str]) -> Result<(), String> {

@@ -1,8 +1,8 @@
 //! Trial of the wheel in new environments: every supported Python on this machine, with the oldest and the newest
 //! NumPy.
 
-use crate::dist::files::{entries, with_ending};
-use crate::dist::toolchain::{Toolchain, output};
+use crate::dist::toolchain::Toolchain;
+use crate::files::{entries, output, with_ending};
 use crate::{python, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -54,18 +54,7 @@ fn try_environment(toolchain: &Toolchain, base: &Path, numpy: &str, wheel: &Path
     let facts = "import sys, numpy; print('Python %d.%d.%d, NumPy' % sys.version_info[:3], numpy.__version__)";
     let facts = output(python::interpreter(&environment).args(["-c", facts]))?;
     let last = printed.lines().last().unwrap_or_default();
-    Ok(format!("   wheel, {}: {last}, import {:.3} s beyond NumPy\n", facts.trim(), import_seconds(&environment)?))
-}
-
-/// Returns the processor time for the import in seconds, without that of NumPy. It is the minimum of five measurements.
-fn import_seconds(environment: &Path) -> Result<f64, String> {
-    let script =
-        "import numpy, time; start = time.process_time(); import eigenhedge; print(time.process_time() - start)";
-    let once = || -> Result<f64, String> {
-        let text = output(python::interpreter(environment).args(["-c", script]))?;
-        text.trim().parse().map_err(|_| format!("import printed {text:?}"))
-    };
-    (0..5).map(|_| once()).try_fold(f64::INFINITY, |least, seconds| Ok(least.min(seconds?)))
+    Ok(format!("   wheel, {}: {last}\n", facts.trim()))
 }
 
 /// Returns an interpreter of this version, from pyenv or from the search path. Returns `None` if there is none.

@@ -3,7 +3,7 @@
 use crate::scaled::ScaledStream;
 use anyhow::Result;
 use eigenhedge::Model;
-use eigenhedge_report::Downsampler;
+use eigenhedge_pages::Downsampler;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};

@@ -15,9 +15,8 @@ use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::{Best, Hindsight};
 use eigenhedge::{Kind, Missing, Model};
 use eigenhedge_io::write_whole;
-use eigenhedge_pages::number::readable;
-use eigenhedge_pages::{counted, file_name};
-use eigenhedge_report::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, svg};
+use eigenhedge_pages::number::{counted, readable};
+use eigenhedge_pages::{Block, Chart, Curve, Downsampler, Keep, Multiples, Page, Series, Table, file_name, svg};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::Duration;
@@ -254,7 +253,7 @@ fn top(lines: &[Line<'_>]) -> f64 {
 }
 
 fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
-    let drawn = || lines.iter().filter_map(|line| Some((line, Curve::of(&line.name, line.curve?, 0))));
+    let drawn = || lines.iter().filter_map(|line| Some((line, line.curve?.curve(&line.name, 0))));
     let (first, last) = ends(lines).unwrap_or_default();
     Multiples {
         title: "What each has lost, row after row".into(),
@@ -271,7 +270,7 @@ fn multiples(lines: &[Line<'_>], best: Best) -> Multiples {
 
 /// Returns the first and the last row number of the curves, or `None` without a curve.
 fn ends(lines: &[Line<'_>]) -> Option<(f64, f64)> {
-    let rows = lines.iter().find_map(|line| line.curve)?.curve(0).0;
+    let rows = lines.iter().find_map(|line| line.curve)?.curve("", 0).rows;
     Some((*rows.first()?, *rows.last()?))
 }
 
@@ -279,8 +278,8 @@ fn chart(lines: &[Line<'_>], best: Best) -> Chart {
     let mut chart = Chart::new("All of them, to zoom into", "row", "loss so far");
     for line in lines {
         if let Some(curve) = line.curve {
-            let (x, y) = curve.curve(0);
-            chart = chart.with(Series::line(&line.name, &x, &y));
+            let curve = curve.curve(&line.name, 0);
+            chart = chart.with(Series::line(&curve.name, &curve.rows, &curve.values));
         }
     }
     if let Some((first, last)) = ends(lines) {

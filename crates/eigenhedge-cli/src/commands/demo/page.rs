@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use eigenhedge::batch::{Center, Pca};
 use eigenhedge::comparators::BestSubspace;
 use eigenhedge::{Kind, Model, Random, Spec};
-use eigenhedge_report::{Block, Curve, Multiples, Page, RunReport, Steps, Table, Tile};
+use eigenhedge_pages::{Block, Curve, Multiples, Page, Steps, Table, Tile};
 
 /// Number of rows between points of the best-so-far curve.
 const STRIDE: usize = 20;
@@ -21,8 +21,6 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     let (follows, fixed) = steps.lost.last().copied().unwrap_or_default();
     let mut ordered: Vec<&Outcome> = results.iter().collect();
     ordered.sort_by(|a, b| a.expected_loss().total_cmp(&b.expected_loss()));
-    let summary = auto.run.summary();
-    let weights = RunReport { weights: auto.recorder.weights(&summary.members), ..RunReport::default() };
     let tile = |value: String, label: &str| Tile { value, label: label.into(), ..Tile::default() };
     let tiles = vec![
         tile(format!("{follows:.1}"), "loss of the line that follows the points"),
@@ -35,7 +33,7 @@ pub fn page(stream: &[Vec<f64>], best: Curve, results: &[Outcome], seed: u64) ->
     let mut blocks = vec![Block::Steps(steps), Block::Tiles(tiles)];
     blocks.push(Block::Text("The same with real tables".into(), IN_TABLES.map(String::from).to_vec()));
     blocks.push(Block::Multiples(multiples(stream, &ordered, best)));
-    blocks.extend(weights.page().blocks);
+    blocks.push(Block::HeatMap(auto.recorder.weights(&auto.run.summary().members)));
     blocks.push(Block::Table(all(&ordered, total)));
     blocks.push(Block::Text("What comes next".into(), NEXT.map(String::from).to_vec()));
     Ok(Page {

@@ -3,8 +3,8 @@
 use super::monitors::{Monitors, Watched};
 use crate::commands::session::Session;
 use crate::live::{PageSource, Shared};
+use eigenhedge_pages::Page;
 use eigenhedge_pages::monitor::{Facts, Inside, page};
-use eigenhedge_report::Page;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

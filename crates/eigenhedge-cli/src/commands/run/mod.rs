@@ -21,10 +21,8 @@ use crate::working::Working;
 use anyhow::Result;
 use eigenhedge::{Standardize, set_threads};
 use eigenhedge_io::{printable_path, write_whole};
-use eigenhedge_pages::file_name;
-use eigenhedge_pages::run::{Heading, page};
-use eigenhedge_pages::run::{sentences, text};
-use eigenhedge_report::RunReport;
+use eigenhedge_pages::run::{page, text};
+use eigenhedge_pages::{Page, file_name};
 use groups::ModelsByKey;
 use model::{Learned, OneModel};
 use pages::RunPages;
@@ -58,14 +56,14 @@ pub fn run(plan: &Plan) -> Result<()> {
     let rows = session.engine.rows();
     let report = close(plan, session)?;
     if let (Some(live), Some(report)) = (live, report) {
-        live.end(&report.page(), rows, plan.live.live_exit, &signal);
+        live.end(&report, rows, plan.live.live_exit, &signal);
     }
     Ok(())
 }
 
-/// Completes the results, prints the summary and returns the data of the page. The results remain even if the summary cannot
+/// Completes the results, prints the summary and returns the page. The results remain even if the summary cannot
 /// be printed.
-fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunReport>> {
+fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>> {
     let (elapsed, rows) = (session.elapsed(), session.engine.rows());
     let Session { engine, stream, .. } = session;
     let Learned { model, recorder, .. } = engine.finish()?;
@@ -82,10 +80,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<RunRe
     summary.rows_per_second = (summary.seconds > 0.0).then_some(rows as f64 / summary.seconds);
     let report = recorder.map(|mut recorder| {
         recorder.close(stream.row_number(), &model, &summary);
-        let account = sentences(&summary, model.spec(), standardized);
-        let source = stream.source();
-        let heading = Heading { source: file_name(&source), columns: stream.columns(), standardized, account };
-        page(heading, &recorder, &model, &summary)
+        page(file_name(&stream.source()), stream.columns(), &recorder, &model, &summary)
     });
     if let Some(report) = &report {
         plan.keep.report.iter().try_for_each(|path| write_whole(path, report.html().as_bytes()))?;

@@ -15,6 +15,7 @@ use eigenhedge_io::{
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
+use eigenhedge_pages::to_text;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
@@ -196,7 +197,7 @@ impl Engine for OneModel<'_> {
     fn sync(&mut self) -> Result<(Position, RunState)> {
         let (answers, reconstructions) = (self.answers.sync()?, self.reconstructions.sync()?);
         let (options, rows_before) = (self.options.clone(), self.rows_before);
-        let report = self.learned().recorder.as_ref().map(Recorder::to_text);
+        let report = self.learned().recorder.as_ref().map(to_text);
         Ok((answers, RunState { reconstructions, report, options, rows_before }))
     }
 

@@ -8,6 +8,7 @@ use eigenhedge::Model;
 use eigenhedge::kernel::VectorKernel;
 use eigenhedge::options::{OPTIONS, Setup};
 use eigenhedge_io::{Layout, Position, Reading, Selector, Target, TimeFormat, printable_path};
+use eigenhedge_pages::from_text;
 use eigenhedge_pages::run::Recorder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -33,7 +34,7 @@ impl RunState {
     pub fn recorder(&self, model: &Model, path: &Path) -> Result<Option<Recorder>> {
         let restore = |text: &String| {
             let damaged = || anyhow!("{}: is damaged: its report makes no sense", printable_path(path));
-            Recorder::from_text(text, model).ok_or_else(damaged)
+            from_text(text).filter(|recorder: &Recorder| recorder.fits(model)).ok_or_else(damaged)
         };
         self.report.as_ref().map(restore).transpose()
     }

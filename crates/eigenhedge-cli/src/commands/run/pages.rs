@@ -3,9 +3,8 @@
 use super::model::{Learned, OneModel};
 use crate::commands::session::Session;
 use crate::live::{PageSource, Shared};
-use eigenhedge_pages::file_name;
 use eigenhedge_pages::run::page_so_far;
-use eigenhedge_report::Page;
+use eigenhedge_pages::{Page, file_name};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -30,10 +29,9 @@ impl PageSource for RunPages {
     }
 
     fn page(&self, _: &BTreeSet<String>) -> Option<(Page, u64)> {
-        let made = self.learned.look(|Learned { model, recorder, row }| {
-            let report = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
-            Some((report, model.totals().rows))
-        });
-        made.map(|(report, rows)| (report.page(), rows))
+        self.learned.look(|Learned { model, recorder, row }| {
+            let page = page_so_far(&self.source, &self.columns, recorder.as_ref()?, model, *row)?;
+            Some((page, model.totals().rows))
+        })
     }
 }

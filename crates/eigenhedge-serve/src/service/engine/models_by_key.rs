@@ -5,7 +5,7 @@ use super::outcome::{Outcome, refused};
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::{Error, Fleet, Loss, Model};
-use eigenhedge_report::{Downsampler, Keep};
+use eigenhedge_pages::{Downsampler, Keep};
 use serde_json::{Value, json};
 
 /// Maximum number of keys whose summaries are listed.

@@ -4,9 +4,9 @@ use super::models_by_key::ModelsByKey;
 use super::monitors::Monitors;
 use super::{AnyLearner, Engine};
 use eigenhedge_pages::monitor::{Facts, Inside, page};
+use eigenhedge_pages::number::short;
 use eigenhedge_pages::run::page_so_far;
-use eigenhedge_report::number::short;
-use eigenhedge_report::{Block, Chart, Page, Series, Table, Tile};
+use eigenhedge_pages::{Block, Chart, Page, Series, Table, Tile};
 use std::collections::BTreeSet;
 
 /// Maximum number of keys in the table of models.
@@ -22,7 +22,7 @@ impl Engine {
             None => None,
             Some(AnyLearner::Model(one)) => {
                 let row = rows.saturating_sub(1);
-                page_so_far(name, &columns, &one.recorder, &one.model, row).map(|report| report.page())
+                page_so_far(name, &columns, &one.recorder, &one.model, row)
             }
             Some(AnyLearner::Models(models)) => Some(of_models(models, name, rows)),
             Some(AnyLearner::Monitors(monitors)) => {
@@ -68,8 +68,9 @@ fn of_models(models: &mut ModelsByKey, name: &str, rows: u64) -> Page {
         table.push(vec![key, totals.rows.to_string(), short(totals.expected_loss), format!("{:.1} %", 100.0 * share)]);
     }
     let tile = |value: String, label: &str| Tile { value, label: label.to_owned(), ..Tile::default() };
-    let (x, y) = record.curve(0);
-    let chart = Chart::new("Loss of a row", "row", "squared units").with(Series::line("loss", &x, &y));
+    let loss = record.curve("loss", 0);
+    let chart = Chart::new("Loss of a row", "row", "squared units");
+    let chart = chart.with(Series::line(&loss.name, &loss.rows, &loss.values));
     let columns = ["key", "rows", "lost", "energy kept"].map(str::to_owned).to_vec();
     let caption = match fleet.keys().len().saturating_sub(KEYS) {
         0 => String::new(),

@@ -64,14 +64,34 @@ pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     (result, OF_THREAD.get() - before)
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+unsafe extern "C" {
+    fn malloc_trim(pad: usize) -> i32;
+    fn mallopt(parameter: i32, value: i32) -> i32;
+}
+
+/// Limits the memory that the allocator of GNU keeps after it was freed. By default it has eight arenas per processor, whose
+/// free space is separate, and once a large block was freed, blocks up to that size are taken from the arenas. Gaps between
+/// long-lived blocks then grow for hours. Here, large blocks are returned to the system when they are freed.
+pub fn configure() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    for (parameter, value) in [(M_MMAP_THRESHOLD, 128 << 10), (M_ARENA_MAX, 2)] {
+        // SAFETY: the function may be called by any thread. It returns 0 for values that it does not accept.
+        unsafe { mallopt(parameter, value) };
+    }
+}
+
+/// Parameters of `mallopt`.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const M_MMAP_THRESHOLD: i32 = -3;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const M_ARENA_MAX: i32 = -8;
+
 /// Returns freed pages to the system. The allocator of GNU keeps them otherwise.
 pub fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        unsafe extern "C" {
-            fn malloc_trim(pad: usize) -> i32;
-        }
-        // SAFETY: the function has no preconditions and may be called by any thread.
-        unsafe { malloc_trim(0) };
+    // SAFETY: the function has no preconditions and may be called by any thread.
+    unsafe {
+        malloc_trim(0);
     }
 }

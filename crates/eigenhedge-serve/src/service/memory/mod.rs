@@ -15,7 +15,7 @@
 mod allocator;
 mod need;
 
-pub use allocator::{measured, trim};
+pub use allocator::{allocated, configure, measured, trim};
 pub use need::{check_learner, need_of_rows};
 
 use super::problem::Problem;
@@ -24,6 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Minimum and maximum size of the store's cache, in bytes.
 const CACHE: (u64, u64) = (4 << 20, 64 << 20);
+/// Minimum limit, in bytes. With less, the service itself takes the memory of the learners, and every request is refused.
+pub const LEAST_MEMORY: u64 = 32 << 20;
 
 /// Memory limit of a service, and its shares.
 #[derive(Debug, Clone)]
@@ -97,7 +99,7 @@ impl Memory {
     pub fn excess(&self, more: u64) -> u64 {
         let others = self.requests.taken.load(Ordering::Relaxed) + self.copies.taken.load(Ordering::Relaxed);
         let unloading = self.unloading.load(Ordering::Relaxed);
-        (allocator::allocated() + more).saturating_sub(others).saturating_sub(self.limit / 4).saturating_sub(unloading)
+        (allocated() + more).saturating_sub(others).saturating_sub(self.limit / 4).saturating_sub(unloading)
     }
 
     /// Returns an error with the limit if the learners and one of `more` bytes exceed their share by half, although idle
@@ -112,7 +114,7 @@ impl Memory {
 
     /// Returns freed pages to the system if the resident memory is much larger than the allocated memory.
     pub fn trim(&self, resident: Option<u64>) {
-        if resident.is_some_and(|resident| resident > allocator::allocated() + self.limit / 8) {
+        if resident.is_some_and(|resident| resident > allocated() + self.limit / 8) {
             trim();
         }
     }
@@ -215,7 +217,7 @@ mod tests {
             vec![0u8; 1000]
         });
         assert_eq!((kept.len(), bytes), (1000, 1000));
-        assert!(allocator::allocated() > 1000);
+        assert!(allocated() > 1000);
         assert_eq!(measured(|| drop(kept)).1, -1000);
     }
 }

@@ -11,7 +11,6 @@
 //! so that the loss of the most recent ones is noticed. Panics of redb become errors ([`guard`]).
 
 mod commits;
-mod guard;
 mod private;
 mod queue;
 
@@ -21,7 +20,6 @@ use super::engine::Saved;
 use super::problem::Problem;
 use commits::CommitFile;
 use eigenhedge_io::{printable_path, scratch_file};
-use guard::guarded;
 use private::{private_file, private_folder};
 use redb::{Database, ReadTransaction, ReadableDatabase, ReadableTable, TableDefinition, WriteTransaction};
 use std::fs::{self, File};
@@ -70,6 +68,14 @@ pub struct Snapshot {
     pub learner: Option<Saved>,
 }
 
+impl Snapshot {
+    /// Returns the size of the parts that are in memory, in bytes.
+    pub fn in_memory(&self) -> usize {
+        let learner = if let Some(Saved::Memory(bytes)) = &self.learner { bytes.capacity() } else { 0 };
+        self.around.capacity() + learner
+    }
+}
+
 /// File that contains all streams.
 pub struct Store {
     folder: PathBuf,
@@ -85,6 +91,14 @@ fn closed() -> redb::Error {
 /// Returns true if a file with this error is damaged. Other errors concern the disk or the access to the file.
 fn is_damage(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+}
+
+/// Runs `work`. Converts a panic to an error: redb trusts the pages that it reads, so a damaged file can make it panic.
+fn guarded<T>(work: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, redb::Error> {
+    eigenhedge_io::guarded(work).unwrap_or_else(|reason| {
+        let line = reason.lines().next().unwrap_or("the database stopped");
+        Err(redb::Error::Corrupted(format!("a page has wrong content: {line}")))
+    })
 }
 
 /// Closes a database. Its last writes may panic if the file is damaged.

@@ -4,8 +4,7 @@
 //! as much for one order as for a thousand.
 
 use super::commits::CommitFile;
-use super::guard::guarded;
-use super::{COMMITS, Described, LOG, STREAMS, Store, closed, remove, write_snapshot};
+use super::{COMMITS, Described, LOG, STREAMS, Store, closed, guarded, remove, write_snapshot};
 use crate::service::engine::Saved;
 use crate::service::problem::Problem;
 use axum::http::StatusCode;

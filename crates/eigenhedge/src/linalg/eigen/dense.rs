@@ -1,7 +1,8 @@
 //! Eigendecomposition of a dense symmetric matrix, with reusable scratch space.
 //!
 //! Numerics: a matrix with very large or very small entries is first divided by a power of two, because the solver squares
-//! entries. The eigenvalues are multiplied back. The solver's error is the rounding error of the largest eigenvalue.
+//! entries. The eigenvalues are multiplied back. If the solver does not converge, a multiple of the identity is added, which
+//! changes no eigenvector. The solver's error is the rounding error of the largest eigenvalue.
 //! [`Eigen::compute_graded`] decomposes a scatter matrix again in the directions of its small eigenvalues, so that columns
 //! in small units keep their precision next to columns in large ones.
 
@@ -9,6 +10,7 @@ use crate::linalg::{Matrix, multiply, symmetric_times};
 use crate::num::unit;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::prelude::ReborrowMut;
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
 /// Eigenvalues and eigenvectors of a symmetric matrix.
@@ -37,30 +39,25 @@ impl Clone for Eigen {
 impl Eigen {
     /// Decomposes a symmetric matrix. Only the lower triangle is read. Entries must be finite.
     pub(crate) fn compute(&mut self, matrix: MatRef<'_, f64>) {
-        assert!(self.try_compute(matrix), "{CONVERGES}");
-    }
-
-    /// Does the work of [`Self::compute`]. Returns false if the solver does not converge.
-    fn try_compute(&mut self, matrix: MatRef<'_, f64>) -> bool {
         let n = matrix.nrows();
-        if n == 0 {
-            self.values.clear();
-            self.vectors.resize(0, 0);
-            return true;
-        }
-        if self.memory.as_ref().is_none_or(|(size, _)| *size < n) {
-            let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params());
-            self.memory = Some((n, MemBuffer::new(need)));
-        }
         self.vectors.resize(n, n);
         self.values.resize(n, 0.0);
-        let Some((_, memory)) = self.memory.as_mut() else { return false };
-        decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled)
+        if n == 0 {
+            return;
+        }
+        let (_, memory) = match self.memory.take().filter(|(size, _)| *size >= n) {
+            Some(memory) => self.memory.insert(memory),
+            None => {
+                let need = self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params());
+                self.memory.insert((n, MemBuffer::new(need)))
+            }
+        };
+        decompose(matrix, &mut self.values, Some(self.vectors.view_mut()), memory, &mut self.scaled);
     }
 }
 
-/// Rule that a matrix must satisfy, for a message about an error of the program.
-const CONVERGES: &str = "the eigendecomposition of a finite symmetric matrix converges";
+/// Share of the largest entry below which products of an entry and its rounding errors may underflow.
+const TINY: f64 = 1e-100;
 
 /// Share of the largest eigenvalue below which an eigenvalue is computed again, without the larger ones.
 const SMALL: f64 = 1e-8;
@@ -70,17 +67,9 @@ impl Eigen {
     /// triangle is read. Entries must be finite.
     ///
     /// The computed eigenvectors of small eigenvalues span their space to working accuracy, and are small where the
-    /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses. The solver may
-    /// not converge for rounding errors of rounding errors, whose decomposition is kept as it is.
+    /// matrix is large. The product with the matrix therefore keeps the precision that the solver loses.
     pub(crate) fn compute_graded(&mut self, matrix: &Matrix) {
-        assert!(self.try_compute_graded(matrix), "{CONVERGES}");
-    }
-
-    /// Does the work of [`Self::compute_graded`]. Returns false if the solver does not converge.
-    pub(crate) fn try_compute_graded(&mut self, matrix: &Matrix) -> bool {
-        if !self.try_compute(matrix.view()) {
-            return false;
-        }
+        self.compute(matrix.view());
         let least = f64::EPSILON * f64::EPSILON * self.values.last().copied().unwrap_or(0.0);
         let (mut count, mut image, mut part) = (self.values.len(), Matrix::default(), Self::default());
         while count > 1 && self.values[count - 1] > least {
@@ -94,31 +83,44 @@ impl Eigen {
             symmetric_times(&mut image, matrix, &vectors);
             let mut inner = Matrix::default();
             multiply(&mut inner, vectors.view().transpose(), image.view());
-            if !part.try_compute(inner.view()) {
-                break;
-            }
+            part.compute(inner.view());
             multiply(&mut image, vectors.view(), part.vectors.view());
             (0..count).for_each(|j| self.vectors.column_mut(j).copy_from_slice(image.column(j)));
             self.values[..count].copy_from_slice(&part.values);
         }
-        true
     }
 }
 
-/// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given. Returns false if the solver
-/// does not converge.
+/// Computes the eigenvalues of a nonempty matrix, and the eigenvectors if `vectors` is given.
+///
+/// The solver drops an entry beside the diagonal once it is small compared with its neighbours on the diagonal. If these are
+/// rounding errors, or so small that their squares underflow, that may never happen. The matrix plus a multiple of the
+/// identity has a large diagonal, so the solver converges. The solver needs seconds to notice that it does not converge, so
+/// matrices with [`TINY`] entries are shifted at once.
 fn decompose(
     matrix: MatRef<'_, f64>,
     values: &mut [f64],
-    vectors: Option<MatMut<'_, f64>>,
+    mut vectors: Option<MatMut<'_, f64>>,
     memory: &mut MemBuffer,
     scaled: &mut Matrix,
-) -> bool {
-    let (matrix, unit) = comfortable(matrix, scaled);
-    let diagonal = faer::diag::DiagMut::from_slice_mut(values);
-    let result = self_adjoint_evd(matrix, diagonal, vectors, Par::Seq, MemStack::new(memory), params());
-    values.iter_mut().for_each(|value| *value *= unit);
-    result.is_ok()
+) {
+    let (comfortable, unit) = comfortable(matrix, scaled);
+    let mut solve = |matrix: MatRef<'_, f64>, values: &mut [f64]| {
+        let diagonal = faer::diag::DiagMut::from_slice_mut(values);
+        let vectors = vectors.as_mut().map(|vectors| vectors.rb_mut());
+        self_adjoint_evd(matrix, diagonal, vectors, Par::Seq, MemStack::new(memory), params()).is_ok()
+    };
+    let mut shift = 0.0;
+    let is_tiny = |x: &f64| *x != 0.0 && x.abs() < TINY;
+    let has_tiny = (0..values.len()).any(|j| comfortable.col(j).iter().skip(j).any(is_tiny));
+    if has_tiny || !solve(comfortable, values) {
+        divide(matrix, unit, scaled);
+        let square: f64 = (0..values.len()).flat_map(|j| &scaled.column(j)[j..]).map(|x| x * x).sum();
+        shift = 2.0 * (2.0 * square).sqrt();
+        (0..values.len()).for_each(|i| scaled.column_mut(i)[i] += shift);
+        assert!(solve(scaled.view(), values), "the eigendecomposition of a finite symmetric matrix converges");
+    }
+    values.iter_mut().for_each(|value| *value = (*value - shift) * unit);
 }
 
 /// Divides the matrix by a power of two to avoid overflow and underflow. Returns the quotient and the power. The
@@ -134,11 +136,16 @@ fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<
     if unit == 1.0 {
         return (matrix, 1.0);
     }
-    scratch.resize(n, n);
-    for j in 0..n {
-        scratch.column_mut(j).iter_mut().enumerate().skip(j).for_each(|(i, entry)| *entry = matrix[(i, j)] / unit);
+    (divide(matrix, unit, scratch), unit)
+}
+
+/// Divides the lower triangle of the matrix by `unit`.
+fn divide<'a>(matrix: MatRef<'_, f64>, unit: f64, quotient: &'a mut Matrix) -> MatRef<'a, f64> {
+    quotient.resize(matrix.nrows(), matrix.ncols());
+    for j in 0..matrix.ncols() {
+        quotient.column_mut(j).iter_mut().enumerate().skip(j).for_each(|(i, entry)| *entry = matrix[(i, j)] / unit);
     }
-    (scratch.view(), unit)
+    quotient.view()
 }
 
 fn params() -> Spec<SelfAdjointEvdParams, f64> {
@@ -157,7 +164,7 @@ pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
         return values;
     }
     let mut memory = MemBuffer::new(self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::No, Par::Seq, params()));
-    assert!(decompose(matrix, &mut values, None, &mut memory, &mut Matrix::default()), "{CONVERGES}");
+    decompose(matrix, &mut values, None, &mut memory, &mut Matrix::default());
     values
 }
 
@@ -166,4 +173,51 @@ pub fn symmetric_eigen(matrix: &Matrix) -> Eigen {
     let mut eigen = Eigen::default();
     eigen.compute(matrix.view());
     eigen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    /// Returns the scatter matrix of sparse rows around 1. All rows but the first are tiny.
+    fn scatter(n: usize, rows: usize, tiny: f64, random: &mut Random) -> Matrix {
+        let mut scatter = Matrix::default();
+        scatter.resize(n, n);
+        for t in 0..rows {
+            let scale = if t == 0 { 1.0 } else { tiny };
+            let mut cell = || if random.below(10) == 0 { scale * (1.0 + 1e-6 * random.normal()) } else { 0.0 };
+            let row: Vec<f64> = (0..n).map(|_| cell()).collect();
+            for (j, x) in row.iter().enumerate() {
+                scatter.column_mut(j).iter_mut().zip(&row).for_each(|(entry, y)| *entry += x * y);
+            }
+        }
+        scatter
+    }
+
+    #[test]
+    fn matrices_with_entries_of_any_size_are_decomposed() {
+        let mut random = Random::seeded(1);
+        for case in 0..200 {
+            let (n, rows) = (100 + random.below(40), 1 + random.below(40));
+            let tiny = 10f64.powf(-160.0 * random.uniform());
+            let matrix = scatter(n, rows, tiny, &mut random);
+            let largest = (0..n).map(|j| matrix.column(j)[j]).fold(0.0, f64::max);
+            let tolerance = 16.0 * n as f64 * f64::EPSILON * largest;
+            let values = symmetric_eigenvalues(matrix.view());
+            let mut eigen = symmetric_eigen(&matrix);
+            for graded in [false, true] {
+                if graded {
+                    eigen.compute_graded(&matrix);
+                }
+                let mut image = Matrix::default();
+                symmetric_times(&mut image, &matrix, &eigen.vectors);
+                for (i, value) in eigen.values.iter().enumerate() {
+                    assert!((value - values[i]).abs() <= tolerance, "case {case}: {value:e} and {:e}", values[i]);
+                    let residual = image.column(i).iter().zip(eigen.vectors.column(i)).map(|(y, v)| y - value * v);
+                    assert!(residual.map(f64::abs).fold(0.0, f64::max) <= tolerance, "case {case}, value {i}");
+                }
+            }
+        }
+    }
 }

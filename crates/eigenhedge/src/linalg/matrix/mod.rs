@@ -105,6 +105,27 @@ impl Matrix {
         }
     }
 
+    /// Reverses the order of the columns.
+    pub(crate) fn reverse_columns(&mut self) {
+        for j in 0..self.columns / 2 {
+            let (low, high) = self.column_pair_mut(j, self.columns - 1 - j);
+            low.swap_with_slice(high);
+        }
+    }
+
+    /// Keeps the columns whose flag is true.
+    pub(crate) fn retain_columns(&mut self, keep: &[bool]) {
+        let mut kept = 0;
+        for j in (0..self.columns).filter(|j| keep[*j]) {
+            if kept < j {
+                let (to, from) = self.column_pair_mut(kept, j);
+                to.copy_from_slice(from);
+            }
+            kept += 1;
+        }
+        self.resize(self.rows, kept);
+    }
+
     /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);

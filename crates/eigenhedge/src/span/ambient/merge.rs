@@ -57,6 +57,25 @@ impl Ambient {
         way
     }
 
+    /// Removes the origin, so that points are relative to it. Returns it for [`Self::restore_origin`].
+    pub(crate) fn take_origin(&mut self) -> Option<Origin> {
+        self.leave_sparse();
+        self.scratch.0.block.clear();
+        self.scratch.0.sparse.forget_shift();
+        self.origin.take()
+    }
+
+    /// Sets the origin that was removed.
+    pub(crate) fn restore_origin(&mut self, origin: Option<Origin>) {
+        self.origin = origin;
+    }
+
+    /// Adds a vector to the origin.
+    pub(crate) fn move_origin(&mut self, way: &[f64]) {
+        let origin = self.origin.get_or_insert_with(|| Origin::at(vec![0.0; way.len()]));
+        origin.way.iter_mut().zip(way).for_each(|(own, more)| *own += more);
+    }
+
     /// Sets the origin to the fixed point `base` plus the displacement `way`.
     pub(crate) fn set_origin(&mut self, base: &[f64], way: &[f64]) {
         self.leave_sparse();

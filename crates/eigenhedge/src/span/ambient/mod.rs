@@ -22,7 +22,6 @@
 mod block;
 mod deferred;
 mod merge;
-mod saved;
 mod sparse;
 mod sparse_columns;
 mod sparse_trial;
@@ -45,13 +44,14 @@ use sparse::{Sparse, SparseWorking};
 use std::borrow::Cow;
 
 /// Span of orthonormal vectors in `R^n`, which may be part of a larger space of dimension N.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ambient {
     dimension: Multiplicity,
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
     combinations: u64,
+    #[serde(skip)]
     scratch: Scratch<Working>,
     length: usize,
     deferred: Deferred,
@@ -67,7 +67,7 @@ pub struct Ambient {
 /// Origin, stored as a fixed point plus a displacement. Subtracting the fixed point rounds once. Later steps do not
 /// depend on how far the points are from zero.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Origin {
+pub(crate) struct Origin {
     base: Vec<f64>,
     way: Vec<f64>,
 }
@@ -249,6 +249,11 @@ impl Ambient {
         self.scratch.0.sparse.forget_shift();
         self.scratch.0.block.clear();
         self.origin.iter_mut().for_each(|origin| origin.base[column] = value);
+    }
+
+    /// Returns the value in one column of the first point of the origin, or zero without an origin.
+    pub(crate) fn first_value(&self, column: usize) -> f64 {
+        self.origin.as_ref().map_or(0.0, |origin| origin.base[column])
     }
 
     /// Computes combinations of the columns, one per column of `directions`, as vectors in `R^n`.

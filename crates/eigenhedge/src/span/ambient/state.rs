@@ -32,8 +32,18 @@ impl State for Ambient {
             sparse.check_state(&self.columns, self.origin.is_some())?;
             ensure(self.deferred.columns() == 0, "no columns may wait between sparse rows")?;
         }
+        ensure(
+            !self.standard || are_unit_vectors(&self.columns),
+            "the columns must be unit vectors if they count as such",
+        )?;
         orthonormal("the basis", &self.vectors())
     }
+}
+
+/// Returns true if the columns are all unit vectors of the space, in order.
+fn are_unit_vectors(columns: &Matrix) -> bool {
+    let is_unit = |j: usize| columns.column(j).iter().enumerate().all(|(i, x)| *x == f64::from(u8::from(i == j)));
+    columns.rows() == columns.columns() && (0..columns.columns()).all(is_unit)
 }
 
 impl Deferred {

@@ -5,7 +5,7 @@
 //!
 //! Update: `+ σ z zᵀ` first makes the part of z outside the directions an explicit direction (with the common value)
 //! and then changes only the explicit block. The rotation of the directions is stored as a factor until the rule has
-//! decided which directions to keep.
+//! decided which directions to keep. A sum of many dyads is added by one decomposition.
 //!
 //! Cost: O(w u) for coordinates, O(w u²) for the rotation, with u directions in w columns, where w ≤ u + max(p, u/3) + 1 for a
 //! span with at most p pending columns.
@@ -17,7 +17,7 @@
 mod state;
 
 use super::rule::Observed;
-use crate::linalg::{Factor, FactorScratch, Matrix, multiply, symmetric_eigen};
+use crate::linalg::{Factor, FactorScratch, Matrix, multiply, orthonormal_to, symmetric_eigen};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
@@ -44,6 +44,8 @@ struct Working {
     outside: Vec<f64>,
     outside_square: f64,
     keep: Vec<bool>,
+    /// True if the most recent update has rotated the directions.
+    is_rotated: bool,
 }
 
 /// Length, as a share of the point's, below which the part of a point outside the directions is rounding error.
@@ -54,6 +56,8 @@ const REPEAT: f64 = 0.75;
 const ORTHOGONAL: f64 = 4e-15;
 /// Share of the first result that the second pass must leave. A smaller remainder is treated as rounding error.
 const HALVED: f64 = 0.5;
+/// Number of dyads of an instance from which one decomposition is faster than rank-one updates.
+const AT_ONCE: usize = 9;
 /// Number of updates between two measurements of the drift of the rotation.
 const LOOK_EVERY: u64 = 256;
 /// Drift from orthonormality above which the rotation is orthonormalized.
@@ -159,13 +163,18 @@ impl Frame {
         if self.scratch.0.outside_square > 0.0 {
             self.append_outside(common);
         }
-        let Working { factor, working, coordinates, .. } = &mut self.scratch.0;
+        let Working { factor, working, coordinates, is_rotated, .. } = &mut self.scratch.0;
+        *is_rotated = false;
         factor.solve(&mut self.values, sigma, coordinates, working);
     }
 
     /// Adds `rate` times an instance whose dyads were just observed, in order. Returns false if all weights are zero.
     /// The last rotation of the directions is left to [`Self::retain`].
     pub fn change_by_dyads(&mut self, instance: &Observed, rate: f64, common: f64) -> bool {
+        if instance.weights.iter().filter(|weight| **weight != 0.0).count() >= AT_ONCE {
+            self.change_at_once(instance, rate, common);
+            return true;
+        }
         let mut changed = false;
         // Runs from the last dyad, whose coordinates are available, to the first.
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight != 0.0) {
@@ -179,6 +188,38 @@ impl Frame {
             changed = true;
         }
         changed
+    }
+
+    /// Adds `rate` times an instance by one decomposition. Directions are rotated at once.
+    fn change_at_once(&mut self, instance: &Observed, rate: f64, common: f64) {
+        let coordinates = &instance.coordinates;
+        let mut vector = Vec::new();
+        for j in (0..coordinates.columns()).filter(|j| instance.weights[*j] != 0.0) {
+            vector.clear();
+            vector.extend_from_slice(coordinates.column(j));
+            vector.resize(self.columns, 0.0);
+            if self.rotation.columns() < self.columns && orthonormal_to(&self.rotation, &mut vector) {
+                self.rotation.push_column(&vector);
+                self.values.push(common);
+            }
+        }
+        let (mut along, mut sum, mut turned) = (Matrix::default(), Matrix::default(), Matrix::default());
+        let rows = coordinates.rows();
+        multiply(&mut along, self.rotation.view().subrows(0, rows).transpose(), coordinates.view());
+        let mut scaled = along.clone();
+        for (j, weight) in instance.weights.iter().enumerate() {
+            scaled.column_mut(j).iter_mut().for_each(|x| *x *= rate * weight);
+        }
+        multiply(&mut sum, scaled.view(), along.view().transpose());
+        self.values.iter().enumerate().for_each(|(j, value)| sum.column_mut(j)[j] += value);
+        let mut eigen = symmetric_eigen(&sum);
+        multiply(&mut turned, self.rotation.view(), eigen.vectors.view());
+        if rate < 0.0 {
+            eigen.values.reverse();
+            turned.reverse_columns();
+        }
+        (self.rotation, self.values) = (turned, eigen.values);
+        self.scratch.0.is_rotated = true;
     }
 
     fn append_outside(&mut self, common: f64) {
@@ -196,10 +237,14 @@ impl Frame {
     /// Rotates the directions according to the most recent update, and keeps those for which `pass(position, value)` is
     /// true. Values are ascending after a positive update and descending after a negative one.
     pub fn retain(&mut self, pass: impl Fn(usize, f64) -> bool) {
-        let Working { factor, working, keep, .. } = &mut self.scratch.0;
+        let Working { factor, working, keep, is_rotated, .. } = &mut self.scratch.0;
         keep.clear();
         keep.extend(self.values.iter().enumerate().map(|(i, value)| pass(i, *value)));
-        factor.rotate(&mut self.rotation, keep, working);
+        if std::mem::take(is_rotated) {
+            self.rotation.retain_columns(keep);
+        } else {
+            factor.rotate(&mut self.rotation, keep, working);
+        }
         let mut kept = keep.iter();
         self.values.retain(|_| kept.next().is_some_and(|keep| *keep));
         self.changes += 1;

@@ -68,6 +68,8 @@ struct Working {
 
 /// Maximum number of columns for which every factor is multiplied into the basis.
 const TURNED: usize = 128;
+/// Minimum number of dyads of an instance that are added by one decomposition.
+const AT_ONCE: usize = 8;
 /// Number of rows between two decompositions if factors are multiplied into the basis.
 const TURNS: usize = 256;
 
@@ -171,6 +173,12 @@ impl Chained {
     pub fn add(&mut self, forget: f64, instance: &Observed) {
         fade(&mut self.values, forget);
         self.sum.fade(forget);
+        if instance.weights.len() > AT_ONCE.max(longest_chain(self.values.len()) / 2) {
+            for (j, weight) in instance.weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+                self.sum.push(instance.coordinates.column(j), *weight * instance.unit_square);
+            }
+            return self.decompose();
+        }
         for (j, weight) in instance.weights.iter().enumerate().rev().filter(|(_, weight)| **weight > 0.0) {
             let point = instance.coordinates.column(j);
             if j + 1 < instance.weights.len() {

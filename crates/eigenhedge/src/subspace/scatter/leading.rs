@@ -2,21 +2,24 @@
 //!
 //! Setting: `C ← f C + Σ a z zᵀ` with a forgetting factor f and row weights a, in the coordinates of the w columns of
 //! the span. Unlike with a rank cap, C itself is stored and nothing is dropped. Only the k + [`EXTRA`] largest
-//! eigenpairs are computed.
+//! eigenpairs are computed, or k + [`EXTRA_IF_DENSE`] if θ_k is in a dense part of the spectrum of a large matrix, as in noise.
 //!
 //! Update: Rayleigh–Ritz. The basis V of the previous row is extended by the part of z outside V, and then by residuals
 //! and by products with C (a Krylov space), until the first k pairs (θ, y) are accurate. The images CV change by a
-//! multiple of z per direction, so that each extension costs one product of C with a vector.
+//! multiple of z per direction, so that each extension costs one product of C with a vector. In a dense part of the
+//! spectrum, residuals of earlier rows remain after [`CHAIN`] extensions. If they are too large, all residuals extend the
+//! basis at once, by one matrix product.
 //!
-//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤` [`TOLERANCE`] `(θ - θ') tr C`, where θ' is the smallest Ritz
-//! value that is stored. The energy of all rows in the k directions is then less than the largest possible one by at most
-//! k [`TOLERANCE`] of the total: the learner follows a subspace whose loss on the previous rows is the least one up to this
-//! share of their energy, for any gaps. If the eigenvalues k and k + 1 differ by the share g of the trace, the loss of a row
-//! differs from that of a full decomposition by at most `2 √(k TOLERANCE/g)` of its energy. If no basis of at most [`MOST`]
-//! more vectors achieves this, which includes eigenvalues tied beyond θ', all eigenpairs are computed instead ([`Chained`]).
+//! Guarantee: each of the k pairs satisfies `|C y - θ y|² ≤ ε (θ - θ') tr C`, where θ' is the smallest Ritz value that is
+//! stored, and ε is [`TOLERANCE`], or [`TOLERANCE_IF_DENSE`] in a dense part of the spectrum. The energy of all rows in the k
+//! directions is then less than the largest possible one by at most kε of the total: the learner follows a subspace whose
+//! loss on the previous rows is the least one up to this share of their energy, for any gaps. If the eigenvalues k and k + 1
+//! differ by the share g of the trace, the loss of a row differs from that of a full decomposition by at most `2 √(kε/g)` of
+//! its energy. If no basis of at most [`MOST`] more vectors achieves this, which includes eigenvalues tied beyond θ', all
+//! eigenpairs are computed instead ([`Chained`]).
 //!
 //! Cost: w² per extension, and O(w (k + EXTRA)²). One or two extensions suffice if θ_k is not in a dense part of the
-//! spectrum; otherwise about ten.
+//! spectrum; otherwise [`CHAIN`], and a block every few rows.
 //!
 //! Numerics: images are computed afresh every [`BLOCK`] rows.
 //!
@@ -37,8 +40,19 @@ use serde::{Deserialize, Serialize};
 
 /// Number of pairs in addition to the k wanted ones.
 pub(super) const EXTRA: usize = 16;
+/// Number of these pairs in a dense part of the spectrum.
+const EXTRA_IF_DENSE: usize = 32;
+/// Distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former, below which the
+/// spectrum is dense.
+const DENSE: f64 = 0.3;
+/// Minimum number of columns for which a dense part of the spectrum is treated differently, because products are slow.
+const LARGE: usize = 512;
 /// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
 const TOLERANCE: f64 = 1e-12;
+/// This share in a dense part of the spectrum. It is less than the share that a single row changes in some thousand rows.
+const TOLERANCE_IF_DENSE: f64 = 1e-7;
+/// Number of extensions by single vectors in a dense part of the spectrum.
+const CHAIN: usize = 4;
 /// Maximum number of extensions of the basis for one row.
 const MOST: usize = 48;
 /// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
@@ -95,9 +109,13 @@ impl Leading {
     /// columns, and the pairs that are stored are distinct from those that are wanted.
     pub fn of(all: &Chained, kept: usize, dimension: Multiplicity) -> Option<Self> {
         let (vectors, sum) = all.decomposed()?;
-        let (values, stored) = (all.values(), kept + EXTRA);
-        let first = values.len().checked_sub(stored).filter(|others| *others > 2 * stored)?;
-        let least = values[values.len() - kept];
+        let (values, size) = (all.values(), all.values().len());
+        let first_of = |stored: usize| size.checked_sub(stored).filter(|others| *others > 2 * stored);
+        let mut first = first_of(kept + EXTRA)?;
+        let least = values[size - kept];
+        if is_dense(size, least, values[first]) {
+            first = first_of(kept + EXTRA_IF_DENSE).unwrap_or(first);
+        }
         if !(least - values[first] > APART * least) {
             return None;
         }
@@ -228,33 +246,40 @@ impl Leading {
         let Working { basis, images, inner, eigen, ritz, residuals, next, image, products } = &mut self.scratch.0;
         basis.clone_from(self.frame.rotation());
         images.clone_from(&self.images);
-        let (mut steps, mut check) = (0, 1);
+        let is_dense = is_dense(basis.rows(), self.frame.values[stored - kept], self.frame.values[0]);
+        let tolerance = if is_dense { TOLERANCE_IF_DENSE } else { TOLERANCE } * self.trace;
+        let (mut steps, mut check, mut is_block) = (0, if is_dense { CHAIN } else { 1 }, false);
         let accurate = loop {
-            let extends = orthonormal_to(basis, next);
-            if extends {
+            let before = basis.columns();
+            if is_block {
+                extend_by_residuals(&self.sum, basis, images, residuals);
+            } else if orthonormal_to(basis, next) {
                 self.sum.times(next, image, products);
                 basis.push_column(next);
                 images.push_column(image);
-                basis.transpose_times(image, products);
-                let size = products.len();
-                inner.resize(size, size);
-                products.iter().enumerate().for_each(|(j, product)| inner.column_mut(j)[size - 1] = *product);
-                steps += 1;
-                if steps < check {
-                    std::mem::swap(next, image);
-                    continue;
-                }
+            }
+            for j in before..basis.columns() {
+                basis.transpose_times(images.column(j), products);
+                inner.resize(products.len(), products.len());
+                products.iter().enumerate().for_each(|(i, product)| inner.column_mut(i)[j] = *product);
+            }
+            let added = basis.columns() - before;
+            steps += added;
+            if added > 0 && steps < check && !is_block {
+                std::mem::swap(next, image);
+                continue;
             }
             eigen.compute_graded(inner);
             let worst = worst_residual(eigen, (basis, images), kept, stored, (ritz, residuals));
-            if worst.1 <= TOLERANCE * self.trace {
+            if worst.1 <= tolerance {
                 break true;
             }
-            if !extends || steps >= MOST || !worst.1.is_finite() {
+            if added == 0 || steps >= MOST.max(4 * kept) || !worst.1.is_finite() {
                 break false;
             }
             next.clear();
             next.extend_from_slice(residuals.column(worst.0));
+            is_block = is_dense;
             check = steps + 1 + steps / 2;
         };
         let leading = eigen.vectors.view().subcols(eigen.values.len() - stored, stored);
@@ -282,6 +307,24 @@ impl Leading {
         next.resize(rotation.columns(), 0.0);
         self.refine(kept)
     }
+}
+
+/// Returns true if the eigenvalue of a large matrix is close to the smallest one that is stored.
+fn is_dense(columns: usize, value: f64, smallest: f64) -> bool {
+    columns >= LARGE && value - smallest < DENSE * value
+}
+
+/// Extends the basis by the residuals of all wanted pairs, and the images by their products with the matrix.
+fn extend_by_residuals(sum: &RowSum, basis: &mut Matrix, images: &mut Matrix, residuals: &mut Matrix) {
+    let mut added = Matrix::zeros(basis.rows(), 0);
+    for j in 0..residuals.columns() {
+        if orthonormal_to(basis, residuals.column_mut(j)) {
+            basis.push_column(residuals.column(j));
+            added.push_column(residuals.column(j));
+        }
+    }
+    sum.times_all(&added, residuals);
+    (0..added.columns()).for_each(|j| images.push_column(residuals.column(j)));
 }
 
 /// Computes the residuals of the `kept` leading pairs. Returns the largest of the energies that their directions may miss,

@@ -92,6 +92,28 @@ impl RowSum {
         self.recent.subtract_times(products, out);
     }
 
+    /// Computes `out = C X`, by matrix products if the matrix has all columns.
+    pub fn times_all(&self, x: &Matrix, out: &mut Matrix) {
+        out.resize(x.rows(), x.columns());
+        if self.matrix.columns() < x.rows() || x.columns() == 0 {
+            let (mut image, mut products) = (Vec::new(), Vec::new());
+            for j in 0..x.columns() {
+                self.times(x.column(j), &mut image, &mut products);
+                out.column_mut(j).copy_from_slice(&image);
+            }
+            return;
+        }
+        multiply(out, self.matrix.view(), x.view());
+        let mut products = Matrix::default();
+        multiply(&mut products, self.recent.view().transpose(), x.view());
+        for j in 0..x.columns() {
+            out.column_mut(j).iter_mut().for_each(|y| *y *= self.matrix_scale);
+            let of_rows = products.column_mut(j).iter_mut().zip(&self.recent_weights);
+            of_rows.for_each(|(product, weight)| *product *= -weight);
+            self.recent.subtract_times(products.column(j), out.column_mut(j));
+        }
+    }
+
     /// Applies the accumulated forgetting factor and adds the recent rows. Returns the matrix.
     pub fn collect(&mut self) -> &Matrix {
         let size = self.columns();

@@ -1,0 +1,32 @@
+//! Conversion of panics to errors. The libraries that decode Arrow, and the database of the service, panic on some damaged
+//! files. Their panics are caught at the call, and nothing is printed.
+//!
+//! No state is reused after a panic: the caller stops reading the file.
+
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+thread_local! {
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `decode`. If it panics, returns the reason as an error, and prints no message about it.
+pub fn guarded<T>(decode: impl FnOnce() -> T) -> Result<T, String> {
+    static QUIET: Once = Once::new();
+    QUIET.call_once(|| {
+        let usual = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !GUARDED.get() {
+                usual(info);
+            }
+        }));
+    });
+    let before = GUARDED.replace(true);
+    let outcome = panic::catch_unwind(AssertUnwindSafe(decode));
+    GUARDED.set(before);
+    outcome.map_err(|cause| {
+        let text = cause.downcast_ref::<String>().cloned();
+        text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+    })
+}

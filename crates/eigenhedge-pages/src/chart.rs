@@ -1,0 +1,241 @@
+//! Charts as data, independent of how they are drawn.
+//!
+//! Values that cannot be drawn (not finite, beyond ±10³⁰⁰, not positive on a logarithmic axis) leave a gap in a line.
+
+use crate::axis::Extent;
+use crate::number::{grouped, short};
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Chart {
+    pub title: String,
+    pub x_label: String,
+    pub y_label: String,
+    pub log_x: bool,
+    /// True if the horizontal axis shows times, in seconds since 1970.
+    pub dated_x: bool,
+    pub log_y: bool,
+    /// True if a page offers a switch between a linear and a logarithmic vertical axis. A chart with a logarithmic axis
+    /// always has this switch.
+    pub scale_switch: bool,
+    /// Initial horizontal range, or `None` for the whole range. The page offers a switch to the whole range.
+    pub focus_x: Option<(f64, f64)>,
+    /// Initial vertical range: the possible range of a share, or the range without a few outliers ([`crate::focus`]).
+    /// The value is `None` for the whole range.
+    pub focus_y: Option<(f64, f64)>,
+    /// Vertical range of a logarithmic chart after it is switched to a linear axis, or `None` for the whole range.
+    pub focus_plain: Option<(f64, f64)>,
+    /// Alternative horizontal axis to which a page can switch, or `None` for no switch. With an alternative axis, all
+    /// series must have the same number of points.
+    pub other_x: Option<OtherAxis>,
+    pub series: Vec<Series>,
+    /// Marked positions on the horizontal axis, e.g. the boundaries of segments.
+    pub marks: Vec<Mark>,
+    pub annotations: Vec<Annotation>,
+    pub caption: String,
+}
+
+/// Alternative horizontal axis of a chart.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OtherAxis {
+    pub label: String,
+    pub is_dated: bool,
+    pub places: Vec<f64>,
+    pub marks: Vec<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    pub name: String,
+    pub points: Vec<Point>,
+    pub kind: Kind,
+    pub tint: Tint,
+}
+
+/// Point of a series. If it has no spread, `low` and `high` are equal to `y`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    pub x: f64,
+    pub y: f64,
+    /// Lower end of the error bar or of the band.
+    pub low: f64,
+    /// Upper end of the error bar or of the band.
+    pub high: f64,
+}
+
+/// Kind of drawing of a series. A spread is drawn as error bars, except in a band.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Line. Each series has its own dash pattern and color.
+    Line,
+    /// Dashed line, for a reference such as a bound.
+    Dashed,
+    Points,
+    /// Area between `low` and `high`. `y` is not drawn.
+    Band,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tint {
+    /// Color that depends on the position of the series in the chart.
+    Position,
+    /// Color of the series at this position, for example for a line and its band.
+    Slot(usize),
+    /// Color at this step of the time scale [`crate::palette::TIMES`], from early to late.
+    Time(usize),
+    Alarm,
+    Drift,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mark {
+    pub x: f64,
+    /// Text at the top of the line. It may be empty.
+    pub label: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Annotation {
+    pub x: f64,
+    pub y: f64,
+    pub label: String,
+}
+
+impl Chart {
+    /// Exchanges the horizontal axis and the alternative one, if there is one.
+    pub(crate) fn flip(&mut self) {
+        let Some(other) = self.other_x.take() else { return };
+        let places = self.series.first().map(|series| series.points.iter().map(|point| point.x).collect());
+        let marks = self.marks.iter().map(|mark| mark.x).collect();
+        for series in &mut self.series {
+            series.points.iter_mut().zip(&other.places).for_each(|(point, x)| point.x = *x);
+        }
+        self.marks.iter_mut().zip(&other.marks).for_each(|(mark, x)| mark.x = *x);
+        let label = std::mem::replace(&mut self.x_label, other.label);
+        let is_dated = std::mem::replace(&mut self.dated_x, other.is_dated);
+        self.other_x = Some(OtherAxis { label, is_dated, places: places.unwrap_or_default(), marks });
+    }
+}
+
+impl Point {
+    pub fn new(x: f64, y: f64) -> Self {
+        Self { x, y, low: y, high: y }
+    }
+
+    pub fn has_spread(&self) -> bool {
+        self.low.is_finite() && self.high.is_finite() && self.low < self.high
+    }
+}
+
+impl Series {
+    /// Creates a series of the given kind. If one slice is longer, its extra values are ignored.
+    pub fn new(kind: Kind, name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
+        let points = x.iter().zip(y).map(|(&x, &y)| Point::new(x, y)).collect();
+        Self { name: name.into(), points, kind, tint: Tint::Position }
+    }
+
+    pub fn line(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
+        Self::new(Kind::Line, name, x, y)
+    }
+
+    pub fn dashed(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
+        Self::new(Kind::Dashed, name, x, y)
+    }
+
+    pub fn points(name: impl Into<String>, x: &[f64], y: &[f64]) -> Self {
+        Self::new(Kind::Points, name, x, y)
+    }
+
+    pub fn band(name: impl Into<String>, x: &[f64], low: &[f64], high: &[f64]) -> Self {
+        let middle: Vec<f64> = low.iter().zip(high).map(|(low, high)| 0.5 * low + 0.5 * high).collect();
+        Self::new(Kind::Band, name, x, &middle).with_spread(low, high)
+    }
+
+    /// Sets the lower and upper end of the spread of each point.
+    pub fn with_spread(mut self, low: &[f64], high: &[f64]) -> Self {
+        for (point, (&low, &high)) in self.points.iter_mut().zip(low.iter().zip(high)) {
+            (point.low, point.high) = (low, high);
+        }
+        self
+    }
+
+    pub fn with_tint(mut self, tint: Tint) -> Self {
+        self.tint = tint;
+        self
+    }
+}
+
+/// Returns the vertical values of a point that are drawn: its position, except in a band, and the ends of its spread.
+fn drawn(kind: Kind, point: &Point) -> [f64; 3] {
+    [if kind == Kind::Band { point.low } else { point.y }, point.low, point.high]
+}
+
+impl Chart {
+    pub fn new(title: impl Into<String>, x_label: impl Into<String>, y_label: impl Into<String>) -> Self {
+        Self { title: title.into(), x_label: x_label.into(), y_label: y_label.into(), ..Self::default() }
+    }
+
+    pub fn with(mut self, series: Series) -> Self {
+        self.series.push(series);
+        self
+    }
+
+    /// Returns the horizontal and vertical ranges of the values that can be drawn. They include annotations
+    /// but not marks.
+    pub fn extents(&self) -> (Extent, Extent) {
+        let (mut horizontal, mut vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
+        let places = self.annotations.iter().map(|place| Point::new(place.x, place.y));
+        let points = self.series.iter().flat_map(|series| series.points.iter().map(|point| (series.kind, *point)));
+        for (kind, point) in points.chain(places.map(|point| (Kind::Points, point))) {
+            let drawn = drawn(kind, &point);
+            if horizontal.admits(point.x) && drawn.iter().any(|&y| vertical.admits(y)) {
+                horizontal.include(point.x);
+                drawn.iter().for_each(|&y| vertical.include(y));
+            }
+        }
+        (horizontal, vertical)
+    }
+
+    /// Returns true if a series has a point that can be drawn.
+    pub fn shows(&self, series: &Series) -> bool {
+        let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
+        let drawn = |point: &Point| drawn(series.kind, point).iter().any(|y| vertical.admits(*y));
+        series.points.iter().any(|point| horizontal.admits(point.x) && drawn(point))
+    }
+
+    /// Returns the initial ranges: the focus, or all values that can be drawn.
+    pub fn shown(&self) -> (Extent, Extent) {
+        let (horizontal, vertical) = self.extents();
+        let focused = |extent: Extent, focus: Option<(f64, f64)>| match focus.filter(|_| extent.range().is_some()) {
+            Some((low, high)) => extent.only(low, high),
+            None => extent,
+        };
+        (focused(horizontal, self.focus_x), focused(vertical, self.focus_y))
+    }
+
+    /// Returns a sentence about the points outside the focus, or `None` if there are no such points.
+    pub fn left_out(&self) -> Option<String> {
+        let (horizontal, vertical) = self.extents();
+        let beyond =
+            |focus: Option<(f64, f64)>, value: f64| focus.is_some_and(|(low, high)| value < low || value > high);
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let out = points.filter(|point| {
+            let drawn = horizontal.admits(point.x) && vertical.admits(point.y);
+            drawn && (beyond(self.focus_x, point.x) || beyond(self.focus_y, point.y))
+        });
+        let (mut count, mut low, mut high) = (0u64, f64::INFINITY, f64::NEG_INFINITY);
+        for point in out {
+            (count, low, high) = (count + 1, low.min(point.y), high.max(point.y));
+        }
+        let ends = if low == high { short(low) } else { format!("from {} to {}", short(low), short(high)) };
+        let verb = if count == 1 { "point lies" } else { "points lie" };
+        (count > 0).then(|| format!("{} {verb} outside the range that is shown first: {ends}.", grouped(count)))
+    }
+
+    /// Returns the number of values that cannot be drawn. NaN is not counted, because it marks a gap.
+    pub fn undrawable(&self) -> usize {
+        let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
+        let lost = |extent: &Extent, value: f64| !value.is_nan() && !extent.admits(value);
+        let points = self.series.iter().flat_map(|series| &series.points);
+        points.filter(|point| lost(&horizontal, point.x) || lost(&vertical, point.y)).count()
+    }
+}

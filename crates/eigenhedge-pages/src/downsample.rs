@@ -1,0 +1,342 @@
+//! Downsampling of curves over streams of any length, in bounded memory.
+//!
+//! Update: rows are assigned to buckets of 2^s consecutive row numbers, with s = 0 at first. Each bucket keeps one row: its
+//! first or its largest. If a row would need one bucket too many, s grows by one and neighbouring buckets are merged. The first
+//! and the last row are also kept.
+//!
+//! Guarantee: at most `capacity` rows are returned, in increasing order. They include the first and the last row, and
+//! with [`Keep::Largest`] also the largest of the whole stream. The result depends only on the rows, so that a saved
+//! and restored recorder continues identically.
+//!
+//! Cost: amortized O(width) per row; memory `capacity × width`; no allocation after warm-up.
+//!
+//! Curves are not smoothed or averaged. Each point is an actual row.
+
+use crate::curve::Curve;
+use serde::{Deserialize, Serialize};
+
+/// Rule for the row that represents a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Keep {
+    /// First row of the bucket, for values that change slowly, such as totals.
+    First,
+    /// Row with the largest first value, for values whose peaks matter, such as the loss of a row.
+    Largest,
+}
+
+/// Recorder of one or more curves over the same rows, with a limited number of points.
+///
+/// Values may be NaN for a curve that does not exist yet. Postcard can save NaN, but JSON cannot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct Downsampler {
+    keep: Keep,
+    capacity: usize,
+    width: usize,
+    shift: u32,
+    /// Number of the kept row of each nonempty bucket, in order.
+    rows: Vec<u64>,
+    /// Values of the kept rows, concatenated.
+    values: Vec<f64>,
+    /// Numbers of the first and last row, or `None` before the first row is recorded.
+    ends: Option<(u64, u64)>,
+    first: Vec<f64>,
+    last: Vec<f64>,
+}
+
+const LEAST: usize = 4;
+/// Maximum capacity and width of a recorder.
+const MOST: usize = 1 << 20;
+
+impl Downsampler {
+    /// Creates a recorder of `width` curves with at most `capacity` points each. The capacity is at least 4.
+    pub fn new(keep: Keep, capacity: usize, width: usize) -> Self {
+        let (capacity, width) = (capacity.clamp(LEAST, MOST), width.clamp(1, MOST));
+        let (rows, values) = (Vec::new(), Vec::new());
+        Self { keep, capacity, width, shift: 0, rows, values, ends: None, first: vec![], last: vec![] }
+    }
+
+    /// Returns true if the other recorder has the same rule, capacity and number of curves.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.keep, self.capacity, self.width) == (other.keep, other.capacity, other.width)
+    }
+
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Records a row. Missing values become NaN. Values beyond the width are ignored, and so are rows whose number does
+    /// not increase.
+    pub fn push(&mut self, row: u64, values: &[f64]) {
+        let first = match self.ends {
+            Some((_, last)) if row <= last => return,
+            Some((first, _)) => first,
+            None => row,
+        };
+        while (row - first) >> self.shift >= (self.capacity - 2) as u64 {
+            self.shift += 1;
+            self.merge(first);
+        }
+        self.last.clear();
+        self.last.extend(values.iter().copied().chain(std::iter::repeat(f64::NAN)).take(self.width));
+        if self.ends.is_none() {
+            self.first.clone_from(&self.last);
+        }
+        self.ends = Some((first, row));
+        let bucket = |row: u64| (row - first) >> self.shift;
+        match self.rows.last_mut() {
+            Some(kept) if bucket(*kept) == bucket(row) => {
+                let start = self.values.len() - self.width;
+                if self.keep == Keep::Largest && larger(self.last[0], self.values[start]) {
+                    *kept = row;
+                    self.values[start..].copy_from_slice(&self.last);
+                }
+            }
+            _ => {
+                self.rows.push(row);
+                self.values.extend_from_slice(&self.last);
+            }
+        }
+    }
+
+    /// Returns true if this row would start a bucket and be kept whatever its values. With [`Keep::First`],
+    /// only such rows and the last one need to be pushed.
+    pub fn would_keep(&self, row: u64) -> bool {
+        let Some((first, last)) = self.ends else { return true };
+        let bucket = |row: u64| (row - first) >> self.shift;
+        row > last && self.rows.last().is_none_or(|kept| bucket(*kept) < bucket(row))
+    }
+
+    /// Merges the rows that now share a bucket.
+    fn merge(&mut self, first: u64) {
+        let mut length = 0;
+        for i in 0..self.rows.len() {
+            let (from, row) = (i * self.width, self.rows[i]);
+            let shares = length > 0 && (self.rows[length - 1] - first) >> self.shift == (row - first) >> self.shift;
+            if shares {
+                let kept = self.values[(length - 1) * self.width];
+                if self.keep == Keep::First || !larger(self.values[from], kept) {
+                    continue;
+                }
+                length -= 1;
+            }
+            self.rows[length] = row;
+            self.values.copy_within(from..from + self.width, length * self.width);
+            length += 1;
+        }
+        self.rows.truncate(length);
+        self.values.truncate(length * self.width);
+    }
+
+    pub fn points(&self) -> Vec<(u64, &[f64])> {
+        let Some((first, last)) = self.ends else { return vec![] };
+        let mut points: Vec<(u64, &[f64])> = self.rows.iter().copied().zip(self.values.chunks(self.width)).collect();
+        if points.first().is_none_or(|point| point.0 > first) {
+            points.insert(0, (first, &self.first));
+        }
+        if points.last().is_none_or(|point| point.0 < last) {
+            points.push((last, &self.last));
+        }
+        points
+    }
+
+    /// Returns the curve with this index. The values of an unknown curve are NaN.
+    pub fn curve(&self, name: impl Into<String>, index: usize) -> Curve {
+        let value = |values: &[f64]| values.get(index).copied().unwrap_or(f64::NAN);
+        let (rows, values) = self.points().into_iter().map(|(row, values)| (row as f64, value(values))).unzip();
+        Curve { name: name.into(), rows, values }
+    }
+}
+
+/// Returns true if the first value is larger. NaN is smaller than all numbers.
+fn larger(value: f64, than: f64) -> bool {
+    value > than || (than.is_nan() && !value.is_nan())
+}
+
+/// Serialized form of a recorder, not checked yet.
+#[derive(Deserialize)]
+struct Saved {
+    keep: Keep,
+    capacity: usize,
+    width: usize,
+    shift: u32,
+    rows: Vec<u64>,
+    values: Vec<f64>,
+    ends: Option<(u64, u64)>,
+    first: Vec<f64>,
+    last: Vec<f64>,
+}
+
+impl TryFrom<Saved> for Downsampler {
+    type Error = String;
+
+    fn try_from(saved: Saved) -> Result<Self, String> {
+        let Saved { keep, capacity, width, shift, rows, values, ends, first, last } = saved;
+        let require = |rule: &str, holds| if holds { Ok(()) } else { Err(format!("a saved curve must have {rule}")) };
+        require("a capacity from 4 to 2^20", (LEAST..=MOST).contains(&capacity))?;
+        require("a width from 1 to 2^20", (1..=MOST).contains(&width))?;
+        require("buckets of at most 2^63 rows", shift < 64)?;
+        require("no more points than its capacity", rows.len() <= capacity - 2)?;
+        require("a value for each row and curve", rows.len().checked_mul(width) == Some(values.len()))?;
+        let end_width = if ends.is_some() { width } else { 0 };
+        require("values for its first and last row", first.len() == end_width && last.len() == end_width)?;
+        require("rows exactly if it has ends", ends.is_some() != rows.is_empty())?;
+        let buckets: Vec<u64> = match ends {
+            Some((low, high)) => {
+                require("its rows between its ends", rows.iter().all(|row| (low..=high).contains(row)))?;
+                rows.iter().map(|row| (row - low) >> shift).collect()
+            }
+            None => vec![],
+        };
+        require("one row in each bucket", buckets.windows(2).all(|pair| pair[0] < pair[1]))?;
+        Ok(Self { keep, capacity, width, shift, rows, values, ends, first, last })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn recorded(keep: Keep, capacity: usize, rows: &[(u64, f64)]) -> Downsampler {
+        let mut curve = Downsampler::new(keep, capacity, 2);
+        rows.iter().for_each(|&(row, value)| curve.push(row, &[value, -value]));
+        curve
+    }
+
+    /// Generates rows with gaps, and values with ties and NaN.
+    fn stream() -> impl Strategy<Value = Vec<(u64, f64)>> {
+        let value = prop_oneof![8 => -5.0f64..5.0, 2 => Just(1.0), 1 => Just(f64::NAN)];
+        prop::collection::vec((1u64..9, value), 0..400).prop_map(|steps| {
+            steps
+                .into_iter()
+                .scan(0, |row, (step, value)| {
+                    *row += step;
+                    Some((*row, value))
+                })
+                .collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bounds_and_order_are_kept(rows in stream(), capacity in 0usize..40, largest: bool) {
+            let keep = if largest { Keep::Largest } else { Keep::First };
+            let curve = recorded(keep, capacity, &rows);
+            let points = curve.points();
+            prop_assert!(points.len() <= capacity.max(LEAST));
+            prop_assert!(points.windows(2).all(|pair| pair[0].0 < pair[1].0));
+            prop_assert_eq!(points.first().map(|point| point.0), rows.first().map(|row| row.0));
+            prop_assert_eq!(points.last().map(|point| point.0), rows.last().map(|row| row.0));
+            for (row, values) in &points {
+                let given = rows.iter().find(|given| given.0 == *row).unwrap().1;
+                prop_assert!((values[0].to_bits(), values[1].to_bits()) == (given.to_bits(), (-given).to_bits()));
+            }
+            if largest {
+                let most = |values: Vec<f64>| values.into_iter().fold(f64::NEG_INFINITY, f64::max);
+                let kept = most(points.iter().map(|point| point.1[0]).collect());
+                prop_assert_eq!(kept, most(rows.iter().map(|row| row.1).collect()));
+            }
+        }
+
+        #[test]
+        fn the_largest_of_each_bucket_is_kept(rows in stream(), capacity in 4usize..40) {
+            let curve = recorded(Keep::Largest, capacity, &rows);
+            let Some((first, _)) = curve.ends else { return Ok(()) };
+            let mut slow: std::collections::BTreeMap<u64, (u64, f64)> = Default::default();
+            for &(row, value) in &rows {
+                let kept = slow.entry((row - first) >> curve.shift).or_insert((row, value));
+                if larger(value, kept.1) { *kept = (row, value); }
+            }
+            prop_assert_eq!(&curve.rows, &slow.values().map(|kept| kept.0).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn saving_and_restoring_changes_nothing(rows in stream(), cut in 0usize..400, largest: bool) {
+            let keep = if largest { Keep::Largest } else { Keep::First };
+            let cut = cut.min(rows.len());
+            let through = recorded(keep, 16, &rows);
+            let bytes = postcard::to_allocvec(&recorded(keep, 16, &rows[..cut])).unwrap();
+            let mut resumed: Downsampler = postcard::from_bytes(&bytes).unwrap();
+            rows[cut..].iter().for_each(|&(row, value)| resumed.push(row, &[value, -value]));
+            prop_assert_eq!(postcard::to_allocvec(&through).unwrap(), postcard::to_allocvec(&resumed).unwrap());
+        }
+
+        #[test]
+        fn damaged_bytes_are_refused_or_harmless(rows in stream(), place: prop::sample::Index, byte: u8) {
+            let mut bytes = postcard::to_allocvec(&recorded(Keep::Largest, 16, &rows)).unwrap();
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+            if let Ok(mut curve) = postcard::from_bytes::<Downsampler>(&bytes) {
+                for row in [1, 1000, u64::MAX - 1, u64::MAX] { curve.push(row, &[1.0]); }
+                prop_assert!(curve.points().len() <= curve.capacity);
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_recorder_could_have_saved_is_refused() {
+        let rows: Vec<(u64, f64)> = (1..=100).map(|row| (row, row as f64)).collect();
+        let sound = serde_json::to_value(recorded(Keep::First, 16, &rows)).unwrap();
+        assert!(serde_json::from_value::<Downsampler>(sound.clone()).is_ok());
+        let many: Vec<u64> = (1..=20).collect();
+        let changes = [
+            ("capacity", serde_json::json!(3), "capacity"),
+            ("capacity", serde_json::json!(1 << 30), "capacity"),
+            ("capacity", serde_json::json!(8), "no more points"),
+            ("width", serde_json::json!(0), "width"),
+            ("width", serde_json::json!(3), "a value for each"),
+            ("shift", serde_json::json!(64), "buckets"),
+            ("shift", serde_json::json!(5), "one row in each bucket"),
+            ("rows", serde_json::json!(many), "no more points"),
+            ("ends", serde_json::json!([1, 50]), "between its ends"),
+            ("ends", serde_json::Value::Null, "first and last row"),
+            ("last", serde_json::json!([1.0]), "first and last row"),
+        ];
+        for (field, value, rule) in changes {
+            let mut changed = sound.clone();
+            changed[field] = value.clone();
+            let error = serde_json::from_value::<Downsampler>(changed).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains(rule), "{field} {value}: {error}");
+        }
+    }
+
+    #[test]
+    fn pushing_only_what_would_be_kept_gives_the_same_curve_but_for_its_end() {
+        let rows: Vec<(u64, f64)> = (3..=5000).map(|row| (row, row as f64)).collect();
+        let all = recorded(Keep::First, 40, &rows);
+        let (mut some, mut pushed) = (Downsampler::new(Keep::First, 40, 2), 0);
+        for (row, value) in rows {
+            if some.would_keep(row) || row == 5000 {
+                some.push(row, &[value, -value]);
+                pushed += 1;
+            }
+        }
+        assert_eq!(some, all);
+        assert!(pushed < 200, "{pushed}");
+    }
+
+    #[test]
+    fn a_short_stream_is_kept_whole() {
+        let rows: Vec<(u64, f64)> = (1..=14).map(|row| (row, row as f64)).collect();
+        assert_eq!(recorded(Keep::First, 16, &rows).curve("", 0).values.len(), 14);
+    }
+
+    #[test]
+    fn a_long_stream_fills_at_least_half_of_the_capacity() {
+        let rows: Vec<(u64, f64)> = (1..=100_000).map(|row| (row, row as f64)).collect();
+        for keep in [Keep::First, Keep::Largest] {
+            let length = recorded(keep, 200, &rows).points().len();
+            assert!((99..=200).contains(&length), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_follow_is_ignored() {
+        let mut curve = recorded(Keep::First, 16, &[(5, 1.0), (9, 2.0)]);
+        let before = curve.clone();
+        curve.push(9, &[7.0, 7.0]);
+        curve.push(1, &[7.0, 7.0]);
+        assert_eq!(curve, before);
+    }
+}

@@ -1,0 +1,284 @@
+//! Charts and table of one monitor, from its record.
+
+use super::occurrence::Occurrence;
+use super::record::{ALARM, DRIFT, NUMBERS, Record, SIGNALS};
+use crate::chart::{Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
+use crate::curve::Curve;
+use crate::heat_map::{HeatMap, leading};
+use crate::number::{grouped, readable};
+use crate::page::{Block, Table};
+use eigenhedge_io::printable;
+
+/// Maximum number of events, drifts and changes that are marked in charts.
+const MARKED: usize = 12;
+/// Maximum number of events, drifts and changes in the table.
+const LISTED: usize = 25;
+/// Maximum number of columns in the heat map of contributions.
+const COLUMNS: usize = 30;
+/// Multiple of the median step above which a gap in time breaks a line.
+const GAP: f64 = 10.0;
+
+struct Across {
+    /// Times of some rows in seconds since 1970, in nondecreasing order. Without them, the axis shows row numbers.
+    times: Option<Curve>,
+    /// Rows of the strongest events, drifts and changes, each with its time if known.
+    marks: Vec<(Mark, Option<f64>)>,
+}
+
+impl Record {
+    /// Returns the charts and the table of a monitor. `columns` are the names of its columns, and `listed` are its events.
+    /// If `all` is true, Q, T² and contributions are included.
+    pub fn blocks(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> Vec<Block> {
+        let times = time.filter(|_| self.is_in_order).map(|name| self.rows.curve(name, NUMBERS - 1));
+        let marks = strongest(listed, MARKED).into_iter().map(mark).collect();
+        let across = Across { times: times.filter(|times| times.rows.len() > 1), marks };
+        let score = self.rows.curve("score", 0);
+        let flagged = |name: &str, flag: usize, tint: Tint| {
+            points(name, &score, self.rows.curve("", flag).values.iter().map(|is| *is > 0.0), tint)
+        };
+        let marked = vec![flagged("drift", DRIFT, Tint::Drift), flagged("alarm", ALARM, Tint::Alarm)];
+        let mut blocks = vec![across.chart(self.statistic(0, "Score", "score", SCORE, marked))];
+        if columns.len() <= SIGNALS {
+            let worst = worst_columns(columns, listed, if all { 4 } else { 2 }).into_iter();
+            blocks.extend(worst.map(|j| across.chart(signal(&self.signals.curve(&columns[j], j)))));
+        }
+        let table = table(listed);
+        blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
+        if all {
+            let map = across.heat_map(self, columns);
+            blocks.extend((!map.places.is_empty() && !map.lines.is_empty()).then_some(Block::HeatMap(map)));
+            for (place, title, name) in
+                [(2, "Distance from the directions (Q)", "Q"), (4, "Place along the directions (T²)", "T²")]
+            {
+                let (values, limits) = (self.rows.curve("", place), self.rows.curve("", place + 1).values);
+                let is_over = values.values.iter().zip(&limits).map(|(y, limit)| y > limit);
+                let over = points("over the limit", &values, is_over, Tint::Drift);
+                blocks.push(across.chart(self.statistic(place, title, name, STATISTIC, vec![over])));
+            }
+        }
+        blocks
+    }
+
+    /// Plots a statistic with its limit and with marked points. `place` is its index among the recorded values.
+    fn statistic(&self, place: usize, title: &str, name: &str, caption: &str, marked: Vec<Series>) -> Chart {
+        let mut chart = Chart::new(title, "row", name);
+        chart.series.push(self.rows.curve(name, place).series(Kind::Line));
+        chart.series.push(self.rows.curve("limit", place + 1).series(Kind::Dashed));
+        chart.series.extend(marked);
+        chart.caption = caption.into();
+        chart.log_y = true;
+        chart
+    }
+}
+
+/// Returns the points of a curve that are marked. The other points become gaps.
+fn points(name: &str, curve: &Curve, is_marked: impl Iterator<Item = bool>, tint: Tint) -> Series {
+    let values = curve.values.iter().zip(is_marked).map(|(y, is)| if is { *y } else { f64::NAN });
+    Series::points(name, &curve.rows, &values.collect::<Vec<_>>()).with_tint(tint)
+}
+
+fn signal(curve: &Curve) -> Chart {
+    let mut chart = Chart::new(&curve.name, "row", &curve.name).with(curve.series(Kind::Line));
+    chart.caption = "The column itself, at evenly spaced rows.".into();
+    chart
+}
+
+impl Across {
+    /// Completes a chart over rows: adds the marks and, if times are known, shows them on the axis. Lines are interrupted
+    /// at gaps in time.
+    fn chart(&self, mut chart: Chart) -> Block {
+        chart.marks = self.marks.iter().map(|(mark, _)| mark.clone()).collect();
+        let Some(times) = &self.times else { return Block::Chart(chart) };
+        let rows: Vec<f64> = chart.series[0].points.iter().map(|point| point.x).collect();
+        let points = broken(&rows.iter().map(|row| times.at(*row)).collect::<Vec<_>>());
+        for series in &mut chart.series {
+            let y = |from: &Option<usize>| from.map_or(f64::NAN, |i| series.points[i].y);
+            series.points = points.iter().map(|(x, from)| Point::new(*x, y(from))).collect();
+        }
+        let places = points.iter().enumerate().map(|(i, (_, from))| match from {
+            Some(from) => rows[*from],
+            // The position is between the rows around the gap.
+            None => points[..i].iter().rev().find_map(|(_, from)| *from).map_or(f64::NAN, |from| rows[from] + 0.5),
+        });
+        let marks = self.marks.iter().map(|(mark, _)| mark.x).collect();
+        chart.other_x = Some(OtherAxis { label: "row".into(), is_dated: false, places: places.collect(), marks });
+        for (mark, (_, time)) in chart.marks.iter_mut().zip(&self.marks) {
+            mark.x = time.unwrap_or_else(|| times.at(mark.x));
+        }
+        (chart.x_label, chart.dated_x) = (times.name.clone(), true);
+        if has_long_gap(&points) {
+            chart.flip();
+        }
+        Block::Chart(chart)
+    }
+
+    /// Plots the contributions of the columns with the largest ones. The columns keep their order.
+    fn heat_map(&self, record: &Record, columns: &[String]) -> HeatMap {
+        let all: Vec<Curve> = (1..).zip(columns).map(|(i, name)| record.cells.curve(name, i)).collect();
+        let largest = |curve: &Curve| curve.values.iter().copied().fold(0.0, f64::max);
+        let order = leading(all.iter().map(largest).enumerate().collect(), COLUMNS);
+        let left_out = all.len() - order.len();
+        let others = if left_out > 0 { format!(" {left_out} columns with less are left out.") } else { String::new() };
+        let rows = record.cells.curve("", 0).rows;
+        let (x_label, places) = match &self.times {
+            None => ("row".to_owned(), rows),
+            Some(times) => (times.name.clone(), rows.iter().map(|row| times.at(*row)).collect()),
+        };
+        HeatMap {
+            title: "Contributions by column".into(),
+            x_label,
+            dated_x: self.times.is_some(),
+            places,
+            lines: order.into_iter().map(|i| (all[i].name.clone(), all[i].values.clone())).collect(),
+            range: (0.05, 20.0),
+            linear: false,
+            caption: format!(
+                "The contribution of each column to Q, at the row with the largest score in each segment of rows. The \
+                 faintest shade is a twentieth of the limit of Q, the darkest twenty times the limit.{others}"
+            ),
+        }
+    }
+}
+
+/// Returns true if a gap covers more than half of the time. Row numbers are then the clearer axis.
+fn has_long_gap(points: &[(f64, Option<usize>)]) -> bool {
+    let range = points.last().map_or(0.0, |last| last.0) - points.first().map_or(0.0, |first| first.0);
+    points.windows(3).any(|three| three[1].1.is_none() && three[2].0 - three[0].0 > 0.5 * range)
+}
+
+/// Returns the times with their indices. Each gap in time gets an additional time without an index.
+fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
+    let mut steps: Vec<f64> = places.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+    steps.sort_by(f64::total_cmp);
+    let longest = steps.get(steps.len() / 2).map_or(f64::INFINITY, |median| GAP * median);
+    let mut points = Vec::with_capacity(places.len());
+    for (i, x) in places.iter().enumerate() {
+        if i > 0 && x - places[i - 1] > longest {
+            points.push((0.5 * (x + places[i - 1]), None));
+        }
+        points.push((*x, Some(i)));
+    }
+    points
+}
+
+/// Returns at most `most` columns: first the causes of an ongoing drift, then those with the largest total share.
+fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
+    let mut shares = vec![0.0; columns.len()];
+    for (name, share) in listed.iter().flat_map(|one| &one.causes) {
+        if let Some(j) = columns.iter().position(|column| column == name) {
+            shares[j] += share;
+        }
+    }
+    let mut order: Vec<usize> = (0..columns.len()).filter(|j| shares[*j] > 0.0).collect();
+    order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
+    let drift = listed.iter().rev().find(|one| one.is_drift()).filter(|one| one.kind == "drift");
+    let of_drift = |j: &usize| drift.and_then(|one| one.causes.iter().position(|(name, _)| *name == columns[*j]));
+    order.sort_by_key(|j| of_drift(j).unwrap_or(usize::MAX));
+    order.truncate(most);
+    order
+}
+
+/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the most recent drifts.
+/// Changes and drifts take at most a third each.
+fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
+    let of = |is_change: bool, most: usize| {
+        let mut all: Vec<&'a Occurrence> =
+            listed.iter().copied().filter(|one| one.is_change() == is_change && !one.is_drift()).collect();
+        all.sort_by(|a, b| b.strength.total_cmp(&a.strength));
+        all.truncate(most);
+        all
+    };
+    let changes = of(true, most / 3);
+    let drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
+    let drifts = drifts[drifts.len().saturating_sub(most / 3)..].to_vec();
+    let mut all = of(false, most - changes.len() - drifts.len());
+    all.extend(changes);
+    all.extend(drifts);
+    all.sort_by_key(|one| one.start);
+    all
+}
+
+fn mark(one: &Occurrence) -> (Mark, Option<f64>) {
+    let cause = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
+    let label = match one.kind.as_str() {
+        "rise" | "fall" => "change".to_owned(),
+        "drift" => format!("drift {cause}"),
+        "returned" | "accepted" => one.kind.clone(),
+        _ => cause,
+    };
+    let (row, time) = if one.kind == "returned" { (one.end, None) } else { (one.start, one.start_seconds) };
+    (Mark { x: row as f64, label }, time)
+}
+
+/// Builds the table of the strongest events, drifts and changes, with their causes.
+fn table(listed: &[&Occurrence]) -> Table {
+    let line = |one: &Occurrence| {
+        let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));
+        let time = if one.start_time.is_empty() { String::new() } else { printable(&one.start_time) };
+        vec![
+            one.kind.clone(),
+            causes.collect::<Vec<_>>().join(", "),
+            time,
+            grouped(one.start),
+            grouped(one.end),
+            if one.is_drift() { String::new() } else { readable(one.strength) },
+        ]
+    };
+    let columns = ["kind", "causes (share)", "time", "first row", "last row", "strength"];
+    Table {
+        title: "Events, drifts and changes, in the order of their rows".into(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: strongest(listed, LISTED).into_iter().map(line).collect(),
+        caption: match listed.len().saturating_sub(LISTED) {
+            0 => STRENGTH.into(),
+            more => format!("{STRENGTH} {more} weaker entries are left out."),
+        },
+        ..Table::default()
+    }
+}
+
+const STRENGTH: &str = "Strength: the largest score of an event; for a change, how much more likely the new level is than the old \
+                        one (a logarithm). A share is the part of the squared deviations that a column accounts for.";
+
+const SCORE: &str = "How unusual each row is compared with the reference. The dashed line is the limit of the reference: about the \
+                     asked share of rows like it lie above. An alarm stands out from the reference and from the last rows, so it \
+                     may lie below the line. Drift: the level has left the reference. Where many rows share a pixel, the one \
+                     with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
+const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Creates an axis with times, and the chart of a line with a limit over rows 0, 10, 20, ….
+    fn charted(times: Vec<f64>, mark: (f64, Option<f64>), values: &[f64]) -> Chart {
+        let rows: Vec<f64> = (0..values.len()).map(|i| 10.0 * i as f64).collect();
+        let marks = vec![(Mark { x: mark.0, label: "</script>".into() }, mark.1)];
+        let across = Across { times: Some(Curve { name: "time".into(), rows: rows.clone(), values: times }), marks };
+        let curve = Curve { name: "score".into(), rows, values: values.to_vec() };
+        let over = points("over", &curve, values.iter().map(|y| *y > 10.0), Tint::Drift);
+        let Block::Chart(chart) = across.chart(signal(&curve).with(over)) else { panic!() };
+        chart
+    }
+
+    #[test]
+    fn charts_have_the_times_of_their_rows_and_a_switch_of_scale() {
+        let chart = charted(vec![1000.0, 2000.0, 3000.0], (10.0, None), &[f64::NAN, 1.0, 30.0]);
+        assert_eq!((chart.dated_x, chart.marks[0].x), (true, 2000.0));
+        let over: Vec<f64> = chart.series[1].points.iter().filter(|point| !point.y.is_nan()).map(|p| p.x).collect();
+        assert_eq!(over, [3000.0]);
+        let other = chart.other_x.unwrap();
+        assert_eq!((other.places, other.marks), (vec![0.0, 10.0, 20.0], vec![10.0]));
+    }
+
+    #[test]
+    fn lines_are_broken_at_gaps_and_marks_keep_their_own_times() {
+        let time = |row: i32| 60.0 * f64::from(row) + if row < 10 { 0.0 } else { 1e6 };
+        let chart = charted((0..20).map(time).collect(), (100.0, Some(5.0)), &[1.0; 20]);
+        let points = &chart.series[0].points;
+        assert_eq!((points.len(), points[10].y.is_nan(), points[9].y.is_nan()), (21, true, false));
+        // A long gap: rows are the axis, and a button shows the times.
+        assert_eq!((chart.dated_x, chart.marks[0].x, points[10].x), (false, 100.0, 90.5));
+        assert_eq!(chart.other_x.unwrap().marks, [5.0]);
+    }
+}

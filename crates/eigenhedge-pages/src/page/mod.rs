@@ -1,0 +1,236 @@
+//! Self-contained HTML file with sentences, charts and tables. Its content security policy forbids network access.
+//!
+//! Charts are drawn twice: as a static picture, for printing and for browsers without scripts, and as an interactive chart by
+//! uPlot, whose code and licence are part of the page.
+//!
+//! [`Page::parts`] returns the parts of a page whose data still change (see [`live`]).
+//!
+//! No template language is used. The page is one format string, and every text in it passes through [`crate::escape`].
+
+mod data;
+pub mod live;
+mod overview;
+mod table;
+
+use crate::chart::Chart;
+use crate::escape::{markup, script};
+use crate::heat_map::HeatMap;
+use crate::multiples::Multiples;
+use crate::palette::{self, FAINT, GRID, INK, PAPER};
+use crate::steps::Steps;
+use crate::svg::{self, panel::Panel};
+pub use overview::{Overview, OverviewLine};
+use serde_json::{Value, json};
+pub use table::Table;
+
+const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
+const UPLOT_STYLE: &str = include_str!("../../vendor/uplot/uPlot.min.css");
+const UPLOT_LICENSE: &str = include_str!("../../vendor/uplot/LICENSE");
+const DRAW: &str = include_str!("draw.js");
+const CHARTS: &str = include_str!("charts.js");
+const STEP: &str = include_str!("step.js");
+const HELP: &str =
+    "<p class=\"help\">In the charts: drag to zoom, double-click to go back, click a name to hide it.</p>\n";
+const STYLE: &str = include_str!("style.css");
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// Heading, and title of the window.
+    pub title: String,
+    pub subtitle: String,
+    /// Findings, one sentence or short paragraph each.
+    pub summary: Vec<String>,
+    /// Content below the findings, in order.
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Block {
+    Chart(Chart),
+    Table(Table),
+    HeatMap(HeatMap),
+    Multiples(Multiples),
+    Steps(Steps),
+    Tiles(Vec<Tile>),
+    Text(String, Vec<String>),
+    Folded(Folded),
+    /// Table with one line per item, each with a sparkline.
+    Overview(Overview),
+    Section(Section),
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Section {
+    /// Anchor, unique in the page.
+    pub place: String,
+    pub title: String,
+    pub blocks: Vec<Block>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tile {
+    pub value: String,
+    pub label: String,
+    /// Number with all digits, shown on hover. It may be empty.
+    pub exact: String,
+    /// Color of the number: `alarm`, `drift`, or empty.
+    pub tone: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Folded {
+    pub title: String,
+    pub text: Vec<String>,
+    pub tables: Vec<Table>,
+}
+
+impl Page {
+    pub fn html(&self) -> String {
+        let json = json!({ "colours": data::colours(), "charts": charts(&self.blocks) }).to_string();
+        let mut count = 0;
+        let blocks: String = self.blocks.iter().map(|block| draw(block, &mut count, true)).collect();
+        let title = markup(self.name());
+        let has_steps = self.blocks.iter().any(|block| matches!(block, Block::Steps(_)));
+        let steps = if has_steps { format!("<script>\n{STEP}</script>\n") } else { String::new() };
+        let (head, style) = (self.head(), style());
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';style-src 'unsafe-inline';script-src 'unsafe-inline';img-src data:\">\n\
+             <link rel=\"icon\" href=\"data:,\">\n\
+             <title>{title}</title>\n<style>\n{style}\n</style>\n</head>\n<body>\n<main>\n\
+             {head}{blocks}</main>\n\
+             <script type=\"application/json\" id=\"report-data\">{}</script>\n\
+             <script>\n/* uPlot, https://github.com/leeoniya/uPlot\n{UPLOT_LICENSE}\n*/\n{UPLOT}\n</script>\n\
+             <script>\n{DRAW}{CHARTS}</script>\n{steps}</body>\n</html>\n",
+            script(&json)
+        )
+    }
+
+    /// Returns the charts and heat maps outside sections as one SVG file.
+    pub fn svg(&self) -> String {
+        let panel = |block: &Block| match block {
+            Block::Chart(chart) => Some((chart.title.clone(), Panel::draw(chart, svg::CELL, true))),
+            Block::HeatMap(map) => Some((map.title.clone(), map.panel(svg::CELL, true))),
+            _ => None,
+        };
+        svg::grid(&self.title, &self.blocks.iter().filter_map(panel).collect::<Vec<_>>())
+    }
+
+    fn name(&self) -> &str {
+        if self.title.trim().is_empty() { "Report" } else { &self.title }
+    }
+
+    fn head(&self) -> String {
+        let (title, subtitle) = (markup(self.name()), paragraph("subtitle", &self.subtitle));
+        let summary: String = self.summary.iter().map(|sentence| paragraph("summary", sentence)).collect();
+        let help = if self.blocks.iter().any(has_chart) { HELP } else { "" };
+        format!("<header><h1>{title}</h1>{subtitle}</header>\n{summary}\n{help}")
+    }
+}
+
+/// Returns the data of the charts among these blocks, in drawing order.
+fn charts(blocks: &[Block]) -> Vec<Value> {
+    let of = |block: &Block| match block {
+        Block::Chart(chart) => vec![data::chart_data(chart)],
+        Block::Section(section) => charts(&section.blocks),
+        _ => Vec::new(),
+    };
+    blocks.iter().flat_map(of).collect()
+}
+
+fn has_chart(block: &Block) -> bool {
+    match block {
+        Block::Chart(_) => true,
+        Block::Section(section) => section.blocks.iter().any(has_chart),
+        _ => false,
+    }
+}
+
+fn style() -> String {
+    format!("{UPLOT_STYLE}\n{}{STYLE}{}", variables(), palette::dark_rules())
+}
+
+/// Returns style rules that define the color variables of the page.
+fn variables() -> String {
+    let (plus, minus) = (palette::SERIES[0], palette::SERIES[1]);
+    let names = [
+        ("paper", PAPER),
+        ("ink", INK),
+        ("faint", FAINT),
+        ("grid", GRID),
+        ("plus", plus),
+        ("minus", minus),
+        ("alarm", palette::ALARM),
+        ("drift", palette::DRIFT),
+        ("running", palette::SERIES[2]),
+    ];
+    let light: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.light)).collect();
+    let dark: String = names.iter().map(|(name, colour)| format!("--{name}:{};", colour.dark)).collect();
+    format!(":root{{{light}}}\n@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n")
+}
+
+fn paragraph(class: &str, text: &str) -> String {
+    let class = if class.is_empty() { String::new() } else { format!(" class=\"{class}\"") };
+    if text.trim().is_empty() { String::new() } else { format!("<p{class}>{}</p>\n", markup(text)) }
+}
+
+fn heading(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { format!("<h2>{}</h2>\n", markup(text)) }
+}
+
+/// Returns a block as HTML. If `with_pictures` is true, the block includes static pictures of its charts. `count` is
+/// the number of charts so far.
+fn draw(block: &Block, count: &mut usize, with_pictures: bool) -> String {
+    match block {
+        Block::Table(table) => table.html(),
+        Block::HeatMap(map) => figure(&map.title, &map.html(), &map.caption),
+        Block::Multiples(multiples) => figure(&multiples.title, &multiples.html(), &multiples.caption),
+        Block::Steps(steps) => figure(&steps.title, &steps.html(), &steps.caption),
+        Block::Tiles(tiles) => format!("<div class=\"tiles\">{}</div>\n", tiles.iter().map(tile).collect::<String>()),
+        Block::Text(title, text) => {
+            let text: String = text.iter().map(|text| paragraph("", text)).collect();
+            format!("<section>{}{text}</section>\n", heading(title))
+        }
+        Block::Folded(folded) => {
+            let text: String = folded.text.iter().map(|text| paragraph("", text)).collect();
+            let tables: String = folded.tables.iter().map(Table::html).collect();
+            format!("<details><summary>{}</summary>\n{text}{tables}</details>\n", markup(&folded.title))
+        }
+        Block::Overview(overview) => overview.html(),
+        Block::Section(section) => {
+            let blocks: String = section.blocks.iter().map(|block| draw(block, count, with_pictures)).collect();
+            let (place, title) = (markup(&section.place), markup(&section.title));
+            format!("<details><summary>{title}</summary>\n<div id=\"{place}\">{blocks}</div></details>\n")
+        }
+        Block::Chart(chart) => {
+            let index = *count;
+            *count += 1;
+            let live = format!("<div class=\"live\" data-chart=\"{index}\"></div>");
+            let caption = [Some(chart.caption.clone()), chart.left_out()].into_iter().flatten().collect::<Vec<_>>();
+            let picture = match with_pictures {
+                true => format!("<div class=\"static\">{}</div>", svg::inline(chart)),
+                false => String::new(),
+            };
+            figure(&chart.title, &(live + &picture), caption.join(" ").trim())
+        }
+    }
+}
+
+fn tile(tile: &Tile) -> String {
+    let tone = if tile.tone.is_empty() { String::new() } else { format!(" class=\"{}\"", tile.tone) };
+    let (value, label) = (markup(&tile.value), markup(&tile.label));
+    format!("<div{tone}{}><b>{value}</b><span>{label}</span></div>", pointed(&tile.exact))
+}
+
+/// Returns an attribute that shows this text on hover, or an empty string for an empty text.
+fn pointed(text: &str) -> String {
+    if text.is_empty() { String::new() } else { format!(" title=\"{}\"", markup(text)) }
+}
+
+fn figure(title: &str, content: &str, caption: &str) -> String {
+    let caption = markup(caption);
+    let caption = if caption.trim().is_empty() { caption } else { format!("<figcaption>{caption}</figcaption>") };
+    format!("<figure>{}{content}{caption}</figure>\n", heading(title))
+}

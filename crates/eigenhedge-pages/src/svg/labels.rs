@@ -1,0 +1,121 @@
+//! Labels inside the picture, placed without overlap. A label without room is left out. It is still in the description,
+//! and its line or ring is still drawn.
+
+use super::elements::{label, number, stroke};
+use super::frame::Frame;
+use crate::chart::{Chart, Mark};
+use crate::palette::{FAINT, INK, PAPER};
+use crate::text_layout;
+
+/// Height of one line of mark labels, in pixels.
+pub const MARK_LINE: f64 = 15.0;
+const MOST_LINES: usize = 3;
+const SIZE: f64 = 11.0;
+const LONGEST: f64 = 170.0;
+
+pub struct Marks<'a> {
+    /// Number of lines of labels above the plotting area.
+    pub lines: usize,
+    placed: Vec<(&'a Mark, Option<(usize, String)>)>,
+}
+
+/// Assigns the label of each mark to the first line that has room for it.
+pub fn marks<'a>(chart: &'a Chart, frame: &Frame) -> Marks<'a> {
+    let mut ends = [f64::NEG_INFINITY; MOST_LINES];
+    let mut placed = Vec::new();
+    let mut sorted: Vec<&Mark> = chart.marks.iter().filter(|mark| frame.x.place(mark.x).is_some()).collect();
+    sorted.sort_by(|a, b| a.x.total_cmp(&b.x));
+    for mark in sorted {
+        let name = text_layout::fit(mark.label.trim(), SIZE, LONGEST);
+        let half = text_layout::width(&name, SIZE) / 2.0;
+        let middle = middle(mark, half, frame);
+        let line = ends.iter().position(|&end| middle - half >= end + 6.0).filter(|_| !name.is_empty());
+        if let Some(line) = line {
+            ends[line] = middle + half;
+        }
+        placed.push((mark, line.map(|line| (line, name))));
+    }
+    let lines = placed.iter().filter_map(|(_, label)| label.as_ref().map(|(line, _)| line + 1)).max().unwrap_or(0);
+    Marks { lines, placed }
+}
+
+/// Returns the center of a label: at its mark, or as near to it as the plotting area allows.
+fn middle(mark: &Mark, half: f64, frame: &Frame) -> f64 {
+    let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
+    x.max(frame.left + half).min(frame.left + frame.width - half)
+}
+
+impl Marks<'_> {
+    pub fn draw(&self, frame: &Frame) -> String {
+        let mut lines = String::new();
+        let mut labels = String::new();
+        for (mark, name) in &self.placed {
+            let x = frame.left + frame.x.place(mark.x).unwrap_or(0.0) * frame.width;
+            lines += &format!("M{} {}V{}", number(x), number(frame.top), number(frame.top + frame.height));
+            if let Some((line, name)) = name {
+                let middle = middle(mark, text_layout::width(name, SIZE) / 2.0, frame);
+                let y = frame.top - 4.0 - *line as f64 * MARK_LINE;
+                labels += &label(FAINT, (middle, y), SIZE, "text-anchor=\"middle\"", name);
+            }
+        }
+        if lines.is_empty() {
+            return lines;
+        }
+        stroke(FAINT, " stroke-dasharray=\"3 3\"", &lines) + &labels
+    }
+}
+
+/// Rectangle of a text: left, top, right and bottom edge.
+type Area = [f64; 4];
+
+fn overlap(a: &Area, b: &Area) -> bool {
+    a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
+}
+
+/// Draws a ring around each named position, and its name.
+pub fn annotations(chart: &Chart, frame: &Frame) -> String {
+    let mut rings = String::new();
+    let mut names = String::new();
+    // A position beyond the vertical axis is named at the edge.
+    let at_edge = |x: f64, y: f64| {
+        frame.x.place(x)?;
+        let (x, y) = frame.place_near(x, y)?;
+        Some((x, y.clamp(frame.top, frame.top + frame.height)))
+    };
+    let places = chart.annotations.iter().filter_map(|place| Some((at_edge(place.x, place.y)?, place)));
+    let places: Vec<((f64, f64), _)> = places.collect();
+    let mut taken: Vec<Area> = places.iter().map(|&((x, y), _)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0]).collect();
+    for &((x, y), place) in &places {
+        if frame.place(place.x, place.y).is_some() {
+            rings += &format!("M{} {}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", number(x - 4.0), number(y));
+        }
+        let name = text_layout::fit(place.label.trim(), SIZE, LONGEST);
+        if let Some(area) = free_area(text_layout::width(&name, SIZE), (x, y), &taken, frame) {
+            // A rim in the background color keeps the name readable over lines.
+            let rim = format!("paint-order=\"stroke\" stroke=\"{}\" stroke-width=\"3\"", PAPER.light);
+            let text = label(INK, (area[0] + 1.0, area[3] - 4.0), SIZE, &rim, &name);
+            names += &text.replacen("class=\"ink-fill\"", "class=\"ink-fill paper-stroke\"", 1);
+            taken.push(area);
+        }
+    }
+    if rings.is_empty() {
+        return names;
+    }
+    stroke(INK, "", &rings) + &names
+}
+
+/// Returns a free rectangle next to a point for a label of this width, or `None` if none fits in the plotting area.
+fn free_area(width: f64, (x, y): (f64, f64), taken: &[Area], frame: &Frame) -> Option<Area> {
+    let (width, height) = (width + 2.0, 15.0);
+    let sides = [(6.0, -7.5), (-6.0 - width, -7.5), (-width / 2.0, -21.0), (-width / 2.0, 6.0)];
+    let diagonal =
+        [(6.0, -21.0), (-6.0 - width, -21.0), (6.0, 6.0), (-6.0 - width, 6.0), (6.0, -35.0), (-6.0 - width, -35.0)];
+    let inside = |area: &Area| {
+        area[0] >= frame.left
+            && area[2] <= frame.left + frame.width
+            && area[1] >= frame.top
+            && area[3] <= frame.top + frame.height
+    };
+    let areas = sides.into_iter().chain(diagonal).map(|(dx, dy)| [x + dx, y + dy, x + dx + width, y + dy + height]);
+    areas.into_iter().find(|area| inside(area) && !taken.iter().any(|other| overlap(area, other)))
+}

@@ -1,0 +1,92 @@
+//! Charts as self-contained SVG pictures, for light and dark screens and for print.
+//!
+//! Colors are attributes, so that programs without style sheets show the light version. A style sheet inside the
+//! picture changes them on dark screens. Data is clipped only if the initial range leaves out some points.
+//!
+//! No plotting library is used. Existing libraries draw pixels or lack style sheets, so that dark screens, accessible
+//! names and label placement would have to be added. The remaining drawing code is small.
+
+mod elements;
+mod frame;
+mod labels;
+mod legend;
+pub(crate) mod panel;
+mod series;
+mod simplify;
+#[cfg(test)]
+mod tests;
+
+use crate::chart::Chart;
+use crate::escape::markup;
+use crate::palette::{self, INK, PAPER};
+use crate::text_layout;
+pub(crate) use elements::{TITLE_SIZE, label, number, stroke};
+use panel::Panel;
+pub(crate) use simplify::simplify as simplified;
+
+/// Width of a single picture in pixels.
+const WIDTH: f64 = 720.0;
+/// Width of a picture in a grid, in pixels.
+pub(crate) const CELL: f64 = 540.0;
+const FONT: &str = "system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif";
+
+/// Draws a chart as a complete SVG file.
+pub fn chart(chart: &Chart) -> String {
+    let panel = Panel::draw(chart, WIDTH, true);
+    document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, true)
+}
+
+/// Combines panels of cell width, with their titles, into one complete SVG file with two columns.
+pub(crate) fn grid(title: &str, panels: &[(String, Panel)]) -> String {
+    let columns = panels.len().clamp(1, 2);
+    let width = CELL * columns as f64;
+    let mut body = String::new();
+    let mut top = 0.0;
+    for line in text_layout::wrap(title, TITLE_SIZE + 3.0, width - 40.0, 2).iter().filter(|line| !line.is_empty()) {
+        top += 26.0;
+        body += &format!(
+            "<text class=\"ink-fill\" fill=\"{}\" x=\"{}\" y=\"{top}\" font-size=\"{}\" font-weight=\"600\" text-anchor=\"middle\">{}</text>",
+            INK.light,
+            width / 2.0,
+            TITLE_SIZE + 3.0,
+            markup(line)
+        );
+    }
+    top += if top > 0.0 { 10.0 } else { 0.0 };
+    for line in panels.chunks(columns) {
+        for (i, (name, panel)) in line.iter().enumerate() {
+            body += &format!(
+                "<g role=\"img\" aria-label=\"{}\" transform=\"translate({},{})\"><title>{}</title>{}</g>",
+                markup(name),
+                i as f64 * CELL,
+                number(top),
+                markup(name),
+                panel.body
+            );
+        }
+        top += line.iter().map(|(_, panel)| panel.height).fold(0.0, f64::max);
+    }
+    let names: Vec<&str> = panels.iter().map(|(name, _)| name.as_str()).collect();
+    let description = format!("{} charts: {}.", panels.len(), names.join("; "));
+    document(title, &description, (width, top.max(40.0)), &body, true)
+}
+
+/// Draws a chart for a page that provides the style sheet and shows the title itself.
+pub(crate) fn inline(chart: &Chart) -> String {
+    let panel = Panel::draw(chart, WIDTH, false);
+    document(&chart.title, &panel.description, (WIDTH, panel.height), &panel.body, false)
+}
+
+/// Wraps SVG elements in a complete picture of this size. If `alone` is true, the picture contains its own style sheet.
+pub(crate) fn document(title: &str, description: &str, (width, height): (f64, f64), body: &str, alone: bool) -> String {
+    let height = number(height.ceil());
+    let size = if alone { format!(" width=\"{width}\" height=\"{height}\"") } else { String::new() };
+    let style = if alone { format!("<style>{}</style>", palette::dark_rules()) } else { String::new() };
+    let name = markup(if title.trim().is_empty() { "Chart" } else { title });
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"eh\" role=\"img\" aria-label=\"{name}\" viewBox=\"0 0 {width} {height}\"{size} font-family=\"{FONT}\"><title>{name}</title><desc>{}</desc>{style}<rect class=\"paper-fill\" fill=\"{}\" width=\"{width}\" height=\"{height}\"/>{body}</svg>{}",
+        markup(description),
+        PAPER.light,
+        if alone { "\n" } else { "" }
+    )
+}

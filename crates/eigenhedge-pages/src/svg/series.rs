@@ -1,0 +1,158 @@
+//! Drawing of the data: areas first, then error bars, lines and points.
+
+use super::elements::number;
+use super::frame::Frame;
+use super::simplify::simplify;
+use crate::chart::{Chart, Kind, Series};
+use crate::palette::{Look, look};
+use std::collections::HashSet;
+
+/// Number of points above which each point is drawn smaller.
+const MANY: usize = 300;
+
+pub fn draw(chart: &Chart, frame: &Frame) -> String {
+    let looks = chart.series.iter().enumerate().map(|(i, series)| (series, look(i, series.tint, series.kind)));
+    let all: Vec<(&Series, Look)> = looks.collect();
+    let mut body = String::new();
+    let of = |wanted: &'static [Kind]| all.iter().filter(move |(series, _)| wanted.contains(&series.kind));
+    of(&[Kind::Band]).for_each(|(series, look)| body += &band(series, look, frame));
+    of(&[Kind::Line, Kind::Dashed, Kind::Points]).for_each(|(series, look)| body += &error_bars(series, look, frame));
+    // The first series is drawn last, so that it is on top.
+    of(&[Kind::Line, Kind::Dashed]).rev().for_each(|(series, look)| body += &line(series, look, frame));
+    of(&[Kind::Points]).for_each(|(series, look)| body += &points(series, look, frame));
+    body
+}
+
+/// Splits a sequence of positions at its gaps.
+fn pieces<T: Copy>(placed: impl Iterator<Item = Option<T>>) -> Vec<Vec<T>> {
+    let mut pieces = vec![vec![]];
+    for place in placed {
+        match (place, pieces.last_mut()) {
+            (Some(place), Some(piece)) => piece.push(place),
+            (None, Some(piece)) if !piece.is_empty() => pieces.push(vec![]),
+            _ => {}
+        }
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn path(places: &[(f64, f64)]) -> String {
+    let mut text = String::new();
+    for (i, &(x, y)) in places.iter().enumerate() {
+        text += &format!("{}{} {}", if i == 0 { 'M' } else { 'L' }, number(x), number(y));
+    }
+    text
+}
+
+/// Returns the attributes of a line with the appearance of a series.
+pub fn stroke(look: &Look, width: f64) -> String {
+    let dash: Vec<String> = look.dash.iter().map(u8::to_string).collect();
+    let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };
+    format!(
+        "class=\"{}-stroke\" stroke=\"{}\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dash}",
+        look.colour.class, look.colour.light
+    )
+}
+
+fn line(series: &Series, look: &Look, frame: &Frame) -> String {
+    let placed = series.points.iter().map(|point| frame.place_near(point.x, point.y));
+    let (mut lines, mut dots) = (String::new(), String::new());
+    for piece in pieces(placed) {
+        match piece.as_slice() {
+            // A value between two gaps has no line, so it is drawn as a dot.
+            &[(x, y)] => dots += &shape(0, (x, y), 2.0),
+            piece => lines += &path(&simplify(piece)),
+        }
+    }
+    let lines = if lines.is_empty() { lines } else { format!("<path {} d=\"{lines}\"/>", stroke(look, 2.0)) };
+    lines + &filled(look, 1.0, &dots)
+}
+
+fn band(series: &Series, look: &Look, frame: &Frame) -> String {
+    let placed = series.points.iter().map(|point| {
+        let ((x, low), (_, high)) = (frame.place_near(point.x, point.low)?, frame.place_near(point.x, point.high)?);
+        Some((x, low, high))
+    });
+    let mut area = String::new();
+    for piece in pieces(placed) {
+        let lows: Vec<(f64, f64)> = piece.iter().map(|&(x, low, _)| (x, low)).collect();
+        let highs: Vec<(f64, f64)> = piece.iter().map(|&(x, _, high)| (x, high)).collect();
+        let mut around = simplify(&lows);
+        around.extend(simplify(&highs).into_iter().rev());
+        area += &(path(&around) + "Z");
+    }
+    filled(look, 0.25, &area)
+}
+
+fn error_bars(series: &Series, look: &Look, frame: &Frame) -> String {
+    let mut bars = String::new();
+    for point in series.points.iter().filter(|point| point.has_spread()) {
+        if let (Some((x, low)), Some((_, high))) = (frame.place(point.x, point.low), frame.place(point.x, point.high)) {
+            let (left, low, high) = (number(x - 3.0), number(low), number(high));
+            bars += &format!("M{left} {low}h6M{left} {high}h6M{} {low}V{high}", number(x));
+        }
+    }
+    let solid = Look { dash: &[], ..*look };
+    if bars.is_empty() { bars } else { format!("<path {} d=\"{bars}\"/>", stroke(&solid, 1.2)) }
+}
+
+fn points(series: &Series, look: &Look, frame: &Frame) -> String {
+    let radius = if series.points.len() > MANY { 2.0 } else { 3.5 };
+    let mut taken = HashSet::new();
+    let mut shapes = String::new();
+    for (x, y) in series.points.iter().filter_map(|point| frame.place(point.x, point.y)) {
+        // Points within half a pixel look the same.
+        if taken.insert(((x * 2.0).round() as i64, (y * 2.0).round() as i64)) {
+            shapes += &shape(look.shape, (x, y), radius);
+        }
+    }
+    filled(look, 0.8, &shapes)
+}
+
+/// Draws triangles at the edge of the plotting area for points that lie outside it.
+pub fn edges(chart: &Chart, frame: &Frame) -> String {
+    let points = chart.series.iter().enumerate().filter(|(_, series)| series.kind == Kind::Points);
+    let mut body = String::new();
+    for (i, series) in points {
+        let mut beyond: Vec<(i64, i64)> = Vec::new();
+        for point in series.points.iter().filter(|point| frame.place(point.x, point.y).is_none()) {
+            let Some((x, y)) = frame.place_near(point.x, point.y) else { continue };
+            let x = x.clamp(frame.left, frame.left + frame.width);
+            beyond.push((x.round() as i64, y.clamp(frame.top, frame.top + frame.height).round() as i64));
+        }
+        beyond.sort_unstable();
+        beyond.dedup();
+        let triangle = |(x, y): &(i64, i64)| {
+            let down = if *y as f64 > frame.top + frame.height / 2.0 { -7 } else { 7 };
+            format!("M{x} {y}l4 {down}h-8z")
+        };
+        let shapes: String = beyond.iter().map(triangle).collect();
+        let shapes = filled(&look(i, series.tint, series.kind), 1.0, &shapes);
+        body += &shapes.replacen("<path", "<path data-beyond=\"1\"", 1);
+    }
+    body
+}
+
+pub fn filled(look: &Look, opacity: f64, d: &str) -> String {
+    if d.is_empty() {
+        return String::new();
+    }
+    let (class, colour) = (look.colour.class, look.colour.light);
+    format!("<path class=\"{class}-fill\" fill=\"{colour}\" fill-opacity=\"{opacity}\" d=\"{d}\"/>")
+}
+
+/// Returns the closed path of a circle, square, triangle, diamond or plus with radius `r`, selected by `index`.
+pub fn shape(index: usize, (x, y): (f64, f64), r: f64) -> String {
+    let n = number;
+    match index % 5 {
+        0 => format!("M{} {}a{r} {r} 0 1 0 {} 0a{r} {r} 0 1 0 {} 0", n(x - r), n(y), 2.0 * r, -2.0 * r),
+        1 => format!("M{} {}h{}v{}h{}z", n(x - 0.9 * r), n(y - 0.9 * r), n(1.8 * r), n(1.8 * r), n(-1.8 * r)),
+        2 => format!("M{} {}l{} {}h{}z", n(x), n(y - 1.2 * r), n(1.2 * r), n(2.1 * r), n(-2.4 * r)),
+        3 => format!("M{} {}l{a} {a}l{b} {a}l{b} {b}z", n(x), n(y - 1.3 * r), a = n(1.3 * r), b = n(-1.3 * r)),
+        _ => {
+            let (a, b) = (n(0.7 * r), n(-0.7 * r));
+            format!("M{} {}h{a}v{a}h{a}v{a}h{b}v{a}h{b}v{b}h{b}v{b}h{a}z", n(x - 0.35 * r), n(y - 1.05 * r))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Selection of the rows with the largest values in a stream of any length.
+//!
+//! Cost: one comparison for most rows, and memory for `capacity` entries. Among equal values, the earlier row is kept.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub row: u64,
+    pub value: f64,
+    pub label: String,
+}
+
+/// List of the rows with the largest values so far, in descending order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved")]
+pub struct TopK {
+    pub capacity: usize,
+    pub entries: Vec<Entry>,
+}
+
+/// Serialized form of the list, not checked yet.
+#[derive(Deserialize)]
+struct Saved {
+    capacity: usize,
+    entries: Vec<Entry>,
+}
+
+impl TryFrom<Saved> for TopK {
+    type Error = &'static str;
+
+    fn try_from(Saved { capacity, entries }: Saved) -> Result<Self, &'static str> {
+        if entries.len() > capacity || !entries.is_sorted_by(|a, b| a.value >= b.value) {
+            return Err("the largest rows must be within the capacity and in descending order");
+        }
+        Ok(Self { capacity, entries })
+    }
+}
+
+impl TopK {
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity, entries: vec![] }
+    }
+
+    /// Adds a row if its value is among the largest. The label is created only in that case. NaN is never added.
+    pub fn offer(&mut self, row: u64, value: f64, label: impl FnOnce() -> String) {
+        let full = self.entries.len() >= self.capacity;
+        if value.is_nan() || (full && self.entries.last().is_none_or(|least| value <= least.value)) {
+            return;
+        }
+        let place = self.entries.partition_point(|entry| entry.value >= value);
+        self.entries.insert(place, Entry { row, value, label: label() });
+        self.entries.truncate(self.capacity);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn they_equal_those_of_a_sort(values in prop::collection::vec(prop_oneof![-3.0f64..3.0, Just(1.0), Just(f64::NAN)], 0..60), capacity in 0usize..12) {
+            let mut largest = TopK::new(capacity);
+            values.iter().zip(1..).for_each(|(&value, row)| largest.offer(row, value, || format!("row {row}")));
+            let mut sorted: Vec<(u64, f64)> = (1..).zip(values).filter(|(_, value)| !value.is_nan()).collect();
+            sorted.sort_by(|a, b| b.1.total_cmp(&a.1));
+            sorted.truncate(capacity);
+            let kept: Vec<(u64, f64)> = largest.entries.iter().map(|entry| (entry.row, entry.value)).collect();
+            prop_assert_eq!(kept, sorted);
+            let labelled = |entry: &Entry| entry.label == format!("row {}", entry.row);
+            prop_assert!(largest.entries.iter().all(labelled));
+        }
+    }
+}

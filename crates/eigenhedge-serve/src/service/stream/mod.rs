@@ -1,0 +1,366 @@
+//! A stream: its learner, its waiting orders, and values that can be read without waiting.
+//!
+//! The rows of a request are read and logged as an order. Once the order is durable, it enters the inbox, in log order.
+//! The pool applies it and returns the answers. Queries use the inbox too, so that they see all earlier orders.
+
+mod slot;
+
+use super::engine::{Engine, Places};
+use super::feed::Feed;
+use super::memory::{Memory, check_learner};
+use super::options::StreamOptions;
+use super::order::Logged;
+use super::pool::{Pool, Worked};
+use super::problem::Problem;
+use super::repeats::Repeats;
+use super::shape::Shape;
+use super::store::{Action, Store, StoreQueue};
+use super::webhook::Webhooks;
+use slot::Slot;
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// Maximum number of jobs that a stream runs before other streams get a turn.
+const TURN: usize = 64;
+/// Time for which a request waits until its stream is loaded, and the pause between two attempts.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BLINK: Duration = Duration::from_millis(10);
+/// Maximum number of waiting requests per stream.
+pub const WAITING: usize = 256;
+
+/// Resources shared by all streams.
+pub struct Shared {
+    pub store: Arc<Store>,
+    pub queue: StoreQueue,
+    pub pool: Arc<Pool<Handle>>,
+    pub places: Places,
+    pub webhooks: Webhooks,
+    pub memory: Memory,
+    /// Streams whose learners are in memory, by id.
+    loaded: Mutex<HashMap<u64, Weak<Handle>>>,
+    /// Counter of the uses of streams.
+    clock: AtomicU64,
+    /// Lock for work on large learners, so that the working space of only one is allocated at a time.
+    large: Mutex<()>,
+    /// Lock for building learners on trial.
+    trial: Mutex<()>,
+}
+
+impl Shared {
+    /// Creates the resources of streams of which none is loaded.
+    pub fn new(
+        store: Arc<Store>,
+        queue: StoreQueue,
+        pool: Arc<Pool<Handle>>,
+        places: Places,
+        webhooks: Webhooks,
+        memory: Memory,
+    ) -> Self {
+        let (loaded, clock, large, trial) = (Mutex::default(), AtomicU64::new(0), Mutex::default(), Mutex::default());
+        Self { store, queue, pool, places, webhooks, memory, loaded, clock, large, trial }
+    }
+
+    /// Unloads the least recently used idle streams until a learner of this size fits into memory. Returns false if no
+    /// stream is idle.
+    fn make_room(&self, bytes: u64) -> bool {
+        let excess = self.memory.excess(bytes);
+        if excess == 0 {
+            return true;
+        }
+        let mut idle: Vec<Arc<Handle>> = lock(&self.loaded).values().filter_map(Weak::upgrade).collect();
+        idle.retain(|handle| handle.waiting() == 0 && !handle.is_unloading.load(Ordering::Relaxed));
+        idle.sort_by_key(|handle| handle.used.load(Ordering::Relaxed));
+        let mut freed = 0;
+        for handle in &idle {
+            if freed < excess {
+                freed += handle.unload();
+            }
+        }
+        freed > 0
+    }
+}
+
+/// Counters of a stream, for the metrics.
+#[derive(Debug, Default)]
+pub struct StreamCounts {
+    pub rows: AtomicU64,
+    pub skipped: AtomicU64,
+    pub alarms: AtomicU64,
+    pub requests: AtomicU64,
+    pub snapshots: AtomicU64,
+    pub unloads: AtomicU64,
+}
+
+/// Stream with its learner and queue.
+pub struct Handle {
+    pub id: u64,
+    pub name: String,
+    pub options: Arc<StreamOptions>,
+    pub counts: StreamCounts,
+    pub feed: Feed,
+    shared: Arc<Shared>,
+    inbox: Mutex<Inbox>,
+    slot: Mutex<Slot>,
+    shape: RwLock<Option<Arc<Shape>>>,
+    repeats: Mutex<Repeats>,
+    waiting: AtomicUsize,
+    /// Size of the learner in memory when it was last loaded, in bytes.
+    bytes: AtomicU64,
+    /// Value of the clock at the most recent use.
+    used: AtomicU64,
+    is_loaded: AtomicBool,
+    was_loaded: AtomicBool,
+    /// Reason why the learner could not be loaded from the store.
+    failed: Mutex<Option<String>>,
+    is_unloading: AtomicBool,
+    is_deleted: AtomicBool,
+}
+
+type Job = Box<dyn FnOnce(&Arc<Handle>, &mut Slot) + Send>;
+
+#[derive(Default)]
+struct Inbox {
+    jobs: VecDeque<Job>,
+    /// True while the stream is in the queue of the pool or a thread is working on it.
+    is_in_line: bool,
+}
+
+/// Place among the waiting requests of a stream. It is released on drop.
+pub struct Turn(Arc<Handle>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ended() -> Problem {
+    Problem::unavailable(
+        "the service is stopping, or the stream had to be read from its store again; the request may have been carried \
+         out: repeat it with the same Idempotency-Key",
+    )
+}
+
+impl Handle {
+    /// Opens a stream. [`Self::load`] loads its state from the store.
+    pub fn open(id: u64, name: String, options: Arc<StreamOptions>, shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            name,
+            options,
+            counts: StreamCounts::default(),
+            feed: Feed::default(),
+            shared,
+            inbox: Mutex::default(),
+            slot: Mutex::default(),
+            shape: RwLock::default(),
+            repeats: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            bytes: AtomicU64::new(0),
+            used: AtomicU64::new(0),
+            is_loaded: AtomicBool::new(false),
+            was_loaded: AtomicBool::new(false),
+            failed: Mutex::default(),
+            is_unloading: AtomicBool::new(false),
+            is_deleted: AtomicBool::new(false),
+        })
+    }
+
+    /// Loads the learner in the background, unless it is loaded.
+    pub fn load_soon(self: &Arc<Self>) {
+        self.push(Box::new(|handle, slot| _ = slot.engine(handle)));
+    }
+
+    /// Returns true once the state has been loaded or loading has failed.
+    pub fn was_loaded(&self) -> bool {
+        self.was_loaded.load(Ordering::Acquire)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Loads the learner from the store if it is not in memory. Waits until other streams have made room for it. An
+    /// order must not be logged before, because it would be replayed during loading, and its request would get no
+    /// answer.
+    pub async fn load(self: &Arc<Self>) -> Result<(), Problem> {
+        self.used.store(self.shared.clock.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        if self.is_loaded.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        let start = Instant::now();
+        while self.shared.memory.excess(self.bytes()) > 0 && start.elapsed() < PATIENCE {
+            if !self.shared.make_room(self.bytes()) && self.shared.memory.check_learners(self.bytes()).is_ok() {
+                break;
+            }
+            tokio::time::sleep(BLINK).await;
+        }
+        self.shared.memory.check_learners(self.bytes())?;
+        self.ask(|_| Ok(())).await
+    }
+
+    /// Returns an error with the limit if the learner, or all learners, have no memory to grow.
+    pub fn check_memory(&self) -> Result<(), Problem> {
+        self.shared.memory.check_stream(self.bytes())?;
+        self.shared.memory.check_learners(0)
+    }
+
+    /// Returns an error if no learner can be built for the first rows, or if it would be too large.
+    pub fn check_first(&self, shape: &Shape) -> Result<(), Problem> {
+        let memory = &self.shared.memory;
+        check_learner(memory, &self.options, shape.width)?;
+        let _trial = lock(&self.shared.trial);
+        memory.check_stream(Engine::check(&self.options, shape)?)
+    }
+
+    /// Tells the stream to save and drop its learner. Returns the bytes that this will free.
+    fn unload(self: &Arc<Self>) -> u64 {
+        if self.is_unloading.swap(true, Ordering::Relaxed) {
+            return 0;
+        }
+        let bytes = self.bytes();
+        let unloading = self.shared.memory.unloading(bytes);
+        self.push(Box::new(move |handle, slot| {
+            handle.is_unloading.store(false, Ordering::Relaxed);
+            slot.unload(handle, unloading);
+        }));
+        bytes
+    }
+
+    /// Returns an error if the state could not be loaded.
+    pub fn check_loaded(&self) -> Result<(), Problem> {
+        match &*lock(&self.failed) {
+            None => Ok(()),
+            Some(reason) => Err(Problem::unavailable(format!("the stream {:?} cannot be used: {reason}", self.name))),
+        }
+    }
+
+    /// Returns an error if the options of the stream differ from `options`.
+    pub fn same(&self, options: &StreamOptions) -> Result<(), Problem> {
+        if self.options.given == options.given {
+            return Ok(());
+        }
+        let name = &self.name;
+        let sentence = format!("the stream {name:?} exists with other options; DELETE it first, or take another name");
+        Err(Problem::conflict(sentence))
+    }
+
+    /// Returns the columns, or `None` before the first row.
+    pub fn shape(&self) -> Option<Arc<Shape>> {
+        self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the number of waiting requests.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Marks the stream as deleted.
+    pub fn delete(&self) {
+        self.is_deleted.store(true, Ordering::Release);
+        self.feed.close();
+        lock(&self.shared.loaded).remove(&self.id);
+    }
+
+    /// Takes a place among the waiting requests. Returns `Err` if all [`WAITING`] places are taken.
+    pub fn enter(self: &Arc<Self>) -> Result<Turn, Problem> {
+        let before = self.waiting.fetch_add(1, Ordering::SeqCst);
+        let turn = Turn(Arc::clone(self));
+        if before >= WAITING {
+            return Err(Problem::busy(format!("{WAITING} requests wait for the stream already")));
+        }
+        Ok(turn)
+    }
+
+    /// Runs `question` after all earlier orders have been applied.
+    pub async fn ask<R: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl FnOnce(&mut Engine) -> Result<R, Problem> + Send + 'static,
+    ) -> Result<R, Problem> {
+        let (sender, answer) = oneshot::channel();
+        self.push(Box::new(move |handle, slot| {
+            let found = slot.engine(handle).and_then(question);
+            // The client may have disconnected.
+            let _ = sender.send(found);
+            handle.shared.make_room(0);
+        }));
+        answer.await.unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// Logs an order and applies it. A repeated request gets the same answer as the first. `held` is dropped or returned
+    /// after the order has been applied, even if the client disconnects.
+    pub async fn order<H: Send + 'static>(self: &Arc<Self>, logged: Logged, held: H) -> Result<(Vec<u8>, H), Problem> {
+        if let Some(reply) = logged.key.as_ref().and_then(|key| lock(&self.repeats).answer(key)) {
+            return reply.map(|answers| (answers, held));
+        }
+        let (sender, answer) = oneshot::channel();
+        let bytes = logged.to_bytes()?;
+        let size = bytes.len() as u64;
+        let handle = Arc::clone(self);
+        // The client may have disconnected, so nobody may receive the reply.
+        let done = move |place: Result<u64, Problem>| match place {
+            Ok(place) => {
+                handle.push(Box::new(move |handle, slot| {
+                    let reply = slot.carry_out(handle, place, size, &logged);
+                    let _ = sender.send(reply.map(|answers| (answers, held)));
+                    handle.shared.make_room(0);
+                }));
+            }
+            Err(problem) => _ = sender.send(Err(problem)),
+        };
+        self.shared.queue.send(Action::Append { id: self.id, bytes }, done)?;
+        answer.await.unwrap_or_else(|_| Err(ended()))
+    }
+
+    /// Writes a snapshot if there have been orders since the previous one. Waits until the snapshot is durable.
+    pub async fn save(self: &Arc<Self>) {
+        let (sender, saved) = oneshot::channel();
+        self.push(Box::new(move |handle, slot| match slot.log_bytes {
+            0 => _ = sender.send(()),
+            _ => slot.save(handle, move || _ = sender.send(())),
+        }));
+        // A failure is harmless: the log is sufficient to restore the state.
+        let _ = saved.await;
+    }
+
+    fn push(self: &Arc<Self>, job: Job) {
+        let mut inbox = lock(&self.inbox);
+        inbox.jobs.push_back(job);
+        if !std::mem::replace(&mut inbox.is_in_line, true) {
+            drop(inbox);
+            self.shared.pool.push(Arc::clone(self));
+        }
+    }
+
+    fn next_job(&self) -> Option<Job> {
+        let mut inbox = lock(&self.inbox);
+        let job = inbox.jobs.pop_front();
+        inbox.is_in_line = job.is_some();
+        job
+    }
+}
+
+impl Worked for Handle {
+    fn work(self: &Arc<Self>) -> bool {
+        for _ in 0..TURN {
+            let Some(job) = self.next_job() else { return false };
+            let is_large = self.bytes() > self.shared.memory.of_stream() / 4;
+            let large = is_large.then(|| lock(&self.shared.large));
+            job(self, &mut lock(&self.slot));
+            drop(large);
+        }
+        true
+    }
+
+    fn panicked(&self) {
+        // The state in memory may be inconsistent, so it will be loaded from the store again.
+        lock(&self.slot).forget(self);
+    }
+}

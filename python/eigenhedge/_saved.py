@@ -1,0 +1,73 @@
+"""Objects with a native model, and the data that Python stores in model files.
+
+A model file contains a model, the names and scales of its columns, and a JSON object with data of the calling program.
+The data of Python is the value of the key ``"python"``::
+
+    {"python": {"class": "OnlinePCA", "parameters": {...}}}
+
+Other keys belong to other programs. They are kept until a row is learned.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any
+
+from ._core import Model, Monitor
+from ._types import Path
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: Kinds of files that do not contain a model: one monitor, and one model or monitor per key.
+MONITOR, MODELS_BY_KEY, MONITORS_BY_KEY = 2, 4, 5
+
+
+def kind_of(head: bytes) -> int:
+    """Return the kind of a file from its first 16 bytes."""
+    return int.from_bytes(head[12:16], "little")
+
+
+def kind_of_file(path: Path) -> int:
+    with open(path, "rb") as file:
+        return kind_of(file.read(16))
+
+
+def data_of(inner: Model | Monitor) -> dict[str, Any]:
+    """Return the data of all programs in a model file."""
+    try:
+        data = json.loads(inner._resume_state() or "{}")
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters that JSON can represent."""
+    return {name: x for name, x in parameters.items() if x is None or isinstance(x, (bool, int, float, str))}
+
+
+class Saved:
+    """Base class of objects with a native model, whose shallow copy would share it. All their copies are deep."""
+
+    _fitted: Any
+    _feature_names: Any
+    _remembered: Any
+
+    def __copy__(self) -> Self:
+        return copy.deepcopy(self)
+
+    def save(self, path: Path) -> None:
+        """Write a model file for :func:`eigenhedge.load` and the command line (``--start-from``).
+
+        Parameters
+        ----------
+        path : path-like
+            Path of the file, which is replaced atomically.
+        """
+        inner = self._fitted()
+        data = {**data_of(inner), "python": self._remembered()}
+        inner._set_feature_names(self._feature_names())
+        inner._set_resume_state(json.dumps(data).encode())
+        inner.save(path)
