@@ -45,8 +45,8 @@ class OnlineKernelPCA(Online):
     losses : bool, default=False
         True to learn rows one by one and record the loss of each row before it is learned. This costs T³ operations for T
         rows without a ``budget``. False lets learners that depend on the set of rows only (``anchored`` and ``leader``
-        without a budget) learn all rows of a call at once, at the cost of one decomposition. ``summary_`` then has counts
-        but no losses. Calls with fewer than 32 rows are always learned one by one.
+        without ``budget`` and ``max_rank``) learn all rows of a call at once, at the cost of one decomposition.
+        ``summary_`` then has counts but no losses. Calls with fewer than 32 rows are always learned one by one.
     hindsight : bool, default=False
         True to store all rows, for the regret.
     standardize : str, default="none"

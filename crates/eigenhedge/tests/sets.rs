@@ -115,6 +115,7 @@ fn only_learners_of_sets_learn_sets() {
         Spec { learner: Kind::Tracking, ..base.clone() },
         Spec { learner: Kind::ForgettingLeader, forget: 0.9, ..base.clone() },
         Spec { budget: Some(5), ..base.clone() },
+        Spec { max_rank: Some(5), ..base.clone() },
         Spec { clip: Some(3.0), ..base.clone() },
         Spec { learner: Kind::Tracking, mixing: Mixing::FixedShare { alpha: 0.1 }, ..base.clone() },
     ];

@@ -107,12 +107,13 @@ impl Model {
     /// Returns true if [`Self::learn_set`] is possible: the learned state depends on the set of rows only, rows are kernel
     /// features, and no comparator needs their order.
     pub fn learns_sets(&self) -> bool {
-        let Spec { kernel, learner, budget, .. } = &self.spec;
+        let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
         let spec = Spec { kernel: None, ..self.spec.clone() };
         kernel.is_some()
             && matches!(learner, Kind::Leader | Kind::Anchored)
             && budget.is_none()
+            && max_rank.is_none()
             && fixed_scale
             && self.hindsight.is_none()
             && self.segments == 0
@@ -120,9 +121,9 @@ impl Model {
     }
 
     /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few leading
-    /// eigenpairs. The learned state is that of single rows up to rounding. A self-confident rate uses the loss of the best
-    /// subspace instead of the losses of single rows. The rows are counted, but have no losses. The error contains the
-    /// position of the row. On an error nothing changes.
+    /// eigenpairs. The learned state is that of single rows, up to rounding and to the accuracy of a leader's directions. A
+    /// self-confident rate uses the loss of the best subspace instead of the losses of single rows. The rows are counted, but
+    /// have no losses. The error contains the position of the row. On an error nothing changes.
     ///
     /// ```
     /// use eigenhedge::kernel::VectorKernel;

@@ -223,7 +223,8 @@ impl Scatter {
     pub fn complete(&mut self, instance: &Observed) {
         if let Self::Leading(leading) = self {
             let mut full = Chained::of(leading.take_sum());
-            full.observe(instance.coordinates.column(instance.weights.len() - 1));
+            let last = instance.weights.len().checked_sub(1);
+            last.into_iter().for_each(|last| full.observe(instance.coordinates.column(last)));
             *self = Self::Full(Box::new(full));
         }
     }
