@@ -152,7 +152,9 @@ class OnlineKernelPCA(Online):
         return options
 
     def _learn(self, X: Any) -> None:
-        if self.losses or not self._model._learn_set(as_rows(X) if is_sparse(X) else X):
+        # With a budget, sparse rows need not be dense.
+        is_set = not self.losses and vars(self).get("budget") is None
+        if not (is_set and self._model._learn_set(as_rows(X) if is_sparse(X) else X)):
             super()._learn(X)
 
     def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:

@@ -191,7 +191,7 @@ impl Chosen {
 /// Returns γ of a kernel from the first rows, or None if the kernel has no γ, if it is given, or if no two rows differ.
 #[pyfunction]
 #[pyo3(name = "_median_gamma")]
-pub fn median_gamma(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<f64>> {
+pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<f64>> {
     let chosen = Chosen::new(kernel)?;
     if !chosen.setup.lacks_gamma() {
         return Ok(None);
@@ -205,7 +205,7 @@ pub fn median_gamma(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyRe
 /// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant, and otherwise None.
 #[pyfunction]
 #[pyo3(name = "_kernel_advice")]
-pub fn kernel_advice(rows: &Bound<'_, PyAny>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
+pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
     let chosen = Chosen::new(kernel)?;
     let given = Given::new(rows, &chosen.points, None)?;
     let mut rows = Rows::given(&given)?;

@@ -162,6 +162,7 @@ where
     }
     Ok(TwoSampleTest { discrepancy: sums.discrepancy(), p_value: as_far as f64 / (splits + 1) as f64 })
 }
+
 /// Number of splits whose weights are multiplied with the kernel matrix at once.
 const SPLITS: usize = 256;
 

@@ -4,8 +4,9 @@
 //! differences, a number of discordant pairs, or an inner product. If `γ m` is large for most pairs, all rows are
 //! strangers and the kernel matrix is nearly the identity. If it is small for most pairs, the matrix is nearly constant.
 //!
-//! Rule: γ is one over the median of the measure over all pairs of the first [`MOST`] rows without missing cells. For inner products, the measure
-//! of each row with itself is used. The rule is deterministic, and does not depend on the unit of the rows.
+//! Rule: γ is one over the median of the measure over all pairs of the first [`MOST`] rows without missing cells. For inner
+//! products, the measure of each row with itself is used. The rule is deterministic, and does not depend on the unit of the
+//! rows.
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012, section 8.
 
