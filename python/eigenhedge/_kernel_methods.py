@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from ._core import _DEFAULTS, KernelComponents, KernelRegression
+from ._core import _DEFAULTS, KernelComponents, KernelRegression, _kernel_advice
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
-from ._preimage import preimage
 from ._rows import PARAMETERS, are_objects, as_items, as_rows, check_numbers, is_single, scaled_gamma, takes_items
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Table
@@ -38,7 +38,7 @@ class KernelPCA(Transformer):
         objects. For kernels of texts or sets, rows are texts or sets.
     gamma : float or "scale", default=None
         Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
-        features.
+        features, as in scikit-learn, which suits columns of variance 1. A warning says if γ does not fit the rows.
     degree, coef0 : int, float, default=None
         Other kernel parameters. None means a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
@@ -135,6 +135,7 @@ class KernelPCA(Transformer):
         max_rank = max(10 * k, 100) if self.max_rank is None else self.max_rank
         self.gamma_ = _gamma(self, rows)
         kernel = _chosen(self)
+        _warn_of_scale(self, rows)
         self._lift = None
         if is_given(self.kernel):
             self._lift = Lift(self.kernel, rows, self.n_components or 0)
@@ -187,9 +188,8 @@ class KernelPCA(Transformer):
     def _invert(self, coordinates: Floats) -> Floats:
         if takes_items(self.kernel):
             raise ValueError("texts and sets cannot be made from coordinates: preimage finds the best of candidates")
-        atoms, left_out = self._model.atoms(), len(self._model.eigenvalues) - self._n_features_out
-        coordinates = np.pad(coordinates, ((0, 0), (0, left_out)))
-        return np.array([preimage(atoms, row, **_chosen(self)).point for row in self._model.expand(coordinates)])
+        left_out = len(self._model.eigenvalues) - self._n_features_out
+        return self._model.invert(np.pad(coordinates, ((0, 0), (0, left_out))))
 
 
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
@@ -204,7 +204,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         of texts or sets, rows are texts or sets.
     gamma : float or "scale", default=None
         Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
-        features.
+        features, as in scikit-learn, which suits columns of variance 1. A warning says if γ does not fit the rows.
     degree, coef0 : int, float, default=None
         Other kernel parameters. None means a degree of 3 and a coef0 of 1.
     length_scale : float, default=None
@@ -281,6 +281,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self._one_target = targets.ndim == 1
         targets = np.ascontiguousarray(targets.reshape(len(targets), -1), dtype=np.float64)
         self.gamma_ = _gamma(self, rows)
+        _warn_of_scale(self, _dense(rows))
         self._model = KernelRegression(_dense(rows), targets, float(self.alpha), _chosen(self))
         self.dual_coef_ = self._shaped(self._model.coefficients.T)
         likelihood = self._model.log_likelihood()
@@ -339,6 +340,14 @@ def _gamma(estimator: Any, X: Any) -> float:
         return scaled_gamma(X)
     gamma: float = 1 / X.shape[1] if estimator.gamma in (None, "scale") else estimator.gamma
     return gamma
+
+
+def _warn_of_scale(estimator: Any, rows: Any) -> None:
+    """Warn if the kernel matrix of the first rows is nearly the identity or nearly constant."""
+    if isinstance(estimator.kernel, str) and not takes_items(estimator.kernel) and estimator.kernel != "precomputed":
+        advice = _kernel_advice(rows[:200], _chosen(estimator))
+        if advice is not None:
+            warnings.warn(f"{advice}, or gamma='scale'", stacklevel=3)
 
 
 def _are_items(kernel: Kernel, X: Table) -> bool:

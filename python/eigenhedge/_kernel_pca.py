@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._core import _DEFAULTS, kernels
+from ._core import _DEFAULTS, _median_gamma, kernels
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
 from ._options import OF_KERNELS, constructor, documented
-from ._rows import ItemRows, are_objects, as_items, as_rows, scaled_gamma, takes_items
+from ._rows import ItemRows, are_objects, as_items, as_rows, is_sparse, scaled_gamma, takes_items
 from ._types import Gamma, Kernel, Table
 
 if TYPE_CHECKING:
@@ -40,7 +40,13 @@ class OnlineKernelPCA(Online):
         no ``partial_fit``, because features are derived from the fitted rows.
     gamma : float or "scale", default=None
         Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries of the first call). None is
-        1 / number of features.
+        1 / median of the squared distances (or of what the kernel multiplies with γ) of the first 200 rows, and
+        1 / number of features for a single row or standardized columns.
+    losses : bool, default=False
+        True to learn rows one by one and record the loss of each row before it is learned. This costs T³ operations for T
+        rows without a ``budget``. False lets learners that depend on the set of rows only (``anchored`` and ``leader``
+        without ``budget`` and ``max_rank``) learn all rows of a call at once, at the cost of one decomposition.
+        ``summary_`` then has counts but no losses. Calls with fewer than 32 rows are always learned one by one.
     hindsight : bool, default=False
         True to store all rows, for the regret.
     standardize : str, default="none"
@@ -56,7 +62,8 @@ class OnlineKernelPCA(Online):
     inclusion_ : ndarray of shape (n_components,)
         Probability that each direction is kept.
     summary_ : dict
-        Losses, best loss, regret and bound so far, with the keys of the command-line summary.
+        Counts, losses, best loss, regret and bound so far, with the keys of the command-line summary. Rows learned at once
+        are counted but have no losses.
     gamma_ : float
         Value of γ in use.
     n_components_, n_features_in_, n_samples_seen_ : int
@@ -73,7 +80,7 @@ class OnlineKernelPCA(Online):
     -----
     Options whose default is None have the default of the learner. An option that has no effect with the learner is an
     error. Kernel parameters that the kernel does not use are ignored. Without a ``budget``, there can be as many atoms
-    as rows.
+    as rows: T rows at once take 5 T² numbers of memory and about 2 T³ operations, so a million rows need a ``budget``.
 
     The basis of ``transform`` changes while the model learns. Directions may swap or rotate after ``partial_fit``. The
     coordinates of :func:`eigenhedge.run` and :meth:`eigenhedge.Model.step` are aligned from row to row.
@@ -94,6 +101,7 @@ class OnlineKernelPCA(Online):
     kernel: Kernel
     standardize: str
     gamma: Gamma
+    losses: bool
 
     @constructor(without={"seed", "segments"})
     def __init__(
@@ -103,6 +111,7 @@ class OnlineKernelPCA(Online):
         learner: LearnerName = "anchored",
         kernel: Kernel = _DEFAULTS["kernel"],
         gamma: Gamma = None,
+        losses: bool = False,
         hindsight: bool = False,
         standardize: str = "none",
         random_state: Any = None,
@@ -113,7 +122,9 @@ class OnlineKernelPCA(Online):
     @property
     def gamma_(self) -> float:
         """float: value of γ in use."""
-        return float(self._fitted()._changed_options().get("gamma", 1 / self.n_features_in_))
+        options = self._fitted()._changed_options()
+        scale = options.get("length_scale")
+        return float(options.get("gamma", 1 / self.n_features_in_ if scale is None else 1 / (2 * scale**2)))
 
     partial_fit = needs_stream(Online.partial_fit)
     inverse_transform = needs_kernel_name(Online.inverse_transform)
@@ -135,7 +146,16 @@ class OnlineKernelPCA(Online):
         if options["gamma"] == "scale":
             # Standardized columns have variance 1, so both definitions agree.
             options["gamma"] = scaled_gamma(X) if self.standardize == "none" else None
+        elif options["gamma"] is None and self.standardize == "none" and not takes_items(self.kernel):
+            chosen = {name: options[name] for name in OF_KERNELS - {"budget"}}
+            options["gamma"] = _median_gamma(as_rows(X[:1000]) if is_sparse(X) else X, chosen)
         return options
+
+    def _learn(self, X: Any) -> None:
+        # With a budget, sparse rows need not be dense.
+        is_set = not self.losses and vars(self).get("budget") is None
+        if not (is_set and self._model._learn_set(as_rows(X) if is_sparse(X) else X)):
+            super()._learn(X)
 
     def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
         if takes_items(self.kernel) and (not callable(self.kernel) or are_objects(X)):

@@ -212,11 +212,12 @@ def mmd(
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows.
     splits : int, default=199
-        Number of random splits for the p-value, which needs memory for all pairs of rows. 0 means no p-value.
+        Number of random splits for the p-value. 0 means no p-value.
     seed : int, default=0
         Seed of the splits.
     **parameters
-        Parameters of the kernel.
+        Parameters of the kernel. Without ``gamma``, it is 1 / median of the squared distances (or of what the kernel
+        multiplies with γ) of the first 100 rows of each sample.
 
     Returns
     -------

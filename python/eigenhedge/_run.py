@@ -9,9 +9,9 @@ import numpy as np
 
 from . import _summary
 from ._alarms import row_index
-from ._core import Model
+from ._core import Model, _median_gamma
 from ._optional import later, needed
-from ._options import takes_options
+from ._options import OF_KERNELS, takes_options
 from ._rows import as_points, column_names, takes_items
 from ._types import Floats, Summary, Table
 
@@ -148,6 +148,8 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
     """
     kernel = options.get("kernel")
     rows, names = as_points(X, kernel), None if takes_items(kernel) else column_names(X)
+    if standardize == "none" and isinstance(kernel, str) and not takes_items(kernel) and options.get("gamma") is None:
+        options["gamma"] = _median_gamma(rows, {name: options.get(name) for name in OF_KERNELS - {"budget"}})
     model = Model(rows.shape[1], k, standardize=standardize, **options)
     model._set_feature_names(None if names is None else list(names))
     answers, projections = model._step_each(rows, reconstructions)

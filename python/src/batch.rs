@@ -1,11 +1,12 @@
 //! Batch kernel methods: kernel PCA, kernel ridge regression, and a symmetric eigensolver.
 
 use crate::arrays::{Given, Rows, Table, table, transposed};
-use crate::errors::{check_room, refused};
-use crate::interrupt::{alone, each};
+use crate::errors::{apart, check_room, refused};
+use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
 use crate::options::{Chosen, Named};
 use crate::state::{lock, saved};
+use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Matrix};
@@ -14,6 +15,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde::de::DeserializeOwned;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Kernel PCA, fitted to rows. Native part of the Python class.
@@ -89,21 +91,20 @@ impl KernelComponents {
         Ok((table(py, coordinates, count, kept)?, losses.into_pyarray(py)))
     }
 
-    /// Returns, for each row of coordinates, the weights of the atoms (stored rows) in its expansion.
-    fn expand<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let mut rows = Rows::of(&coordinates)?;
-        let count = rows.count();
-        let state = lock(py, &self.state)?;
-        let pca = &*state;
-        let atoms = pca.coefficients().rows();
-        check_room("the weights on the atoms", &[count, atoms])?;
-        let mut weights = Vec::with_capacity(count * atoms);
-        let work = |i: usize| {
-            weights.extend_from_slice(pca.expand(rows.row(i))?.weights());
-            Ok(())
+    /// Returns pre-images: for each row of coordinates, a row whose features are near the point with these coordinates.
+    fn invert<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = Rows::of(&coordinates)?.all();
+        let (mut dictionary, expansions) = {
+            let pca = lock(py, &self.state)?;
+            check_room("the weights on the atoms", &[2, rows.len(), pca.coefficients().rows()])?;
+            let expansions: Result<Vec<_>, _> = rows.iter().map(|row| pca.expand(row)).collect();
+            (pca.dictionary().clone(), expansions.map_err(|error| refused(&error))?)
         };
-        each(py, count, work)?;
-        table(py, weights, count, atoms)
+        let length = dictionary.length();
+        let stop = Stop { steps: 200, tolerance: 1e-8 };
+        let find = move || preimages(&mut dictionary, &expansions, None::<&[Vec<f64>]>, stop);
+        let found = alone(py, find)?.map_err(|error| refused(&error))?;
+        table(py, found.iter().flat_map(|found| &found.point).copied().collect(), found.len(), length)
     }
 
     /// Returns the atoms (stored rows) in which the components are expanded.
@@ -196,19 +197,22 @@ impl KernelRegression {
         let mut ridge = lock(py, &self.state)?;
         let ridge = &mut *ridge;
         let outputs = ridge.coefficients().columns();
-        let (mut means, mut variances) = (Vec::with_capacity(count * outputs), Vec::new());
-        let work = |i: usize| {
-            let row = x.row(i);
-            if with_variance {
-                let posterior = ridge.posterior(row)?;
-                means.extend_from_slice(&posterior.mean);
-                variances.push(posterior.variance);
+        let (mut means, mut variances) = (vec![0.0; count * outputs], Vec::new());
+        let work = |lot: Range<usize>| {
+            let first = lot.start;
+            let found = if with_variance {
+                let posterior = ridge.posterior(&x.lot(lot)).map_err(apart)?;
+                variances.extend_from_slice(&posterior.variances);
+                posterior.means
             } else {
-                means.extend_from_slice(&ridge.predict(row)?);
+                ridge.predict(&x.lot(lot)).map_err(apart)?
+            };
+            for j in 0..outputs {
+                found.column(j).iter().enumerate().for_each(|(i, mean)| means[(first + i) * outputs + j] = *mean);
             }
             Ok(())
         };
-        self.points.told(each(py, count, work))?;
+        self.points.told(each_between(py, count, (BLOCK, BLOCK), work))?;
         Ok((table(py, means, count, outputs)?, variances.into_pyarray(py)))
     }
 
@@ -243,6 +247,9 @@ impl KernelRegression {
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
 }
+
+/// Number of rows that are predicted at once: a block of the library, so that results have the same bits as there.
+const BLOCK: usize = KernelRidge::<Vectors>::BLOCK;
 
 /// Returns the eigenvalues of a symmetric matrix in ascending order, and its eigenvectors as rows.
 #[pyfunction]

@@ -31,21 +31,22 @@ pub fn each_lot(
     count: usize,
     work: impl FnMut(Range<usize>) -> Result<(), (usize, Error)> + Send,
 ) -> PyResult<()> {
-    each_of_most(py, count, MOST, work)
+    each_between(py, count, (1, MOST), work)
 }
 
 /// Calls `work` for each index, like [`each_lot`]. Checks the time after each index.
 pub fn each(py: Python<'_>, count: usize, mut work: impl FnMut(usize) -> Result<(), Error> + Send) -> PyResult<()> {
-    each_of_most(py, count, 1, |lot| work(lot.start).map_err(|error| (0, error)))
+    each_between(py, count, (1, 1), |lot| work(lot.start).map_err(|error| (0, error)))
 }
 
-fn each_of_most(
+/// Calls `work` for ranges of `least` to `most` indices, like [`each_lot`]. Only the last range may be shorter.
+pub fn each_between(
     py: Python<'_>,
     count: usize,
-    most: usize,
+    (least, most): (usize, usize),
     mut work: impl FnMut(Range<usize>) -> Result<(), (usize, Error)> + Send,
 ) -> PyResult<()> {
-    let (mut next, mut lot) = (0, FIRST.min(most));
+    let (mut next, mut lot) = (0, FIRST.clamp(least, most));
     while next < count {
         let outcome = py.detach(|| {
             let start = Instant::now();
@@ -56,7 +57,7 @@ fn each_of_most(
                 next = end;
                 now = Instant::now();
                 lot = match now - began {
-                    taken if taken > PATIENCE => (lot / 2).max(1),
+                    taken if taken > PATIENCE => (lot / 2).max(least),
                     taken if taken < PATIENCE / 2 => (2 * lot).min(most),
                     _ => lot,
                 };

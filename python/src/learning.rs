@@ -2,7 +2,7 @@
 
 use crate::arrays::{Given, Names, Rows, as_table, numbers, table};
 use crate::errors::{apart, check_room, refused, refused_row};
-use crate::interrupt::{MOST, each, each_lot};
+use crate::interrupt::{MOST, alone, each, each_lot};
 use crate::items::Points;
 use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock, settled};
@@ -11,6 +11,9 @@ use numpy::{IntoPyArray, PyArray1, PyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Mutex;
+
+/// Smallest number of rows that are learned as a set. Fewer rows are faster one by one.
+const LEAST_SET: usize = 32;
 
 /// Expected losses, losses and coordinates of rows.
 pub type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
@@ -87,6 +90,29 @@ pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) ->
         _ => moments,
     });
     outcome?;
+    Ok(true)
+}
+
+/// Learns a set of rows at once, if the learner depends on the set of rows only and the set is large enough to be faster
+/// than single rows. Returns false if nothing was learned.
+pub fn learn_set(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (points, given, names) = taken(py, state, rows)?;
+    let mut rows = Rows::given(&given)?;
+    let mut state = settled(py, state)?;
+    let state = &mut *state;
+    if rows.count() < LEAST_SET || !state.core.learns_sets() {
+        return Ok(false);
+    }
+    settle(state, &mut rows)?;
+    let (mut core, rows) = (state.core.clone(), rows.all());
+    let outcome = alone(py, move || {
+        let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
+        core.learn_set(&rows).map(|()| core)
+    })?;
+    let core = points.told(outcome.map_err(|(row, error)| refused_row(row, &error)))?;
+    state.replace(core);
+    points.forget(&state.core);
+    state.name(names);
     Ok(true)
 }
 

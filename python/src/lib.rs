@@ -41,7 +41,7 @@ mod _core {
         model::PyModel,
         moments::PyMoments,
         monitor::{PyMonitor, check_monitor_options},
-        options::{check_options, kernels, learners, options, set_threads},
+        options::{check_options, kernel_advice, kernels, learners, median_gamma, options, set_threads},
         pair::{LearnerAverage, Pair},
         preimage::{candidate, kernel_mean, mmd, preimage},
         trial::Trial,

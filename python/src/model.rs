@@ -273,6 +273,12 @@ impl PyModel {
         learning::step_each(py, &self.state, rows, reconstructions)
     }
 
+    /// Learns a set of rows at once, without losses. Returns False if rows must be learned one by one.
+    #[pyo3(name = "_learn_set")]
+    fn learn_set(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+        learning::learn_set(py, &self.state, rows)
+    }
+
     /// Estimates the scale from warm-up rows, without learning. Returns True if more rows are needed.
     #[pyo3(name = "_warm_up")]
     fn warm_up(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {

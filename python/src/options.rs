@@ -1,6 +1,6 @@
 //! Conversion of keyword arguments to [`Options`].
 
-use crate::arrays::Object;
+use crate::arrays::{Given, Object, Rows};
 use crate::errors::refused;
 use crate::interrupt::alone;
 use crate::items::Points;
@@ -175,12 +175,46 @@ impl Chosen {
         self.points.told(alone(py, work)?.map_err(refused))
     }
 
+    /// Sets γ to fit the first rows, if it is needed and not given.
+    pub fn scaled_for<R: AsRef<[f64]>>(self, rows: &[R]) -> Self {
+        Self { setup: self.setup.with_gamma_of(rows), ..self }
+    }
+
+    /// Creates an empty kernel dictionary for rows of this length.
     pub fn dictionary(&self, length: usize) -> PyResult<Vectors> {
         let kernel = self.setup.for_rows(length).map(|setup| setup.spec.kernel);
         let dictionary = kernel.and_then(|kernel| Vectors::new(kernel.unwrap_or(VectorKernel::Linear), length));
         dictionary.map_err(refused)
     }
 }
+
+/// Returns γ of a kernel from the first rows, or None if the kernel has no γ, if it is given, or if no two rows differ.
+#[pyfunction]
+#[pyo3(name = "_median_gamma")]
+pub fn median_gamma(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<f64>> {
+    let chosen = Chosen::new(kernel)?;
+    if !chosen.setup.lacks_gamma() {
+        return Ok(None);
+    }
+    let given = Given::new(rows, &chosen.points, None)?;
+    let mut rows = Rows::given(&given)?;
+    let count = rows.count().min(SCALE_ROWS);
+    Ok(chosen.setup.clone().with_gamma_of(&rows.lot(0..count)).gamma())
+}
+
+/// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant, and otherwise None.
+#[pyfunction]
+#[pyo3(name = "_kernel_advice")]
+pub fn kernel_advice(rows: &Object<'_>, kernel: &Bound<'_, PyDict>) -> PyResult<Option<&'static str>> {
+    let chosen = Chosen::new(kernel)?;
+    let given = Given::new(rows, &chosen.points, None)?;
+    let mut rows = Rows::given(&given)?;
+    let count = rows.count().min(SCALE_ROWS);
+    Ok(chosen.dictionary(rows.length())?.kernel().advice(&rows.lot(0..count)))
+}
+
+/// Number of rows of which those without missing cells set the scale of a kernel.
+const SCALE_ROWS: usize = 1000;
 
 /// Return the registry of learners.
 ///

@@ -2,9 +2,9 @@
 
 use crate::arrays::{Array1, Given, Object, Rows, numbers};
 use crate::options::{Chosen, Named};
-use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, descend, fixed_point};
+use eigenhedge::batch::preimage::{Criterion, Stop, best_candidate, preimages};
 use eigenhedge::batch::{Expansion, discrepancy, two_sample_test};
-use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
+use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Random};
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
@@ -44,21 +44,9 @@ pub fn preimage<'py>(
     let start = start.map(numbers).transpose()?;
     let find = move || {
         let (mut dictionary, expansion) = expansion(dictionary, &atoms, weights)?;
-        let start = match start {
-            Some(start) => start,
-            None if dictionary.is_empty() => {
-                return Err(Error::Parameter { name: "the number of atoms", rule: "at least 1", value: 0.0 });
-            }
-            None => {
-                let nearest = best_candidate(&mut dictionary, &expansion, &atoms, Criterion::Distance)?;
-                dictionary.atom(nearest.index).to_vec()
-            }
-        };
-        let stop = Stop { steps, tolerance };
-        match dictionary.kernel().clone() {
-            VectorKernel::Rbf { .. } => fixed_point(&mut dictionary, &expansion, &start, 1, stop),
-            kernel => descend(&kernel, &dictionary, &expansion, &start, stop),
-        }
+        let starts = start.as_ref().map(std::slice::from_ref);
+        let found = preimages(&mut dictionary, &[expansion], starts, Stop { steps, tolerance });
+        found.map(|mut found| found.swap_remove(0))
     };
     let found = kernel.run(py, find)?;
     Ok((found.point.into_pyarray(py), found.squared_distance, found.converged))
@@ -115,6 +103,9 @@ pub fn kernel_mean<'py>(
     Ok((square, values.into_pyarray(py)))
 }
 
+/// Number of rows of each sample from which γ is computed.
+const SCALE_ROWS: usize = 100;
+
 /// Returns the squared maximum mean discrepancy of two samples: the biased value, the unbiased value if both samples
 /// have at least two rows, and the p-value if `splits` is positive.
 #[pyfunction]
@@ -131,6 +122,11 @@ pub fn mmd(
     let mut random = Random::seeded(Named { name: "seed", value: seed }.whole::<u64>()?);
     let kernel = Chosen::new(kernel)?;
     let ((first, dictionary), (second, _)) = (rows(&kernel, x)?, rows(&kernel, y)?);
+    // Alternating rows of both samples, because the first rows set the scale.
+    let both = (0..SCALE_ROWS).flat_map(|i| [first.get(i), second.get(i)].into_iter().flatten());
+    let both: Vec<&Vec<f64>> = both.collect();
+    let kernel = kernel.scaled_for(&both);
+    let dictionary = kernel.dictionary(dictionary.length())?;
     let find = move || match splits {
         0 => Ok((discrepancy(dictionary, &first, &second)?, None)),
         _ => {

@@ -163,6 +163,11 @@ impl State {
         self.learn(|model| model.step_all(rows, |_| ()))
     }
 
+    /// Replaces the model by one that has learned more rows.
+    pub fn replace(&mut self, core: Model) {
+        self.learn(|model| *model = core);
+    }
+
     fn learn<R>(&mut self, work: impl FnOnce(&mut Model) -> R) -> R {
         let start = Instant::now();
         let outcome = work(&mut self.core);

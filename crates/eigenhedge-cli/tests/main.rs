@@ -9,6 +9,7 @@ mod formats;
 mod groups;
 mod hostile_files;
 mod items;
+mod kernels;
 mod kills;
 mod live;
 mod merge;

@@ -95,9 +95,9 @@ fn kernel_ridge_agrees_with_the_dense_implementation() {
     let rho = fixture["params"]["rho"].as_f64().unwrap();
     let mut model = KernelRidge::fit(empty(&kernel, points[0].len()), &points, &list(&fixture["y"]), rho).unwrap();
     close(model.coefficients().column(0), &list(&fixture["coefficients"]), tolerance);
-    let posteriors: Vec<_> = rows(&fixture["query"]).iter().map(|point| model.posterior(point).unwrap()).collect();
-    close(&posteriors.iter().map(|p| p.mean[0]).collect::<Vec<_>>(), &list(&fixture["mean"]), tolerance);
-    close(&posteriors.iter().map(|p| p.variance).collect::<Vec<_>>(), &list(&fixture["variance"]), tolerance);
+    let posterior = model.posterior(&rows(&fixture["query"])).unwrap();
+    close(posterior.means.column(0), &list(&fixture["mean"]), tolerance);
+    close(&posterior.variances, &list(&fixture["variance"]), tolerance);
 }
 
 /// Tolerance for the results of scikit-learn; see `sklearn/make_fixtures.py`.
@@ -125,8 +125,7 @@ fn kernel_methods_agree_with_scikit_learn() {
         }
         let mut ridge = KernelRidge::fit(empty(&kernel, 5), &points, &list(&fixture["y"]), rho).unwrap();
         close(ridge.coefficients().column(0), &list(&wanted["coefficients"]), SKLEARN);
-        let predictions: Vec<f64> = query.iter().map(|point| ridge.predict(point).unwrap()[0]).collect();
-        close(&predictions, &list(&wanted["predictions"]), SKLEARN);
+        close(ridge.predict(&query).unwrap().column(0), &list(&wanted["predictions"]), SKLEARN);
     }
 }
 
@@ -138,9 +137,10 @@ fn gaussian_process_and_pca_agree_with_scikit_learn() {
     let kernel = VectorKernel::Rbf { gamma: wanted["gamma"].as_f64().unwrap() };
     let rho = fixture["rho"].as_f64().unwrap();
     let mut process = KernelRidge::fit(empty(&kernel, 5), &points, &list(&fixture["y"]), rho).unwrap();
-    let posteriors: Vec<_> = query.iter().map(|point| process.posterior(point).unwrap()).collect();
-    close(&posteriors.iter().map(|p| p.mean[0]).collect::<Vec<_>>(), &list(&wanted["mean"]), SKLEARN);
-    close(&posteriors.iter().map(|p| p.variance.sqrt()).collect::<Vec<_>>(), &list(&wanted["deviation"]), SKLEARN);
+    let posterior = process.posterior(&query).unwrap();
+    close(posterior.means.column(0), &list(&wanted["mean"]), SKLEARN);
+    let deviations: Vec<f64> = posterior.variances.iter().map(|variance| variance.sqrt()).collect();
+    close(&deviations, &list(&wanted["deviation"]), SKLEARN);
     close(&process.log_likelihood(), &[wanted["log_likelihood"].as_f64().unwrap()], SKLEARN);
 
     let wanted = &fixture["pca"];
@@ -287,7 +287,7 @@ fn points_may_be_anything_that_has_a_kernel() {
         close(model.eigenvalues(), wanted.eigenvalues(), 1e-12 * wanted.eigenvalues()[0]);
     }
     let mut ridge = KernelRidge::fit(Items::new(Letters), &words, &[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], 1e-6).unwrap();
-    assert!((ridge.predict("regret").unwrap()[0] - 1.0).abs() < 1e-4);
+    assert!((ridge.predict(&["regret"]).unwrap().column(0)[0] - 1.0).abs() < 1e-4);
 }
 
 #[derive(Debug)]

@@ -30,5 +30,6 @@ mod rounding;
 mod run;
 mod saved_files;
 mod saved_states;
+mod sets;
 mod snapshots;
 mod soundness;

@@ -5,12 +5,13 @@ use crate::args::{
 };
 use crate::destination::{Destination, coordinate_names, judge_outputs};
 use crate::plan;
+use crate::say::{say, say_gamma};
 use crate::scaled::ScaledStream;
 use crate::stdout;
 use crate::table::{self, Usage};
 use crate::working::Working;
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::batch::preimage::{Stop, descend, fixed_point};
+use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Pca, Solver, two_sample_test};
 use eigenhedge::kernel::{TextItems, VectorKernel, Vectors};
 use eigenhedge::{Kind, Random, Standardize};
@@ -28,22 +29,27 @@ struct Rows {
     source: String,
 }
 
-/// Reads all rows. `by_pairs` is true if a value will be computed for each pair of rows, which limits their number.
+/// Number of pre-images that are found together.
+const PREIMAGES: usize = 64;
+
+/// Number of rows of each table from which γ is computed.
+const SCALE_ROWS: usize = 100;
+
+/// Reads all rows. `by_pairs` is true if a value will be stored for each pair of rows, which limits their number.
 fn read(path: &Path, args: &TableArgs, by_pairs: bool) -> Result<Rows> {
-    all_rows(table::open(path, args)?, by_pairs.then_some(0))
+    all_rows(table::open(path, args)?, by_pairs)
 }
 
 /// Reads all rows for a kernel, which may take texts or sets.
 fn read_for(kernel: &OptionArgs<OfKernels>, path: &Path, args: &TableArgs) -> Result<Rows> {
     match plan::setup(&kernel.options(Kind::Auto, 1))?.text_items() {
         None => read(path, args, true),
-        Some(items) => all_rows(table::open_texts(path, args, items, &[])?, Some(0)),
+        Some(items) => all_rows(table::open_texts(path, args, items, &[])?, true),
     }
 }
 
-/// Reads all rows of a table. If a value will be computed for each pair of rows, `others` is the number of rows in
-/// other tables, and otherwise `None`.
-fn all_rows(mut stream: ScaledStream, others: Option<usize>) -> Result<Rows> {
+/// Reads all rows of a table. `by_pairs` is true if a value will be stored for each pair of rows.
+fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
     let (mut rows, mut kept) = (Vec::new(), Vec::new());
     let (mut numbers, keeps) = (0, !stream.stream().kept_columns().is_empty());
     while let Some(row) = stream.next_row()? {
@@ -58,8 +64,8 @@ fn all_rows(mut stream: ScaledStream, others: Option<usize>) -> Result<Rows> {
             stream.stream().allow("all rows", 4 * rows.len() as u128 * bytes as u128)?;
         }
     }
-    if let Some(others) = others {
-        let count = (rows.len() + others) as u128;
+    if by_pairs {
+        let count = rows.len() as u128;
         stream.stream().allow("all pairs of rows", 8 * count.saturating_mul(count))?;
     }
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
@@ -69,7 +75,7 @@ fn all_rows(mut stream: ScaledStream, others: Option<usize>) -> Result<Rows> {
 /// matrix of pairs.
 fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
     /// Seconds per number of a pair, and per pair and pass, measured on one processor.
-    const COST: f64 = 1e-9;
+    const COST: f64 = 2e-10;
     let pairs = (rows as f64).powi(2);
     let seconds = COST * pairs * (length + passes) as f64;
     Working::announce(format!("{what} of {rows} rows"), 0, seconds, 8.0 * pairs)
@@ -117,13 +123,21 @@ fn spectrum(of: &Destination, values: &[f64], ratios: &[f64], lost: f64) -> Resu
     of.print(&out)
 }
 
-fn kernel(args: &OptionArgs<OfKernels>, length: usize) -> Result<VectorKernel> {
+/// Returns the kernel for rows of `length` values. Prints a γ that was not given, and advice if γ does not fit the rows.
+fn kernel(args: &OptionArgs<OfKernels>, length: usize, rows: &[Vec<f64>]) -> Result<VectorKernel> {
     let setup = plan::setup(&args.options(Kind::Auto, 1))?;
-    Ok(setup.for_rows(length)?.spec.kernel.context("no such kernel")?.checked()?)
+    let lacks_gamma = setup.lacks_gamma();
+    let setup = setup.with_gamma_of(rows).for_rows(length)?;
+    let kernel = setup.spec.kernel.context("no such kernel")?.checked()?;
+    if lacks_gamma {
+        say_gamma(&kernel);
+    }
+    kernel.advice(rows).into_iter().for_each(say);
+    Ok(kernel)
 }
 
 fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vectors>> {
-    let kernel = kernel(&args.kernel, table.names.len())?;
+    let kernel = kernel(&args.kernel, table.names.len(), &table.rows)?;
     let dictionary = Vectors::new(kernel, table.names.len())?;
     let _working = working("kernel PCA", table.rows.len(), table.names.len(), 20 * args.k);
     KernelPca::fit(dictionary, &table.rows, args.k, center(args.center), Solver::auto(table.rows.len()))
@@ -153,15 +167,11 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     let mut model = fit_kernel_pca(args, &table)?;
     let stop = Stop { steps: 300, tolerance: 1e-9 };
     let working = Working::start("pre-images".to_owned(), table.rows.len() as u64);
-    for row in &table.rows {
-        let expansion = model.project(row)?;
-        let kernel = model.dictionary().kernel().clone();
-        let found = match kernel {
-            VectorKernel::Rbf { .. } => fixed_point(model.dictionary_mut(), &expansion, row, 0, stop)?,
-            kernel => descend(&kernel, model.dictionary(), &expansion, row, stop)?,
-        };
-        rows.write(&number_cells(&found.point))?;
-        working.advance(1);
+    for block in table.rows.chunks(PREIMAGES) {
+        let expansions = block.iter().map(|row| model.project(row)).collect::<Result<Vec<_>, _>>()?;
+        let found = preimages(model.dictionary_mut(), &expansions, Some(block), stop)?;
+        found.iter().try_for_each(|found| rows.write(&number_cells(&found.point)))?;
+        working.advance(block.len() as u64);
     }
     Ok(rows.finish()?)
 }
@@ -181,7 +191,7 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     }
     let stream = table::open(&args.input, &args.table)?;
     let mut names = stream.stream().own_names();
-    let table = all_rows(stream, Some(0))?;
+    let table = all_rows(stream, true)?;
     let target = position(&table, &args.target)?;
     names.iter_mut().for_each(|names| drop(names.remove(target)));
     let targets: Vec<f64> = table.rows.iter().map(|row| row[target]).collect();
@@ -216,7 +226,7 @@ fn asked(
     let stream = Stream::open(&source, &layout)?;
     table::say_reading(&stream);
     let is_by_name = layout.model_columns.is_some() && stream.names().is_some();
-    let table = all_rows(ScaledStream::new(stream, Standardize::None), None)?;
+    let table = all_rows(ScaledStream::new(stream, Standardize::None), false)?;
     match table.names.len() {
         found if found == length => Ok(table.rows),
         found if found == length + 1 && !is_by_name => Ok(without(table.rows, target)),
@@ -226,7 +236,7 @@ fn asked(
 
 /// Writes predictions for texts or sets. The target is a copied column of the table.
 fn ridge_of_texts(args: &KernelRidgeArgs, items: TextItems, out: &Destination) -> Result<()> {
-    let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, Some(0));
+    let read = |path: &Path, keep: &[String]| all_rows(table::open_texts(path, &args.table, items, keep)?, true);
     let table = read(&args.input, std::slice::from_ref(&args.target))?;
     let target = |(i, kept): (usize, &Vec<String>)| -> Result<f64> {
         let text = kept.first().map_or("", String::as_str);
@@ -248,17 +258,19 @@ fn predict(
     (points, targets): (&[Vec<f64>], &[f64]),
     asked: &[Vec<f64>],
 ) -> Result<()> {
-    let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
+    let dictionary = Vectors::new(kernel(&args.kernel, length, points)?, length)?;
     let mut predictions = out.open(number_columns(&["prediction", "deviation"].map(str::to_owned)))?;
     let working_on_fit = working("kernel ridge regression", points.len(), length, points.len() / 10);
     let model = KernelRidge::fit(dictionary, points, targets, args.alpha);
     let mut model = model.map_err(|error| anyhow!("{source}: {error}"))?;
     drop(working_on_fit);
     let working = Working::start("predictions".to_owned(), asked.len() as u64);
-    for point in asked {
-        let posterior = model.posterior(point)?;
-        predictions.write(&number_cells(&[posterior.mean[0], posterior.variance.max(0.0).sqrt()]))?;
-        working.advance(1);
+    for block in asked.chunks(KernelRidge::<Vectors>::BLOCK) {
+        let posterior = model.posterior(block)?;
+        for (mean, variance) in posterior.means.column(0).iter().zip(&posterior.variances) {
+            predictions.write(&number_cells(&[*mean, variance.sqrt()]))?;
+        }
+        working.advance(block.len() as u64);
     }
     Ok(predictions.finish()?)
 }
@@ -279,8 +291,8 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
     };
     let stream = open(&args.first, None)?;
     let names = stream.stream().own_names();
-    let first = all_rows(stream, Some(0))?;
-    let second = all_rows(open(&args.second, names)?, Some(first.rows.len()))?;
+    let first = all_rows(stream, false)?;
+    let second = all_rows(open(&args.second, names)?, false)?;
     let (length, found) = (first.names.len(), second.names.len());
     if found != length {
         return Err(anyhow!(
@@ -288,7 +300,10 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
             second.source
         ));
     }
-    let dictionary = Vectors::new(kernel(&args.kernel, length)?, length)?;
+    // Alternating rows of both tables, because the first rows set the scale.
+    let both = |i: usize| [first.rows.get(i), second.rows.get(i)].into_iter().flatten().cloned();
+    let both: Vec<Vec<f64>> = (0..first.rows.len().max(second.rows.len()).min(SCALE_ROWS)).flat_map(both).collect();
+    let dictionary = Vectors::new(kernel(&args.kernel, length, &both)?, length)?;
     let (splits, mut random) = (args.splits, Random::seeded(args.seed));
     let rows = first.rows.len() + second.rows.len();
     let working = working("the discrepancy", rows, length, splits as usize);

@@ -29,12 +29,13 @@ pub fn run(setting: &Setting, _: &Progress) -> Result<Outcome, LabError> {
     let mut table = Table::new("", ["x", "truth", "mean", "deviation", "process_mean", "process_deviation"]);
     let (mut apart, mut inside): (f64, usize) = (0.0, 0);
     let mut columns: [Vec<f64>; 5] = Default::default();
-    for i in 0..GRID {
-        let x = REACH * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0);
-        let posterior = ridge.posterior(&[x])?;
-        let (mean, deviation) = (posterior.mean[0], posterior.variance.sqrt());
+    let grid: Vec<[f64; 1]> = (0..GRID).map(|i| [REACH * (2.0 * i as f64 / (GRID - 1) as f64 - 1.0)]).collect();
+    let posterior = ridge.posterior(&grid)?;
+    for (i, [x]) in grid.into_iter().enumerate() {
+        let (mean, variance) = (posterior.means.column(0)[i], posterior.variances[i]);
+        let deviation = variance.sqrt();
         let (process_mean, process_variance) = process.posterior(x);
-        apart = apart.max((mean - process_mean).abs()).max((posterior.variance - process_variance).abs());
+        apart = apart.max((mean - process_mean).abs()).max((variance - process_variance).abs());
         inside += usize::from((truth(x) - mean).abs() <= 2.0 * deviation);
         table.push([x, truth(x), mean, deviation, process_mean, process_variance.max(0.0).sqrt()]);
         let values = [x, truth(x), mean, mean - 2.0 * deviation, mean + 2.0 * deviation];
@@ -83,12 +84,12 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
 /// points than far from them.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
-    for (x, y) in points.iter().zip(targets) {
-        error += (ridge.predict(x)?[0] - truth(x[0])).powi(2);
+    for ((x, y), found) in points.iter().zip(targets).zip(ridge.predict(points)?.column(0)) {
+        error += (found - truth(x[0])).powi(2);
         noise += (y - truth(x[0])).powi(2);
     }
-    let far = ridge.posterior(&[REACH])?.variance.sqrt();
-    let near = ridge.posterior(&points[0])?.variance.sqrt();
+    let variances = ridge.posterior(&[vec![REACH], points[0].clone()])?.variances;
+    let (far, near) = (variances[0].sqrt(), variances[1].sqrt());
     Ok([
         Claim::less("squared error of the fit at the points", error, "half that of the noisy targets", 0.5 * noise),
         Claim::less("standard deviation at a point", near, "a third of that far from all points", far / 3.0),

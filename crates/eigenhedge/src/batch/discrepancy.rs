@@ -9,7 +9,8 @@
 //! is the share of splits, including the observed one, that are at least as far apart. The probability of a p-value of at most
 //! α is therefore at most α, for any distribution and any number of points.
 //!
-//! Cost: (m + n)² kernel values. A test stores them and reads them once per split.
+//! Cost: (m + n)²/2 kernel values. A test multiplies each block of them with the weights of all splits and stores none. It
+//! computes them again for every [`SPLITS`] splits.
 //!
 //! Numerics: values that rounding makes negative are returned as zero, except for the unbiased discrepancy, which is
 //! negative for about half of all pairs of samples from one distribution. If the distance of a split equals the
@@ -17,12 +18,10 @@
 //!
 //! References: Gretton, Borgwardt, Rasch, Schölkopf and Smola, *A kernel two-sample test*, 2012.
 
-use super::gram::{check_fresh, checked_row, gram, trace};
-use crate::cancel;
+use super::gram::{check_fresh, each_triangle};
 use crate::error::{Error, at_least_one};
 use crate::kernel::Dictionary;
-use crate::linalg::Matrix;
-use crate::num::dot;
+use crate::linalg::{Matrix, multiply};
 use crate::random::Random;
 use std::borrow::Borrow;
 
@@ -46,12 +45,9 @@ where
 {
     check_fresh(&dictionary, first.len().min(second.len()))?;
     let mut sums = Sums { sizes: [first.len(), second.len()], ..Sums::default() };
-    let mut row = Vec::new();
-    for (i, point) in first.iter().chain(second).enumerate() {
-        let own = checked_row(&mut dictionary, point.borrow(), &mut row).map_err(|error| error.at(i))?;
-        sums.add(&row, own);
-        dictionary.push(point.borrow());
-    }
+    each_triangle(&mut dictionary, &joined::<D, P>(first, second), |start, rows, own| {
+        sums.add_block(start, rows, own)
+    })?;
     Ok(sums.discrepancy())
 }
 
@@ -67,7 +63,17 @@ struct Sums {
     across: f64,
 }
 
+/// Returns the points of both samples.
+fn joined<'a, D: Dictionary, P: Borrow<D::Point>>(first: &'a [P], second: &'a [P]) -> Vec<&'a D::Point> {
+    first.iter().chain(second).map(Borrow::borrow).collect()
+}
+
 impl Sums {
+    /// Adds a block of points, whose kernel rows with all previous points are the columns of `rows`.
+    fn add_block(&mut self, start: usize, rows: &Matrix, own: &[f64]) {
+        own.iter().enumerate().for_each(|(j, own)| self.add(&rows.column(j)[..start + j], *own));
+    }
+
     /// Adds the next point: its kernel values with all previous points and with itself.
     fn add(&mut self, row: &[f64], own: f64) {
         let sample = usize::from(row.len() >= self.sizes[0]);
@@ -129,30 +135,58 @@ where
     P: Borrow<D::Point>,
 {
     at_least_one("the number of splits", splits)?;
-    at_least_one("the number of points", first.len().min(second.len()))?;
-    let points: Vec<&D::Point> = first.iter().chain(second).map(Borrow::borrow).collect();
-    let gram = gram(&mut dictionary, &points)?;
-    let mut sums = Sums { sizes: [first.len(), second.len()], ..Sums::default() };
-    (0..points.len()).for_each(|i| sums.add(&gram.column(i)[..i], gram.column(i)[i]));
-    let [m, n] = sums.sizes.map(|size| size as f64);
+    check_fresh(&dictionary, first.len().min(second.len()))?;
+    let points = joined::<D, P>(first, second);
+    let sizes = [first.len(), second.len()];
+    let mut sums = Sums::default();
+    let [m, n] = sizes.map(|size| size as f64);
     let mut weights = vec![1.0 / m; first.len()];
     weights.resize(points.len(), -1.0 / n);
-    let observed = square(&gram, &weights);
-    let rounding = 1e-12 * trace(&gram) / m.min(n).powi(2);
-    let mut as_far = 1;
-    for _ in 0..splits {
-        cancel::check()?;
-        for i in (1..weights.len()).rev() {
-            weights.swap(i, random.below(i + 1));
+    let (mut observed, mut as_far) = (f64::NAN, 1);
+    for start in (0..=splits).step_by(SPLITS) {
+        // The first column of the first group is the observed split.
+        let mut group = Matrix::zeros(points.len(), SPLITS.min(splits + 1 - start));
+        for s in 0..group.columns() {
+            if start + s > 0 {
+                (1..weights.len()).rev().for_each(|i| weights.swap(i, random.below(i + 1)));
+            }
+            group.column_mut(s).copy_from_slice(&weights);
         }
-        as_far += usize::from(square(&gram, &weights) >= observed - rounding);
+        let mut of_points = Sums { sizes, ..Sums::default() };
+        let squares = squares(&mut dictionary, &points, &group, &mut of_points)?;
+        if start == 0 {
+            sums = of_points;
+            observed = squares[0] - 1e-12 * sums.own.iter().sum::<f64>() / m.min(n).powi(2);
+        }
+        as_far += squares.iter().skip(usize::from(start == 0)).filter(|square| **square >= observed).count();
     }
     Ok(TwoSampleTest { discrepancy: sums.discrepancy(), p_value: as_far as f64 / (splits + 1) as f64 })
 }
 
-/// Returns `aᵀ K a`.
-fn square(gram: &Matrix, weights: &[f64]) -> f64 {
-    weights.iter().enumerate().map(|(i, weight)| weight * dot(gram.column(i), weights)).sum()
+/// Number of splits whose weights are multiplied with the kernel matrix at once.
+const SPLITS: usize = 256;
+
+/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary must be empty, and is
+/// empty afterwards.
+fn squares<D: Dictionary>(
+    dictionary: &mut D,
+    points: &[&D::Point],
+    weights: &Matrix,
+    sums: &mut Sums,
+) -> Result<Vec<f64>, Error> {
+    let (mut squares, mut products) = (vec![0.0; weights.columns()], Matrix::default());
+    each_triangle(dictionary, points, |start, rows, own| {
+        sums.add_block(start, rows, own);
+        multiply(&mut products, rows.view().transpose(), weights.view().subrows(0, rows.rows()));
+        for (s, square) in squares.iter_mut().enumerate() {
+            let pairs = weights.column(s)[start..].iter().zip(products.column(s)).zip(own);
+            *square += pairs.map(|((a, product), own)| a * (2.0 * product + own * a)).sum::<f64>();
+        }
+    })?;
+    while !dictionary.is_empty() {
+        dictionary.swap_remove(dictionary.len() - 1);
+    }
+    Ok(squares)
 }
 
 #[cfg(test)]

@@ -47,7 +47,8 @@ impl Expansion {
         Self::new(dictionary, vec![1.0 / t as f64; t])
     }
 
-    pub(super) fn from_parts(weights: Vec<f64>, square: f64) -> Self {
+    /// Creates an expansion whose squared norm is known.
+    pub(crate) fn from_parts(weights: Vec<f64>, square: f64) -> Self {
         Self { weights, square: square.max(0.0) }
     }
 

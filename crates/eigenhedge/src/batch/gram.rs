@@ -41,30 +41,88 @@ pub(super) fn checked_row<D: Dictionary>(
     Ok(own)
 }
 
-/// Adds every point to the dictionary and returns the kernel matrix, with both triangles. Each pair is evaluated once.
-/// The row of a point is computed and checked before the point becomes an atom, so an invalid point is never added.
-pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
+/// Number of points whose kernel rows are computed at once.
+pub(super) const BLOCK: usize = 128;
+
+/// Computes the kernel rows of blocks of points with all atoms. Calls `take(first, rows, own)` for each block, in which
+/// column j of `rows` and entry j of `own` belong to point `first + j`.
+pub(super) fn each_block<D, P>(
+    dictionary: &mut D,
+    points: &[P],
+    mut take: impl FnMut(usize, &mut D, &mut Matrix, &[f64]) -> Result<(), Error>,
+) -> Result<(), Error>
+where
+    D: Dictionary,
+    P: Borrow<D::Point>,
+{
+    let (mut rows, mut own) = (Matrix::default(), Vec::new());
+    for (first, block) in (0..points.len()).step_by(BLOCK).zip(points.chunks(BLOCK)) {
+        cancel::check()?;
+        let block: Vec<&D::Point> = block.iter().map(Borrow::borrow).collect();
+        let at = |(j, error): (usize, Error)| error.at(first + j);
+        dictionary.rows(&block, &mut rows, &mut own).map_err(at)?;
+        for (j, own) in own.iter().enumerate() {
+            let checked =
+                not_negative("k(x, x)", *own).and(every("kernel row", rows.column(j), "finite", f64::is_finite));
+            checked.map_err(|error| at((j, error)))?;
+        }
+        take(first, dictionary, &mut rows, &own)?;
+    }
+    Ok(())
+}
+
+/// Adds every point to the empty dictionary. Calls `take(first, rows, own)` for each block of points, in which column j of
+/// `rows` has the kernel of point `first + j` with all points before it, followed by zeros. Each pair is evaluated once.
+/// A block is checked before its points become atoms.
+pub(super) fn each_triangle<D, P>(
+    dictionary: &mut D,
+    points: &[P],
+    mut take: impl FnMut(usize, &Matrix, &[f64]),
+) -> Result<(), Error>
 where
     D: Dictionary,
     P: Borrow<D::Point>,
 {
     check_fresh(dictionary, points.len())?;
-    let mut gram = Matrix::zeros(points.len(), points.len());
-    let mut row = Vec::new();
-    for (i, point) in points.iter().enumerate() {
-        let own = checked_row(dictionary, point.borrow(), &mut row).map_err(|error| error.at(i))?;
-        let column = gram.column_mut(i);
-        column[..i].copy_from_slice(&row);
-        column[i] = own;
-        dictionary.push(point.borrow());
-    }
-    check_trace(dictionary, points, trace(&gram))?;
-    for j in 1..points.len() {
-        for i in 0..j {
-            let value = gram.column(j)[i];
-            gram.column_mut(i)[j] = value;
+    let mut trace = 0.0;
+    each_block(dictionary, points, |first, dictionary, rows, own| {
+        rows.resize(first + own.len(), own.len());
+        for j in 0..own.len() {
+            let point = points[first + j].borrow();
+            for i in 0..j {
+                let value = dictionary.value(points[first + i].borrow(), point);
+                every("kernel row", &[value], "finite", f64::is_finite).map_err(|error| error.at(first + j))?;
+                rows.column_mut(j)[first + i] = value;
+            }
         }
-    }
+        (0..own.len()).for_each(|j| dictionary.push(points[first + j].borrow()));
+        trace += own.iter().sum::<f64>();
+        take(first, rows, own);
+        Ok(())
+    })?;
+    check_trace(dictionary, points, trace)
+}
+
+/// Adds every point to the empty dictionary and returns the kernel matrix, with both triangles.
+pub(crate) fn gram<D, P>(dictionary: &mut D, points: &[P]) -> Result<Matrix, Error>
+where
+    D: Dictionary,
+    P: Borrow<D::Point>,
+{
+    let mut gram = Matrix::zeros(points.len(), points.len());
+    each_triangle(dictionary, points, |first, rows, own| {
+        for (j, own) in own.iter().enumerate() {
+            let column = gram.column_mut(first + j);
+            column[..rows.rows()].copy_from_slice(rows.column(j));
+            column[first + j] = *own;
+        }
+        // The block is mirrored while it is in the cache. Its column j ends at the diagonal.
+        for i in 0..rows.rows() {
+            for j in (i + 1).saturating_sub(first)..own.len() {
+                gram.column_mut(i)[first + j] = rows.column(j)[i];
+            }
+        }
+    })?;
     Ok(gram)
 }
 

@@ -15,7 +15,8 @@
 //! Guarantee: no loss bound.
 //!
 //! Cost: t²/2 kernel values and t³/3 operations to fit; t kernel values for a mean, t² operations for a variance; t³/3
-//! operations for all leave-one-out errors.
+//! operations for all leave-one-out errors. Points are predicted in blocks, by products and solutions of triangular
+//! systems with many columns.
 //!
 //! Numerics: the relative error of α is the condition number `(λ₁ + ρ)/ρ` times the machine epsilon. A variance is a
 //! difference, and negative results are returned as zero. It is the variance of f. The variance of a new observation is
@@ -26,11 +27,11 @@
 //!
 //! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section 5.4.2.
 
-use super::gram::{checked_row, gram};
+use super::gram::{BLOCK, each_block, gram};
 use crate::error::{Error, at_least_one, positive};
 use crate::kernel::Dictionary;
-use crate::linalg::Matrix;
 use crate::linalg::checks::{matrix_entries, shape};
+use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::row::check_row;
 use crate::state::{LARGEST, ensure, entries};
@@ -54,14 +55,19 @@ pub struct KernelRidge<D> {
     fits: Vec<f64>,
 }
 
-/// Mean and variance of a Gaussian process at one point.
+/// Means and variances of a Gaussian process at some points.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Posterior {
-    /// Mean of f for each output.
-    pub mean: Vec<f64>,
-    /// Variance of f, which is the same for all outputs and never negative.
-    pub variance: f64,
+    /// Means of f: one row per point and one column per output.
+    pub means: Matrix,
+    /// Variance of f at each point, which is the same for all outputs and never negative.
+    pub variances: Vec<f64>,
+}
+
+impl<D> KernelRidge<D> {
+    /// Number of points that are predicted at once. The rounding of a prediction may depend on its block.
+    pub const BLOCK: usize = BLOCK;
 }
 
 impl<D: Dictionary> KernelRidge<D> {
@@ -130,20 +136,39 @@ impl<D: Dictionary> KernelRidge<D> {
         &self.coefficients
     }
 
-    /// Returns the value of each output at a point.
-    pub fn predict(&mut self, point: &D::Point) -> Result<Vec<f64>, Error> {
-        let (mut row, mut mean) = (Vec::new(), Vec::new());
-        checked_row(&mut self.dictionary, point, &mut row)?;
-        self.coefficients.transpose_times(&row, &mut mean);
-        Ok(mean)
+    /// Returns the values of the outputs at some points, one row per point and one column per output.
+    pub fn predict<P: Borrow<D::Point>>(&mut self, points: &[P]) -> Result<Matrix, Error> {
+        self.predict_blocks(points, |_, _, _| {})
     }
 
-    /// Returns the posterior mean and variance of f at a point, for noise of variance ρ.
-    pub fn posterior(&mut self, point: &D::Point) -> Result<Posterior, Error> {
-        let (mut row, mut mean) = (Vec::new(), Vec::new());
-        let own = checked_row(&mut self.dictionary, point, &mut row)?;
-        self.coefficients.transpose_times(&row, &mut mean);
-        Ok(Posterior { mean, variance: (own - self.explained(row)).max(0.0) })
+    /// Returns the posterior means and variances of f at some points, for noise of variance ρ.
+    pub fn posterior<P: Borrow<D::Point>>(&mut self, points: &[P]) -> Result<Posterior, Error> {
+        let mut variances = Vec::with_capacity(points.len());
+        let means = self.predict_blocks(points, |factor, rows, own| {
+            solve_lower_triangular_in_place(factor.view(), rows.view_mut(), Par::Seq);
+            let explained = (0..own.len()).map(|j| dot(rows.column(j), rows.column(j)));
+            variances.extend(own.iter().zip(explained).map(|(own, explained)| (own - explained).max(0.0)));
+        })?;
+        Ok(Posterior { means, variances })
+    }
+
+    /// Predicts points in blocks. Calls `take(factor, rows, own)` with the factor L and with the kernel rows of each block.
+    fn predict_blocks<P: Borrow<D::Point>>(
+        &mut self,
+        points: &[P],
+        mut take: impl FnMut(&Matrix, &mut Matrix, &[f64]),
+    ) -> Result<Matrix, Error> {
+        let Self { dictionary, factor, coefficients, .. } = self;
+        let (mut means, mut block) = (Matrix::zeros(points.len(), coefficients.columns()), Matrix::default());
+        each_block(dictionary, points, |first, _, rows, own| {
+            multiply(&mut block, rows.view().transpose(), coefficients.view());
+            for j in 0..block.columns() {
+                means.column_mut(j)[first..][..own.len()].copy_from_slice(block.column(j));
+            }
+            take(factor, rows, own);
+            Ok(())
+        })?;
+        Ok(means)
     }
 
     /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output. For row i, f is fitted without
@@ -167,17 +192,6 @@ impl<D: Dictionary> KernelRidge<D> {
         let half_log_determinant: f64 = (0..t).map(|i| self.factor.column(i)[i].ln()).sum();
         let constant = 0.5 * t as f64 * (2.0 * std::f64::consts::PI).ln();
         self.fits.iter().map(|fit| -0.5 * fit - half_log_determinant - constant).collect()
-    }
-
-    /// Returns `|L^{-1} κ|²`, by forward substitution.
-    fn explained(&self, mut row: Vec<f64>) -> f64 {
-        for j in 0..row.len() {
-            let (done, rest) = row.split_at_mut(j + 1);
-            let column = &self.factor.column(j)[j..];
-            done[j] /= column[0];
-            rest.iter_mut().zip(&column[1..]).for_each(|(x, l)| *x -= done[j] * l);
-        }
-        dot(&row, &row)
     }
 }
 
@@ -218,7 +232,7 @@ mod tests {
                 rest.remove(i);
                 others.remove(i);
                 let mut refit = KernelRidge::fit(empty(), &rest, &others, alpha).unwrap();
-                let wanted = targets[i] - refit.predict(&points[i]).unwrap()[0];
+                let wanted = targets[i] - refit.predict(&points[i..=i]).unwrap().column(0)[0];
                 let found = errors.column(0)[i];
                 // Rounding times the condition number, which is at most 25/ρ.
                 let slack = 100.0 * f64::EPSILON * 25.0 / alpha;
@@ -241,12 +255,14 @@ mod tests {
         let form = |a: &[f64], b: &[f64]| -> f64 {
             (0..20).map(|i| dot(eigen.vectors.column(i), a) * dot(eigen.vectors.column(i), b) / eigen.values[i]).sum()
         };
-        for query in data(10, 3).0.iter().chain(&points) {
+        // More queries than one block.
+        let queries = [data(300, 3).0, points.clone()].concat();
+        let found = model.posterior(&queries).unwrap();
+        assert_eq!(found.means, model.predict(&queries).unwrap());
+        for (i, query) in queries.iter().enumerate() {
             let row: Vec<f64> = points.iter().map(|x| KERNEL.value(x, query)).collect();
-            let found = model.posterior(query).unwrap();
-            assert!((found.variance - (1.0 - form(&row, &row))).abs() < 1e-12);
-            assert!((found.mean[0] - form(&row, &targets)).abs() < 1e-12);
-            assert_eq!(found.mean, model.predict(query).unwrap());
+            assert!((found.variances[i] - (1.0 - form(&row, &row))).abs() < 1e-12);
+            assert!((found.means.column(0)[i] - form(&row, &targets)).abs() < 1e-12);
         }
         let determinant: f64 = eigen.values.iter().map(|value| value.ln()).sum();
         let wanted = -0.5 * (form(&targets, &targets) + determinant + 20.0 * (2.0 * std::f64::consts::PI).ln());
@@ -260,7 +276,7 @@ mod tests {
             let point = [0.01 * f64::from(i)];
             let linear = Vectors::new(VectorKernel::Linear, 1).unwrap();
             let mut model = KernelRidge::fit(linear, &[point], &[1.0], 1e-300).unwrap();
-            let variance = model.posterior(&point).unwrap().variance;
+            let variance = model.posterior(&[point]).unwrap().variances[0];
             assert!((0.0..1e-14).contains(&variance), "{point:?}: {variance}");
         }
     }
@@ -279,7 +295,9 @@ mod tests {
             assert!(gap(alone.coefficients().column(0), model.coefficients().column(j)) < 1e-13);
             assert!(gap(alone.leave_one_out().column(0), errors.column(j)) < 1e-12);
             assert!((alone.log_likelihood()[0] - likelihoods[j]).abs() < 1e-12);
-            assert!((alone.predict(&[0.1; 3]).unwrap()[0] - model.predict(&[0.1; 3]).unwrap()[j]).abs() < 1e-13);
+            let at = [[0.1; 3]];
+            let (alone, both) = (alone.predict(&at).unwrap(), model.predict(&at).unwrap());
+            assert!((alone.column(0)[0] - both.column(j)[0]).abs() < 1e-13);
         }
     }
 
@@ -298,7 +316,7 @@ mod tests {
         let error = KernelRidge::fit(empty(), &none, &[], 1.0).unwrap_err().to_string();
         assert_eq!(error, "the number of points must be at least 1, got 0");
         let mut model = KernelRidge::fit(empty(), &points, &targets, 1.0).unwrap();
-        let error = model.predict(&[1.0]).unwrap_err().to_string();
-        assert_eq!(error, "row must have 3 entries, got 1");
+        let error = model.predict(&[[1.0]]).unwrap_err().to_string();
+        assert_eq!(error, "point 0: row must have 3 entries, got 1");
     }
 }

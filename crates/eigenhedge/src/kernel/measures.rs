@@ -3,9 +3,12 @@
 //! Numerics: distances are sums of squared differences, never `|a|² + |b|² - 2 a·b`, whose terms cancel. A difference costs one
 //! more instruction per load, which is little compared with the load. In return, equal vectors have distance exactly zero and
 //! nearly equal ones an accurate distance. The sums use all lanes of the processor, so their last bits differ between
-//! processors. On one processor a row and a single value have the same bits.
+//! processors. On one processor a row and a single value have the same bits. A block of rows adds the entries in another order
+//! and agrees with them up to rounding.
 
 use crate::linalg::Matrix;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, Par};
 use pulp::{Arch, Simd, WithSimd};
 
 /// Quantity of two vectors on which an elementary kernel depends.
@@ -57,6 +60,39 @@ impl Measure {
             Self::Discordance => {
                 out.clear();
                 out.extend((0..atoms.columns()).map(|atom| discordant(atoms.column(atom), point)));
+            }
+        }
+    }
+
+    /// Computes the measure of several points, the columns of `points`, with all atoms. Entry `i + t j` of `out` belongs
+    /// to atom i of t and point j.
+    pub(super) fn of_block(
+        self,
+        (atoms, squares): (&Matrix, &[f64]),
+        (points, point_squares): (&Matrix, &[f64]),
+        out: &mut Vec<f64>,
+    ) {
+        let count = atoms.columns();
+        out.clear();
+        out.resize(count * points.columns(), 0.0);
+        match self {
+            Self::SquaredDistance => Arch::new().dispatch(Tiles { atoms, points, out, term: SquaredDifference }),
+            Self::AbsoluteDistance => Arch::new().dispatch(Tiles { atoms, points, out, term: AbsoluteDifference }),
+            Self::Product | Self::Cosine => {
+                let products = MatMut::from_column_major_slice_mut(out, count, points.columns());
+                matmul(products, Accum::Replace, atoms.view().transpose(), points.view(), 1.0, Par::Seq);
+            }
+            Self::Discordance => {
+                let mut values = out.iter_mut();
+                for point in (0..points.columns()).map(|j| points.column(j)) {
+                    let of_point = (0..count).map(|atom| discordant(atoms.column(atom), point));
+                    of_point.zip(&mut values).for_each(|(value, out)| *out = value);
+                }
+            }
+        }
+        if self == Self::Cosine && count > 0 {
+            for (values, square) in out.chunks_mut(count).zip(point_squares) {
+                Arch::new().dispatch(Cosines { squares, square: *square, values });
             }
         }
     }
@@ -199,6 +235,64 @@ impl<T: Term> WithSimd for AllSums<'_, T> {
             }
         }
     }
+}
+
+/// Number of vector registers with atoms in a tile. With two points per pass there are twice as many running sums.
+const REGISTERS: usize = 4;
+
+/// Computes sums of terms for all pairs of an atom and a point. A tile of atoms is transposed, so that each lane has its
+/// own atom and no sum is reduced across lanes.
+struct Tiles<'a, T> {
+    atoms: &'a Matrix,
+    points: &'a Matrix,
+    out: &'a mut [f64],
+    term: T,
+}
+
+impl<T: Term> WithSimd for Tiles<'_, T> {
+    type Output = ();
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { atoms, points, out, term } = self;
+        let (count, length, wide) = (atoms.columns(), atoms.rows(), REGISTERS * S::F64_LANES);
+        let mut tile = vec![0.0; wide * length];
+        for first in (0..count).step_by(wide) {
+            let used = wide.min(count - first);
+            for atom in 0..used {
+                for (i, entry) in atoms.column(first + atom).iter().enumerate() {
+                    tile[i * wide + atom] = *entry;
+                }
+            }
+            for j in (0..points.columns()).step_by(2) {
+                // The last point of an odd number is computed twice.
+                let pair = [j, (j + 1).min(points.columns() - 1)];
+                let found = tile_sums(simd, &tile, pair.map(|j| points.column(j)), term);
+                for (j, sums) in pair.into_iter().zip(&found) {
+                    for (r, sums) in sums.iter().enumerate() {
+                        let from = (r * S::F64_LANES).min(used);
+                        let to = ((r + 1) * S::F64_LANES).min(used);
+                        simd.partial_store_f64s(&mut out[j * count + first..][from..to], *sums);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Computes the sums of terms of a tile of atoms with two points.
+#[inline(always)]
+fn tile_sums<S: Simd, T: Term>(simd: S, tile: &[f64], points: [&[f64]; 2], term: T) -> [[S::f64s; REGISTERS]; 2] {
+    let mut sums = [[simd.splat_f64s(0.0); REGISTERS]; 2];
+    let (entries, _) = S::as_simd_f64s(tile);
+    let (entries, _) = entries.as_chunks::<REGISTERS>();
+    for ((entries, a), b) in entries.iter().zip(points[0]).zip(points[1]) {
+        let (a, b) = (simd.splat_f64s(*a), simd.splat_f64s(*b));
+        for r in 0..REGISTERS {
+            sums[0][r] = term.add(simd, sums[0][r], entries[r], a);
+            sums[1][r] = term.add(simd, sums[1][r], entries[r], b);
+        }
+    }
+    sums
 }
 
 struct Pair<'a, T> {

@@ -43,6 +43,7 @@ mod measures;
 mod precomputed;
 mod registry;
 mod rows;
+mod scale;
 mod values;
 mod vector_dictionary;
 mod vector_kernels;
@@ -55,6 +56,7 @@ pub use vector_dictionary::Vectors;
 pub use vector_kernels::VectorKernel;
 
 use crate::error::Error;
+use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
 
 /// Kernel function: the inner product of the feature vectors of two points.
@@ -100,6 +102,12 @@ pub trait Dictionary {
     /// Returns `Err` for an invalid point, a non-finite kernel value or `k(x, x) < 0`. Changes only scratch space.
     fn row(&mut self, point: &Self::Point, row: &mut Vec<f64>) -> Result<f64, Error>;
 
+    /// Computes [`Self::row`] of several points at once: column j of `rows` and entry j of `own` belong to point j. Values
+    /// may differ from single rows by rounding. The error contains the position of the point.
+    fn rows(&mut self, points: &[&Self::Point], rows: &mut Matrix, own: &mut Vec<f64>) -> Result<(), (usize, Error)> {
+        rows_one_by_one(self, points, rows, own)
+    }
+
     /// Returns the largest absolute entry of a point, or zero if points are not vectors.
     fn largest_entry(&self, _point: &Self::Point) -> f64 {
         0.0
@@ -127,4 +135,21 @@ pub trait Dictionary {
 
     /// Returns the atom with this index.
     fn atom(&self, atom: usize) -> &Self::Point;
+}
+
+/// Computes the kernel rows of several points, one after the other.
+fn rows_one_by_one<D: Dictionary + ?Sized>(
+    dictionary: &mut D,
+    points: &[&D::Point],
+    rows: &mut Matrix,
+    own: &mut Vec<f64>,
+) -> Result<(), (usize, Error)> {
+    let mut row = Vec::new();
+    own.clear();
+    rows.resize(dictionary.len(), points.len());
+    for (j, point) in points.iter().enumerate() {
+        own.push(dictionary.row(point, &mut row).map_err(|error| (j, error))?);
+        rows.column_mut(j).copy_from_slice(&row);
+    }
+    Ok(())
 }

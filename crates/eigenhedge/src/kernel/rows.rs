@@ -1,4 +1,4 @@
-//! Kernel rows: the kernel values of one vector with all atoms.
+//! Kernel rows: the kernel values of one vector, or of a block of vectors, with all atoms.
 //!
 //! Each measure of the vector and the atoms is computed only once, even if several terms of the kernel depend on it.
 
@@ -14,28 +14,29 @@ pub(super) struct Working {
     spare: Vec<Vec<f64>>,
 }
 
-/// Computation of one kernel row: the kernel of a point with all atoms.
+/// Points of a computation, with their squared norms.
+#[derive(Clone, Copy)]
+pub(super) enum Points<'a> {
+    One(&'a [f64], f64),
+    Block(&'a Matrix, &'a [f64]),
+}
+
+/// Computation of kernel rows: the kernel of each point with all atoms.
 pub(super) struct Row<'a> {
     atoms: &'a Matrix,
     squares: &'a [f64],
-    point: &'a [f64],
-    square: f64,
+    points: Points<'a>,
     working: &'a mut Working,
     known: [bool; Measure::COUNT],
 }
 
 impl<'a> Row<'a> {
-    /// Creates the computation. `squares` contains the squared norms of the atoms, and `square` is the squared norm of
-    /// the point.
-    pub(super) fn new(
-        (atoms, squares): (&'a Matrix, &'a [f64]),
-        (point, square): (&'a [f64], f64),
-        working: &'a mut Working,
-    ) -> Self {
-        Self { atoms, squares, point, square, working, known: [false; Measure::COUNT] }
+    /// Creates the computation. `squares` contains the squared norms of the atoms.
+    pub(super) fn new((atoms, squares): (&'a Matrix, &'a [f64]), points: Points<'a>, working: &'a mut Working) -> Self {
+        Self { atoms, squares, points, working, known: [false; Measure::COUNT] }
     }
 
-    /// Computes the kernel of the point with every atom.
+    /// Computes the kernel of each point with every atom, one point after the other.
     pub(super) fn fill(&mut self, kernel: &VectorKernel, values: &mut Vec<f64>) {
         match kernel {
             VectorKernel::Sum(parts) => self.combine(parts, values, |value, other| *value += other),
@@ -65,13 +66,16 @@ impl<'a> Row<'a> {
         self.working.spare.push(other);
     }
 
-    /// Computes a measure of the point with all atoms, unless it was computed before for another kernel.
+    /// Computes a measure of the points with all atoms, unless it was computed before for another kernel.
     fn know(&mut self, measure: Measure) {
         if std::mem::replace(&mut self.known[measure as usize], true) {
             return;
         }
         let out = &mut self.working.measures[measure as usize];
-        measure.of_all((self.atoms, self.squares), (self.point, self.square), out);
+        match self.points {
+            Points::One(point, square) => measure.of_all((self.atoms, self.squares), (point, square), out),
+            Points::Block(points, squares) => measure.of_block((self.atoms, self.squares), (points, squares), out),
+        }
     }
 }
 

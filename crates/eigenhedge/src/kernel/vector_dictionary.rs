@@ -3,8 +3,8 @@
 use super::checks::check_values;
 use super::item_rows::ItemRow;
 use super::measures::Measure;
-use super::rows::{Row, Working};
-use super::{Dictionary, VectorKernel};
+use super::rows::{Points, Row, Working};
+use super::{Dictionary, VectorKernel, rows_one_by_one};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::num::largest;
@@ -90,6 +90,11 @@ impl Vectors {
         &self.kernel
     }
 
+    /// Returns the atoms as columns. For a kernel on items, there are none.
+    pub(crate) fn atoms(&self) -> &Matrix {
+        &self.atoms
+    }
+
     /// Returns the length of the vectors. For a kernel on items, the length has no meaning.
     pub fn length(&self) -> usize {
         self.atoms.rows()
@@ -128,10 +133,34 @@ impl Dictionary for Vectors {
         check_row("row", point, self.length())?;
         self.kernel.check_point(point)?;
         let square = Measure::Product.of(point, point);
-        Row::new((&self.atoms, &self.squares), (point, square), &mut self.scratch.0).fill(&self.kernel, row);
+        Row::new((&self.atoms, &self.squares), Points::One(point, square), &mut self.scratch.0).fill(&self.kernel, row);
         let itself = self.kernel.of_measures(&|measure| measure.of_itself(square));
         check_values(itself, row)?;
         Ok(itself)
+    }
+
+    fn rows(&mut self, points: &[&[f64]], rows: &mut Matrix, own: &mut Vec<f64>) -> Result<(), (usize, Error)> {
+        if self.kernel.takes_items() {
+            return rows_one_by_one(self, points, rows, own);
+        }
+        let mut block = Matrix::zeros(self.length(), points.len());
+        let mut squares = Vec::with_capacity(points.len());
+        for (j, point) in points.iter().enumerate() {
+            check_row("row", point, self.length()).and_then(|()| self.kernel.check_point(point)).map_err(|e| (j, e))?;
+            block.column_mut(j).copy_from_slice(point);
+            squares.push(Measure::Product.of(point, point));
+        }
+        let (count, mut values) = (self.len(), Vec::new());
+        let points = Points::Block(&block, &squares);
+        Row::new((&self.atoms, &self.squares), points, &mut self.scratch.0).fill(&self.kernel, &mut values);
+        own.clear();
+        rows.resize(count, squares.len());
+        for (j, square) in squares.iter().enumerate() {
+            own.push(self.kernel.of_measures(&|measure| measure.of_itself(*square)));
+            rows.column_mut(j).copy_from_slice(&values[j * count..][..count]);
+            check_values(own[j], rows.column(j)).map_err(|e| (j, e))?;
+        }
+        Ok(())
     }
 
     fn largest_entry(&self, point: &[f64]) -> f64 {
@@ -144,7 +173,7 @@ impl Dictionary for Vectors {
             row.clear();
             return row.extend(self.items.iter().map(|other| self.kernel.of_items(other, point)));
         }
-        let point = (self.atoms.column(atom), self.squares[atom]);
+        let point = Points::One(self.atoms.column(atom), self.squares[atom]);
         Row::new((&self.atoms, &self.squares), point, &mut self.scratch.0).fill(&self.kernel, row);
     }
 

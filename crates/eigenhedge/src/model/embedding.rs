@@ -14,12 +14,12 @@
 
 use super::basis::Basis;
 use crate::batch::Expansion;
-use crate::batch::preimage::{Stop, descend, fixed_point};
+use crate::batch::preimage::{Stop, preimages};
 use crate::columns::cannot_standardize;
 use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
-use crate::kernel::{Dictionary, VectorKernel, Vectors};
-use crate::linalg::{Matrix, multiply};
+use crate::kernel::{Dictionary, Vectors};
+use crate::linalg::{Matrix, add_multiple, multiply};
 use crate::num::{dot, largest};
 use crate::row::{check_cells, check_row};
 use crate::standardize::{Standardize, Standardizer};
@@ -222,7 +222,15 @@ impl Embedding {
     /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
     /// the point with these coordinates.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
-        let mut row = self.reconstruct_scaled(coordinates)?;
+        let mut row = Vec::new();
+        if self.basis.dictionary.is_some() {
+            self.reconstruct_block(&[coordinates], &mut row).map_err(|(_, error)| error)?;
+            return Ok(row);
+        }
+        check_row("coordinates", coordinates, self.kept())?;
+        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
+        row.clone_from(&self.basis.center);
+        self.basis.columns.subtract_times(&negative, &mut row);
         self.standardizer.undo(&mut row);
         Ok(row)
     }
@@ -254,53 +262,42 @@ impl Embedding {
         Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
     }
 
-    /// Computes the rows with these coordinates and appends them to `rows`. Plain rows are computed as one matrix product.
+    /// Computes the rows with these coordinates and appends them to `rows`, by products of matrices. For kernel features,
+    /// rows are pre-images.
     pub fn reconstruct_block(&mut self, coordinates: &[&[f64]], rows: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         let kept = self.kept();
-        if coordinates.len() < 2 || self.basis.dictionary.is_some() {
-            for (i, own) in coordinates.iter().enumerate() {
-                rows.extend(self.reconstruct(own).map_err(|error| (i, error))?);
-            }
-            return Ok(());
-        }
         let (mut along, mut block) = (Matrix::zeros(kept, coordinates.len()), Matrix::default());
         for (i, own) in coordinates.iter().enumerate() {
             check_row("coordinates", own, kept).map_err(|error| (i, error))?;
             along.column_mut(i).copy_from_slice(own);
         }
-        let Basis { columns, center, .. } = &self.basis;
+        let Basis { columns, center, dictionary, .. } = &mut self.basis;
         multiply(&mut block, columns.view(), along.view());
-        for i in 0..coordinates.len() {
-            let row = block.column_mut(i);
-            row.iter_mut().zip(center).for_each(|(x, m)| *x += m);
-            self.standardizer.undo(row);
-            rows.extend_from_slice(row);
+        (0..coordinates.len()).for_each(|i| add_multiple(block.column_mut(i), 1.0, center));
+        let mut points = match dictionary {
+            None => (0..coordinates.len()).map(|i| block.column(i).to_vec()).collect(),
+            Some(dictionary) if dictionary.kernel().takes_items() => {
+                let sentence =
+                    "a list of items cannot be made from coordinates: look for the best of several candidates";
+                return Err((0, Error::Unsupported(sentence)));
+            }
+            Some(dictionary) => {
+                let square = |i| {
+                    self.center_square + 2.0 * dot(along.column(i), &self.shift) + dot(along.column(i), along.column(i))
+                };
+                let expansion = |i| Expansion::from_parts(block.column(i).to_vec(), square(i));
+                let expansions: Vec<Expansion> = (0..coordinates.len()).map(expansion).collect();
+                let stop = Stop { steps: 200, tolerance: 1e-8 };
+                let found =
+                    preimages(dictionary, &expansions, None::<&[Vec<f64>]>, stop).map_err(|error| (0, error))?;
+                found.into_iter().map(|found| found.point).collect::<Vec<Vec<f64>>>()
+            }
+        };
+        for point in &mut points {
+            self.standardizer.undo(point);
+            rows.extend_from_slice(point);
         }
         Ok(())
-    }
-
-    fn reconstruct_scaled(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
-        check_row("coordinates", coordinates, self.kept())?;
-        let negative: Vec<f64> = coordinates.iter().map(|c| -c).collect();
-        let Basis { columns, center, dictionary, .. } = &mut self.basis;
-        let mut sum = center.clone();
-        columns.subtract_times(&negative, &mut sum);
-        match dictionary {
-            None => Ok(sum),
-            Some(dictionary) if dictionary.kernel().takes_items() => Err(Error::Unsupported(
-                "a list of items cannot be made from coordinates: look for the best of several candidates",
-            )),
-            Some(dictionary) => {
-                let expansion = Expansion::new(&**dictionary, sum)?;
-                let start = nearest_atom(dictionary, &expansion)?;
-                let stop = Stop { steps: 200, tolerance: 1e-8 };
-                let found = match dictionary.kernel().clone() {
-                    VectorKernel::Rbf { .. } => fixed_point(dictionary, &expansion, &start, 1, stop)?,
-                    kernel => descend(&kernel, &**dictionary, &expansion, &start, stop)?,
-                };
-                Ok(found.point)
-            }
-        }
     }
 }
 
@@ -316,18 +313,4 @@ pub struct LinearMap {
     pub scale: Vec<f64>,
     /// Directions. Each entry is one direction.
     pub components: Vec<Vec<f64>>,
-}
-
-/// Returns the atom whose features are nearest to the expansion.
-fn nearest_atom(dictionary: &mut Vectors, expansion: &Expansion) -> Result<Vec<f64>, Error> {
-    let mut best = (f64::INFINITY, None);
-    let mut row = Vec::new();
-    for atom in 0..dictionary.len() {
-        dictionary.atom_row(atom, &mut row);
-        let distance = row[atom] - 2.0 * dot(expansion.weights(), &row);
-        if distance < best.0 {
-            best = (distance, Some(atom));
-        }
-    }
-    best.1.map(|atom| dictionary.atom(atom).to_vec()).ok_or(Error::Unsupported("no row has been learned from yet"))
 }

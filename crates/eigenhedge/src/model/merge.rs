@@ -9,7 +9,7 @@
 //! where it is proved: for `anchored` without a center and with a given rate, each merge adds D to the constant of the
 //! theorem (see `guarantee`).
 
-use super::{AnyLearner, Comparators, Model, Totals};
+use super::{AnyLearner, Comparators, Model};
 use crate::bounds;
 use crate::comparators::{BestMethod, Hindsight};
 use crate::error::Error;
@@ -75,7 +75,7 @@ impl Model {
             let columns = std::mem::take(&mut self.columns);
             return Ok(self.merge(fresh.absorb(rows, passed_over, hindsight)?)?.with_columns(columns));
         }
-        self.totals = Totals::unpredicted(rows.rows, self.totals.passed_over + passed_over);
+        self.totals.enter_unpredicted(rows.rows, passed_over);
         if rows.rows > 0 {
             let plain = self.learner.plain_mut();
             let plain = plain.ok_or_else(|| Error::Merge("the learner must be over plain rows".to_owned()))?;
@@ -102,6 +102,66 @@ impl Model {
     /// Returns true if rows were learned, but none was predicted.
     pub(super) fn is_unpredicted(&self) -> bool {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
+    }
+
+    /// Returns true if [`Self::learn_set`] is possible: the learned state depends on the set of rows only, rows are kernel
+    /// features, and no comparator needs their order.
+    pub fn learns_sets(&self) -> bool {
+        let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
+        let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);
+        let spec = Spec { kernel: None, ..self.spec.clone() };
+        kernel.is_some()
+            && matches!(learner, Kind::Leader | Kind::Anchored)
+            && budget.is_none()
+            && max_rank.is_none()
+            && fixed_scale
+            && self.hindsight.is_none()
+            && self.segments == 0
+            && spec.check_mergeable().is_ok()
+    }
+
+    /// Learns a set of rows at once, without predicting them, at the cost of a Cholesky factorization and of a few leading
+    /// eigenpairs. The learned state is that of single rows, up to rounding and to the accuracy of a leader's directions. A
+    /// self-confident rate uses the loss of the best subspace instead of the losses of single rows. The rows are counted, but
+    /// have no losses. The error contains the position of the row. On an error nothing changes.
+    ///
+    /// ```
+    /// use eigenhedge::kernel::VectorKernel;
+    /// use eigenhedge::{Comparators, Kind, Model, Spec, streams};
+    ///
+    /// let rows = streams::three_subspaces(1);
+    /// let rows: Vec<&[f64]> = rows[..60].iter().map(Vec::as_slice).collect();
+    /// let spec = Spec { kernel: Some(VectorKernel::Rbf { gamma: 0.5 }), ..Spec::bare(Kind::Leader, 2) };
+    /// let new = || Model::with_comparators(spec.clone(), 20, 0, Comparators::new(false, 0));
+    /// let (mut single, mut set) = (new()?, new()?);
+    /// rows.iter().try_for_each(|row| single.step(row).map(drop))?;
+    /// set.learn_set(&rows).map_err(|(_, error)| error)?;
+    /// assert!((single.step(rows[7])?.expected - set.step(rows[7])?.expected).abs() < 1e-9);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn learn_set(&mut self, rows: &[&[f64]]) -> Result<(), (usize, Error)> {
+        if !self.learns_sets() {
+            let sentence = "a set of rows needs a kernel, and a learner that depends on the set of rows only";
+            return Err((0, Error::Merge(sentence.to_owned())));
+        }
+        let (mut scaled, mut places) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+        for (i, raw) in rows.iter().enumerate().filter(|(_, raw)| !self.spec.missing.passes_over(raw)) {
+            let mut row = raw.to_vec();
+            if self.columns.standardizer.how() != Standardize::None {
+                self.columns.scaled(raw, self.length, &mut row).map_err(|error| (i, error))?;
+            }
+            scaled.push(row);
+            places.push(i);
+        }
+        let scaled: Vec<&[f64]> = scaled.iter().map(Vec::as_slice).collect();
+        if let (AnyLearner::Kernel(portfolio), false) = (&mut self.learner, scaled.is_empty()) {
+            let mut learner = portfolio.heaviest_mut().clone();
+            learner.learn_set(&scaled).map_err(|(i, error)| (places[i], error))?;
+            *portfolio.heaviest_mut() = learner;
+        }
+        self.totals.enter_unpredicted(scaled.len() as u64, (rows.len() - scaled.len()) as u64);
+        self.has_changed();
+        Ok(())
     }
 
     /// Returns an error that names the first option whose value differs in `other`.

@@ -158,9 +158,7 @@ impl<S: RowSpan> RowLearner for Portfolio<S> {
     }
 
     fn embedding(&mut self, kept: usize) -> Embedding {
-        let (mut directions, mut probabilities) = self.heaviest_mut().directions();
-        directions.resize(directions.rows(), kept.min(directions.columns()));
-        probabilities.truncate(kept);
+        let (directions, probabilities) = self.heaviest_mut().leading_directions(kept);
         let members = Portfolio::members(self);
         let basis = members[self.heaviest()].span().basis(&directions, members[0].span());
         Embedding::new(basis.first(kept), probabilities)

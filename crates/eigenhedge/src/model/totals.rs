@@ -87,9 +87,11 @@ impl Totals {
         self.first_row_loss = Some(loss.expected);
     }
 
-    /// Creates totals for rows learned without a prediction, and skipped rows.
-    pub(crate) fn unpredicted(rows: u64, passed_over: u64) -> Self {
-        Self { rows, uncharged: rows, passed_over, ..Self::default() }
+    /// Adds rows learned without a prediction, and skipped rows.
+    pub(super) fn enter_unpredicted(&mut self, rows: u64, passed_over: u64) {
+        self.rows += rows;
+        self.uncharged += rows;
+        self.passed_over += passed_over;
     }
 
     /// Adds the totals of another run.

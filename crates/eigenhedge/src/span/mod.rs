@@ -13,6 +13,7 @@ pub use ambient::Ambient;
 #[cfg(test)]
 pub(crate) use ambient::SHORTEST;
 pub use feature::Feature;
+pub(crate) use feature::{Growth, TakenIn};
 
 use crate::error::Error;
 use crate::linalg::Matrix;

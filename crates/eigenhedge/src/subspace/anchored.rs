@@ -239,6 +239,34 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
+    /// Replaces the scatter matrix like [`Self::replace`], but computes only as many of its largest eigenpairs as determine
+    /// the probabilities.
+    pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
+        let stored = if self.as_printed { usize::MAX } else { self.kept };
+        self.scatter.replace_by_leading(matrix, stored, self.dimension);
+        self.weigh_all(norm_square);
+    }
+
+    /// Computes the probabilities with another divisor of the rows. Computes more eigenpairs if the probabilities of those
+    /// that are not stored are not certain: that they are dropped.
+    pub(super) fn weigh_all(&mut self, norm_square: f64) {
+        self.norm_square = norm_square;
+        self.weigh(norm_square);
+        while let Scatter::Leading(_) = &self.scatter
+            && !(self.complement.log_weight == 0.0 && self.log_weights.first().is_some_and(|least| *least == 0.0))
+        {
+            self.scatter.widen();
+            self.weigh(norm_square);
+        }
+    }
+
+    /// Returns the loss of the best k-dimensional subspace: the sum of all but the k largest eigenvalues.
+    pub(super) fn best_loss(&self) -> f64 {
+        let mut values = self.scatter.values().to_vec();
+        values.sort_by(|a, b| b.total_cmp(a));
+        (self.scatter.trace() - values.iter().take(self.kept).sum::<f64>()).max(0.0)
+    }
+
     /// Stores only the leading eigenpairs of many columns, if the rule needs no others.
     fn lead(&mut self) {
         if self.law == Law::Leader {
@@ -319,6 +347,9 @@ impl Rule for Anchored {
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         self.norm_square = norm_square;
+        if self.law != Law::Leader {
+            self.scatter.complete(instance);
+        }
         let dropped = self.scatter.add(self.forget.powi(instance.rows), instance, self.kept);
         self.add_dropped(dropped);
         self.lead();

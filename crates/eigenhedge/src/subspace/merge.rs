@@ -1,4 +1,4 @@
-//! Merging of learners over the scatter matrix, and initialization from moments.
+//! Merging of learners over the scatter matrix, initialization from moments, and sets of rows learned at once.
 //!
 //! Setting: learners over plain rows whose rule is a function of the scatter matrix and that do not forget. With row
 //! weights s and t and means m and m', the scatter matrix of all rows is `C + C' + s t/(s + t) (m - m')(m - m')ᵀ`.
@@ -9,14 +9,19 @@
 //! and at least the distance between the centers. The loss that tunes a rate is the sum of both losses. Without a
 //! center, or with a given norm bound, the merged learner equals the learner of all rows in one pass, in any order.
 //!
+//! A set of kernel features: the features are taken into the span in blocks, and their scatter matrix in coordinates of the
+//! columns is added to C. The result is that of single rows, up to rounding and to residuals that are not resolved. Only as
+//! many leading eigenpairs are computed as determine the probabilities.
+//!
 //! Cost: O(n w w') for the basis, and one decomposition of a matrix with as many columns as both together, at most n.
 
 use super::aligned::Aligned;
 use super::{AnyRule, Rule, Subspace};
 use crate::error::{self, Error};
-use crate::linalg::{Matrix, multiply};
+use crate::kernel::Dictionary;
+use crate::linalg::{Matrix, add_lower_product, multiply};
 use crate::num::dot;
-use crate::span::{Ambient, Span};
+use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 
 /// Summary of rows with which a learner starts. The learner did not predict these rows.
 #[derive(Debug)]
@@ -132,6 +137,85 @@ impl Subspace<Ambient, AnyRule> {
             self.rule.rotated();
         }
         self.aligned = Aligned::default();
+        Ok(())
+    }
+}
+
+impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
+    /// Learns a set of points without a prediction. The rule must be a function of the scatter matrix of all rows, without
+    /// a budget or clipping, and the center must be the mean or none. The error contains the position of the point. After
+    /// an error the learner must not be used.
+    pub(crate) fn learn_set(&mut self, points: &[&D::Point]) -> Result<(), (usize, Error)> {
+        let mut rest = points;
+        if let (true, Some((first, others))) = (self.fixes_center(), points.split_first()) {
+            self.span.load_point(first).map_err(|error| (0, error))?;
+            self.span.begin_at(first);
+            self.center_weight = 1.0;
+            self.span.end_trial();
+            rest = others;
+        }
+        let (mut done, mut total, mut mean) = (points.len() - rest.len(), Matrix::default(), Vec::new());
+        let (mut added, mut weight) = (Growth::default(), self.center_weight);
+        for block in rest.chunks(Feature::<D>::BLOCK) {
+            let taken = self.span.take_in_block(&mut added, block);
+            let entered = taken.and_then(|taken| {
+                self.enter_norms(&taken, &mut mean, &mut weight)?;
+                Ok(taken.coordinates)
+            });
+            let coordinates = entered.map_err(|(i, error)| (done + i, error))?;
+            total.resize(mean.len(), mean.len());
+            add_lower_product(&mut total, coordinates.view(), coordinates.view().transpose());
+            done += block.len();
+        }
+        self.span.end_growth(&added);
+        self.trials += points.len() as u64;
+        let failed = |error| (points.len().saturating_sub(1), error);
+        let own = scatter_rule(&mut self.rule).map_err(failed)?.matrix();
+        if self.options.center.is_some() {
+            // The old center is the origin of the coordinates, so C becomes C + Σ f fᵀ - (total weight) · mean meanᵀ.
+            self.center_weight += rest.len() as f64;
+            for (j, m) in mean.iter().enumerate() {
+                let column = total.column_mut(j).iter_mut().zip(&mean).skip(j);
+                column.for_each(|(entry, other)| *entry -= self.center_weight * m * other);
+            }
+            self.span.move_origin(&mean);
+        }
+        for j in 0..own.columns() {
+            total.column_mut(j).iter_mut().zip(own.column(j)).skip(j).for_each(|(entry, more)| *entry += more);
+        }
+        total.mirror();
+        self.rescale();
+        let rule = scatter_rule(&mut self.rule).map_err(failed)?;
+        rule.replace_by_leading(total, self.scale);
+        if self.options.divergence.is_some() {
+            self.lost = rule.best_loss();
+            self.rescale();
+            scatter_rule(&mut self.rule).map_err(failed)?.weigh_all(self.scale);
+        }
+        self.aligned = Aligned::default();
+        Ok(())
+    }
+
+    /// Adds the norms of points, each measured from the mean of the points before it, to the energy and the norm bound.
+    /// Updates the mean in coordinates of the columns, and the weight of the rows.
+    fn enter_norms(&mut self, taken: &TakenIn, mean: &mut Vec<f64>, weight: &mut f64) -> Result<(), (usize, Error)> {
+        mean.resize(taken.coordinates.rows(), 0.0);
+        self.scratch.0.row_weight = 1.0;
+        for (j, square) in taken.squares.iter().enumerate() {
+            let (point, mut square) = (taken.coordinates.column(j), *square);
+            if let Some(center) = self.options.center {
+                let step = center.step(*weight, 1.0);
+                square = (square - dot(point, point)).max(0.0);
+                for (m, x) in mean.iter_mut().zip(point) {
+                    square += (x - *m) * (x - *m);
+                    *m += step * (x - *m);
+                }
+                *weight = center.next_weight(*weight, 1.0);
+            }
+            self.within_bound(square).map_err(|error| (j, error))?;
+            self.energy = error::add_square(self.energy, square).map_err(|error| (j, error))?;
+            self.largest_square = self.largest_square.max(square);
+        }
         Ok(())
     }
 }

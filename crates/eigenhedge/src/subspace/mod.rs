@@ -358,7 +358,12 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Returns the explicit directions, in coordinates of the columns of the span, and their probabilities of being
     /// kept. Both are in descending order of probability.
     pub fn directions(&mut self) -> (Matrix, Vec<f64>) {
-        self.gather_directions(usize::MAX);
+        self.leading_directions(usize::MAX)
+    }
+
+    /// Returns at most `most` of the [`Self::directions`] with the highest probabilities, at a lower cost.
+    pub(crate) fn leading_directions(&mut self, most: usize) -> (Matrix, Vec<f64>) {
+        self.gather_directions(most);
         let Working { directions, importance, .. } = &self.scratch.0;
         (directions.clone(), importance.clone())
     }

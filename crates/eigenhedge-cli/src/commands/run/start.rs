@@ -7,11 +7,12 @@ use crate::commands::session::Options;
 use crate::commands::session::words::{misfit, say, uncapped};
 use crate::files::{MOST_IN_MEMORY, read_model, scratch_folder};
 use crate::plan::{Beginning, Given, Plan};
+use crate::say::say_gamma;
 use crate::stop::StopSignal;
 use crate::table::{allow_learners, open_like, say_reading};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::Setup;
-use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardizer};
+use eigenhedge::{Columns, Error, Fleet, Missing, Model, Standardize, Standardizer};
 use eigenhedge_io::{GroupStore, Layout, Stream, open_fleet};
 use std::path::Path;
 
@@ -112,7 +113,19 @@ impl<M: Models> Start<M> {
     fn afresh(plan: &Plan, setup: &Setup, layout: Layout) -> Result<(M, Stream, Layout, Options)> {
         let stream = Stream::open(&plan.source, &layout)?;
         allow_learners(&stream, &[setup.spec.learner])?;
-        let setup = fitted(setup, &stream, &layout)?;
+        let lacks_gamma = setup.lacks_gamma() && plan.standardize == Standardize::None;
+        let first = if lacks_gamma { first_rows(plan, &layout)? } else { Vec::new() };
+        let setup = fitted(&setup.clone().with_gamma_of(&first), &stream, &layout)?;
+        if let (Some(kernel), false) = (&setup.spec.kernel, plan.quiet) {
+            match lacks_gamma {
+                true if first.is_empty() => say(
+                    "the rows of a pipe do not set the scale of the kernel: --gamma is one over the number of columns",
+                ),
+                true => say_gamma(kernel),
+                false => {}
+            }
+            kernel.advice(&first).into_iter().for_each(say);
+        }
         let length = stream.columns().len();
         let columns = Columns::new(stream.own_names(), Standardizer::new(plan.standardize, length));
         let model = Model::of(&setup, length, true).map_err(|error| unfit(&error, &stream, &layout))?;
@@ -148,7 +161,8 @@ impl<M: Models> Start<M> {
         saved.agree_on_table(path, &options)?;
         let learner_options = match &plan.beginning {
             Beginning::Setup(setup) => {
-                let now = in_effect(&fitted(setup, &stream, &layout)?)?;
+                let setup = setup.clone().with_gamma_like(model.spec().kernel.as_ref());
+                let now = in_effect(&fitted(&setup, &stream, &layout)?)?;
                 agree_on_learner(path, &saved.engine.options, &now)?;
                 now
             }
@@ -159,6 +173,24 @@ impl<M: Models> Start<M> {
         };
         Ok(Self { models, stream, layout, options, learner_options, saved: Some(saved) })
     }
+}
+
+/// Number of rows of which those without missing cells set the scale of a kernel.
+const SCALE_ROWS: usize = 1000;
+
+/// Returns the first rows of the table, or none if the table cannot be read twice.
+fn first_rows(plan: &Plan, layout: &Layout) -> Result<Vec<Vec<f64>>> {
+    let mut rows = Vec::new();
+    if !plan.source.is_regular() {
+        return Ok(rows);
+    }
+    let mut stream = Stream::open(&plan.source, layout)?;
+    while rows.len() < SCALE_ROWS
+        && let Some(row) = stream.next_row()?
+    {
+        rows.push(row.to_vec());
+    }
+    Ok(rows)
 }
 
 /// Returns the setup for the rows of the stream.

@@ -10,18 +10,22 @@
 //! from every atom, the step is meaningless, and the iteration restarts at the atom with the largest f. If that value is not
 //! positive either, the best point seen is returned and marked as not converged.
 //!
-//! Cost: one kernel row and one combination of atoms per step.
+//! Cost: one kernel row and one combination of atoms per step. Several searches advance together, so that both are products of
+//! matrices.
 
 use super::{Preimage, Stop};
 use crate::batch::Expansion;
-use crate::batch::gram::checked_row;
+use crate::cancel;
 use crate::error::Error;
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
+use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::row::check_row;
 
 /// Maximum number of halvings of a step.
 const HALVINGS: usize = 30;
+/// Number of searches that advance together.
+const TOGETHER: usize = 64;
 
 /// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns
 /// the best result.
@@ -32,107 +36,171 @@ pub fn fixed_point(
     restarts: usize,
     stop: Stop,
 ) -> Result<Preimage, Error> {
-    if !matches!(dictionary.kernel(), VectorKernel::Rbf { .. }) {
-        return Err(Error::Unsupported("fixed-point pre-images need an RBF kernel"));
-    }
+    check_kernel(dictionary)?;
     expansion.check_atoms(dictionary.len())?;
-    check_row("start", start, dictionary.length())?;
-    let mut search = Search { dictionary, weights: expansion.weights(), row: Vec::new(), target: Vec::new(), stop };
-    let (mut best, mut value) = search.run(start.to_vec())?;
-    let stuck = !(value > 0.0);
+    let mut best = search(dictionary, &[expansion.weights()], &[start], stop)?.swap_remove(0);
+    let stuck = !(best.value > 0.0);
     if restarts > 0 || stuck {
-        for atom in search.best_atoms(restarts.max(1))? {
-            let (found, at) = search.run(search.dictionary.atom(atom).to_vec())?;
-            if at > value {
-                (best, value) = (found, at);
+        let atoms = best_atoms(dictionary, expansion.weights(), restarts.max(1))?;
+        let starts: Vec<&[f64]> = atoms.iter().map(Vec::as_slice).collect();
+        for found in search(dictionary, &vec![expansion.weights(); starts.len()], &starts, stop)? {
+            if found.value > best.value {
+                best = found;
             }
         }
     }
-    best.squared_distance = (expansion.square() - 2.0 * value + 1.0).max(0.0);
-    Ok(best)
+    Ok(best.preimage(expansion))
 }
 
-struct Search<'a> {
-    dictionary: &'a mut Vectors,
-    weights: &'a [f64],
-    row: Vec<f64>,
-    target: Vec<f64>,
+/// Finds a pre-image of each expansion by fixed-point iteration from its own start, like [`fixed_point`] without restarts.
+pub(super) fn fixed_points<R: AsRef<[f64]>>(
+    dictionary: &mut Vectors,
+    expansions: &[Expansion],
+    starts: &[R],
     stop: Stop,
+) -> Result<Vec<Preimage>, Error> {
+    check_kernel(dictionary)?;
+    let mut found = Vec::with_capacity(starts.len());
+    for (expansions, starts) in expansions.chunks(TOGETHER).zip(starts.chunks(TOGETHER)) {
+        let weights: Vec<&[f64]> = expansions.iter().map(Expansion::weights).collect();
+        let starts: Vec<&[f64]> = starts.iter().map(AsRef::as_ref).collect();
+        for (i, search) in search(dictionary, &weights, &starts, stop)?.into_iter().enumerate() {
+            found.push(match search.value > 0.0 {
+                true => search.preimage(&expansions[i]),
+                false => fixed_point(dictionary, &expansions[i], starts[i], 0, stop)?,
+            });
+        }
+    }
+    Ok(found)
 }
 
-impl Search<'_> {
-    /// Returns f(z) and stores the kernel row.
-    fn value(&mut self, point: &[f64]) -> Result<f64, Error> {
-        checked_row(self.dictionary, point, &mut self.row)?;
-        Ok(dot(self.weights, &self.row))
+fn check_kernel(dictionary: &Vectors) -> Result<(), Error> {
+    match dictionary.kernel() {
+        VectorKernel::Rbf { .. } => Ok(()),
+        _ => Err(Error::Unsupported("fixed-point pre-images need an RBF kernel")),
+    }
+}
+
+/// Iteration from one starting point.
+struct Search<'a> {
+    weights: &'a [f64],
+    point: Vec<f64>,
+    /// Value of f at the point. It is NaN before the first evaluation.
+    value: f64,
+    target: Vec<f64>,
+    /// Point that is evaluated next.
+    next: Vec<f64>,
+    /// Length of the step as a share of the way to the target.
+    size: f64,
+    halvings: usize,
+    steps: usize,
+    converged: bool,
+    done: bool,
+}
+
+impl<'a> Search<'a> {
+    fn new(weights: &'a [f64], start: &[f64]) -> Self {
+        let (point, next) = (start.to_vec(), start.to_vec());
+        let (value, target) = (f64::NAN, Vec::new());
+        Self { weights, point, value, target, next, size: 1.0, halvings: 0, steps: 0, converged: false, done: false }
     }
 
-    /// Computes the target of the step from the most recent kernel row. `sum` is the sum of the weights w.
-    fn lead(&mut self, sum: f64) {
-        self.target.clear();
-        self.target.resize(self.dictionary.length(), 0.0);
-        for (i, (weight, kernel)) in self.weights.iter().zip(&self.row).enumerate() {
-            let share = weight * kernel / sum;
-            self.target.iter_mut().zip(self.dictionary.atom(i)).for_each(|(t, x)| *t += share * x);
-        }
-    }
-
-    /// Returns true if `sum`, the sum of the weights w for the most recent kernel row, is larger than its rounding
-    /// error.
-    fn means_something(&self, sum: f64) -> bool {
-        let sizes: f64 = self.weights.iter().zip(&self.row).map(|(weight, kernel)| (weight * kernel).abs()).sum();
-        sum > 16.0 * f64::EPSILON * sizes && sum >= f64::MIN_POSITIVE
-    }
-
-    /// Iterates from one starting point. Returns the point found and the value of f there. The caller sets the squared
-    /// distance.
-    fn run(&mut self, mut point: Vec<f64>) -> Result<(Preimage, f64), Error> {
-        let mut value = self.value(&point)?;
-        let mut next = vec![0.0; point.len()];
-        let (mut steps, mut converged) = (0, false);
-        while steps < self.stop.steps && !converged && self.means_something(value) {
-            self.lead(value);
-            let mut size = 1.0;
-            let mut reached = f64::NEG_INFINITY;
-            for _ in 0..HALVINGS {
-                for ((n, z), t) in next.iter_mut().zip(&point).zip(&self.target) {
-                    *n = z + size * (t - z);
-                }
-                // A distant target can be arbitrarily wrong; only finite ones are evaluated.
-                if next.iter().all(|n| n.is_finite()) {
-                    reached = self.value(&next)?;
-                }
-                if reached >= value || self.stop.reached(&point, &next) {
-                    break;
-                }
-                size *= 0.5;
+    /// Continues after f was evaluated at `next`. `sizes` is the sum of the absolute terms of f, and `combined` the
+    /// combination of the atoms with these terms.
+    fn advance(&mut self, reached: f64, sizes: f64, combined: &[f64], stop: Stop) {
+        if !self.value.is_nan() {
+            let arrived = stop.reached(&self.point, &self.next);
+            self.halvings += 1;
+            if !(reached >= self.value || arrived) && self.halvings < HALVINGS {
+                self.size *= 0.5;
+                return self.propose();
             }
-            steps += 1;
-            converged = self.stop.reached(&point, &next);
-            if !(reached >= value) {
+            self.steps += 1;
+            self.converged = arrived;
+            if !(reached >= self.value) {
                 // Rounding level: no step of any length increases f.
-                converged = true;
-                break;
+                (self.converged, self.done) = (true, true);
+                return;
             }
-            std::mem::swap(&mut point, &mut next);
-            value = reached;
         }
-        Ok((Preimage { point, squared_distance: 0.0, steps, converged }, value))
+        self.point.clone_from(&self.next);
+        self.value = reached;
+        // The step means nothing if f is at the level of its rounding error.
+        let means_something = reached > 16.0 * f64::EPSILON * sizes && reached >= f64::MIN_POSITIVE;
+        self.done = self.converged || self.steps >= stop.steps || !means_something;
+        self.target.clear();
+        self.target.extend(combined.iter().map(|sum| sum / reached));
+        (self.size, self.halvings) = (1.0, 0);
+        self.propose();
     }
 
-    /// Returns the atoms with the largest f, best first.
-    fn best_atoms(&mut self, count: usize) -> Result<Vec<usize>, Error> {
-        let atoms = self.dictionary.len();
-        let mut values = Vec::with_capacity(atoms);
-        for i in 0..atoms {
-            let atom = self.dictionary.atom(i).to_vec();
-            values.push(self.value(&atom)?);
+    /// Computes the next point, at `size` times the way to the target. Distant targets can be arbitrarily wrong, and only
+    /// finite points are evaluated.
+    fn propose(&mut self) {
+        loop {
+            self.next.clear();
+            self.next.extend(self.point.iter().zip(&self.target).map(|(z, t)| z + self.size * (t - z)));
+            if self.done || self.next.iter().all(|x| x.is_finite()) {
+                return;
+            }
+            self.size *= 0.5;
+            self.halvings += 1;
+            if self.halvings >= HALVINGS {
+                (self.converged, self.done) = (true, true);
+                self.steps += 1;
+            }
         }
-        let mut order: Vec<usize> = (0..atoms).collect();
-        order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
-        order.truncate(count);
-        Ok(order)
     }
+
+    fn preimage(self, expansion: &Expansion) -> Preimage {
+        let squared_distance = (expansion.square() - 2.0 * self.value + 1.0).max(0.0);
+        Preimage { point: self.point, squared_distance, steps: self.steps, converged: self.converged }
+    }
+}
+
+/// Runs a search for each list of weights, from its start.
+fn search<'a>(
+    dictionary: &mut Vectors,
+    weights: &[&'a [f64]],
+    starts: &[&[f64]],
+    stop: Stop,
+) -> Result<Vec<Search<'a>>, Error> {
+    for start in starts {
+        check_row("start", start, dictionary.length())?;
+    }
+    let mut searches: Vec<Search<'a>> = weights.iter().zip(starts).map(|(w, start)| Search::new(w, start)).collect();
+    let (mut rows, mut own, mut combined) = (Matrix::default(), Vec::new(), Matrix::default());
+    loop {
+        cancel::check()?;
+        let open: Vec<usize> = (0..searches.len()).filter(|i| !searches[*i].done).collect();
+        if open.is_empty() {
+            return Ok(searches);
+        }
+        let points: Vec<&[f64]> = open.iter().map(|i| &searches[*i].next[..]).collect();
+        dictionary.rows(&points, &mut rows, &mut own).map_err(|(_, error)| error)?;
+        for (j, i) in open.iter().enumerate() {
+            rows.column_mut(j).iter_mut().zip(searches[*i].weights).for_each(|(kernel, weight)| *kernel *= weight);
+        }
+        multiply(&mut combined, dictionary.atoms().view(), rows.view());
+        for (j, i) in open.into_iter().enumerate() {
+            let (value, sizes) = rows.column(j).iter().fold((0.0, 0.0), |(sum, sizes), x| (sum + x, sizes + x.abs()));
+            searches[i].advance(value, sizes, combined.column(j), stop);
+        }
+    }
+}
+
+/// Returns the atoms with the largest f, best first.
+fn best_atoms(dictionary: &mut Vectors, weights: &[f64], count: usize) -> Result<Vec<Vec<f64>>, Error> {
+    let mut values = Vec::with_capacity(dictionary.len());
+    let mut row = Vec::new();
+    for i in 0..dictionary.len() {
+        cancel::check()?;
+        dictionary.atom_row(i, &mut row);
+        values.push(dot(weights, &row));
+    }
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|a, b| values[*b].total_cmp(&values[*a]));
+    Ok(order.into_iter().take(count).map(|i| dictionary.atom(i).to_vec()).collect())
 }
 
 #[cfg(test)]
@@ -189,6 +257,24 @@ mod tests {
                 }
                 assert!(dot(&gradient, &gradient).sqrt() < 1e-6, "{gradient:?} where {many:?}");
             }
+        }
+    }
+
+    #[test]
+    fn searches_together_find_what_each_finds_alone() {
+        let mut random = Random::seeded(8);
+        let mut row = || -> Vec<f64> { (0..3).map(|_| random.normal()).collect() };
+        let atoms: Vec<Vec<f64>> = (0..30).map(|_| row()).collect();
+        let mut dictionary = dictionary(0.3, &atoms);
+        let starts: Vec<Vec<f64>> = (0..150).map(|i| if i == 70 { vec![1e3; 3] } else { row() }).collect();
+        let mut random = Random::seeded(9);
+        let mut weights = || (0..30).map(|_| random.normal() + 0.3).collect();
+        let expansions: Vec<_> = starts.iter().map(|_| Expansion::new(&dictionary, weights()).unwrap()).collect();
+        let together = fixed_points(&mut dictionary, &expansions, &starts, Stop::default()).unwrap();
+        for ((expansion, start), found) in expansions.iter().zip(&starts).zip(&together) {
+            let alone = fixed_point(&mut dictionary, expansion, start, 0, Stop::default()).unwrap();
+            assert!(gap(&alone.point, &found.point) < 1e-6, "{alone:?} {found:?}");
+            assert!((alone.squared_distance - found.squared_distance).abs() < 1e-12);
         }
     }
 

@@ -44,7 +44,8 @@ impl LearnedInverse {
 
     /// Returns the predicted point with these coordinates.
     pub fn point(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
-        self.ridge.predict(coordinates)
+        let point = self.ridge.predict(&[coordinates])?;
+        Ok((0..point.columns()).map(|j| point.column(j)[0]).collect())
     }
 
     /// Returns the underlying regression.

@@ -5,7 +5,7 @@
 //!
 //! Four methods:
 //! - [`fixed_point`]: RBF kernels on vectors;
-//! - [`descend`]: any differentiable kernel on vectors;
+//! - [`descend`]: any differentiable kernel on vectors; [`preimages`] selects one of these two, for many f at once;
 //! - [`best_candidate`]: any kernel, among given candidates;
 //! - [`LearnedInverse`]: learned from points and their coordinates, for many fast pre-images.
 //!
@@ -25,8 +25,12 @@ pub use descent::descend;
 pub use fixed_point::fixed_point;
 pub use learned_inverse::LearnedInverse;
 
-#[cfg(doc)]
 use super::Expansion;
+use super::gram::each_block;
+use crate::error::{Error, at_least_one};
+use crate::kernel::{Dictionary, VectorKernel, Vectors};
+use crate::linalg::{Matrix, multiply};
+use crate::state::length;
 
 /// Pre-image found by iteration.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +44,50 @@ pub struct Preimage {
     pub steps: usize,
     /// True if the last step was within the tolerance.
     pub converged: bool,
+}
+
+/// Finds a pre-image of each expansion, from the given starts, or otherwise from the nearest atoms.
+pub fn preimages<R: AsRef<[f64]>>(
+    dictionary: &mut Vectors,
+    expansions: &[Expansion],
+    starts: Option<&[R]>,
+    stop: Stop,
+) -> Result<Vec<Preimage>, Error> {
+    expansions.iter().try_for_each(|expansion| expansion.check_atoms(dictionary.len()))?;
+    let starts: Vec<Vec<f64>> = match starts {
+        Some(starts) => starts.iter().map(|start| start.as_ref().to_vec()).collect(),
+        None => nearest_atoms(dictionary, expansions)?,
+    };
+    length("starts", starts.len(), expansions.len())?;
+    match dictionary.kernel().clone() {
+        VectorKernel::Rbf { .. } => fixed_point::fixed_points(dictionary, expansions, &starts, stop),
+        kernel => {
+            let pairs = expansions.iter().zip(&starts);
+            pairs.map(|(f, start)| descend(&kernel, dictionary, f, start, stop)).collect()
+        }
+    }
+}
+
+/// Returns the atom whose features are nearest to each expansion.
+fn nearest_atoms(dictionary: &mut Vectors, expansions: &[Expansion]) -> Result<Vec<Vec<f64>>, Error> {
+    at_least_one("the number of atoms", dictionary.len())?;
+    let atoms: Vec<Vec<f64>> = (0..dictionary.len()).map(|i| dictionary.atom(i).to_vec()).collect();
+    let (mut weights, mut products) = (Matrix::zeros(atoms.len(), 0), Matrix::default());
+    expansions.iter().for_each(|expansion| weights.push_column(expansion.weights()));
+    let mut nearest = vec![(f64::INFINITY, 0); expansions.len()];
+    each_block(dictionary, &atoms, |first, _, rows, own| {
+        multiply(&mut products, rows.view().transpose(), weights.view());
+        for (j, best) in nearest.iter_mut().enumerate() {
+            for (i, (product, own)) in products.column(j).iter().zip(own).enumerate() {
+                let distance = own - 2.0 * product;
+                if distance < best.0 {
+                    *best = (distance, first + i);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(nearest.into_iter().map(|(_, atom)| atoms[atom].clone()).collect())
 }
 
 /// Stopping rule of an iteration.

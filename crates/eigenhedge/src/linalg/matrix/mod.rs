@@ -105,15 +105,6 @@ impl Matrix {
         }
     }
 
-    /// Copies the lower triangle of a square matrix to the upper one.
-    pub(crate) fn mirror(&mut self) {
-        for j in 0..self.columns {
-            for i in j + 1..self.rows {
-                self.column_mut(i)[j] = self.column(j)[i];
-            }
-        }
-    }
-
     /// Reverses the order of the columns.
     pub(crate) fn reverse_columns(&mut self) {
         for j in 0..self.columns / 2 {
@@ -305,6 +296,18 @@ impl Matrix {
     pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
+    }
+
+    /// Copies the lower triangle of a square matrix to the upper one.
+    pub(crate) fn mirror(&mut self) {
+        for start in (0..self.columns).step_by(LINE) {
+            for i in start + 1..self.rows {
+                for j in start..(start + LINE).min(i) {
+                    let value = self.column(j)[i];
+                    self.column_mut(i)[j] = value;
+                }
+            }
+        }
     }
 
     /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.

@@ -208,6 +208,37 @@ impl Setup {
         Ok(setup)
     }
 
+    /// Returns true if the kernel depends on γ, and neither γ nor a length scale is given.
+    pub fn lacks_gamma(&self) -> bool {
+        let reads = |name: &str| KERNELS.iter().any(|entry| entry.name == name && entry.reads.contains(&"gamma"));
+        let KernelParameters { gamma, length_scale, .. } = self.parameters;
+        self.kernel.is_some_and(reads) && gamma.is_none() && length_scale.is_none()
+    }
+
+    /// Sets γ to fit the first rows, if it is needed and not given ([`KernelParameters::for_rows`]).
+    #[must_use]
+    pub fn with_gamma_of<R: AsRef<[f64]>>(mut self, rows: &[R]) -> Self {
+        if let Some(kernel) = self.kernel {
+            self.parameters = self.parameters.for_rows(kernel, rows);
+        }
+        self
+    }
+
+    /// Returns γ of the kernel, or `None` if it is not given.
+    pub fn gamma(&self) -> Option<f64> {
+        self.parameters.gamma
+    }
+
+    /// Sets γ to that of a saved kernel, if it is needed and not given.
+    #[must_use]
+    pub fn with_gamma_like(mut self, kernel: Option<&VectorKernel>) -> Self {
+        if let (true, Some(saved)) = (self.lacks_gamma(), kernel.map(VectorKernel::parameters)) {
+            let KernelParameters { gamma, length_scale, .. } = saved;
+            self.parameters = KernelParameters { gamma, length_scale, ..self.parameters };
+        }
+        self
+    }
+
     /// Returns the kind of items if each row is a text or a set. Returns `None` for rows of numbers.
     pub fn text_items(&self) -> Option<TextItems> {
         VectorKernel::from_name(self.kernel?, &self.parameters, 1)?.text_items()

@@ -26,6 +26,7 @@
 //! References: Kuzmin & Warmuth, ICML 2007, section 5. The span argument given there also applies to tracking.
 
 mod accuracy;
+mod block;
 mod evict;
 mod state;
 
@@ -39,6 +40,7 @@ use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
 use accuracy::{Accuracy, size};
+pub(crate) use block::{Growth, TakenIn};
 use serde::{Deserialize, Serialize};
 
 /// Span of orthonormal columns in the feature space of a dictionary.

@@ -31,7 +31,7 @@ use super::chained::Chained;
 use super::row_sum::RowSum;
 use crate::error::Error;
 use crate::linalg::checks::{matrix_entries, shape};
-use crate::linalg::{Eigen, Matrix, multiply, orthonormal_to, symmetric_times};
+use crate::linalg::{Eigen, Matrix, largest_pairs, multiply, orthonormal_to, symmetric_times, top};
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::simplex::Multiplicity;
@@ -39,7 +39,7 @@ use crate::state::{LARGEST, State, energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Number of pairs in addition to the k wanted ones.
-const EXTRA: usize = 16;
+pub(super) const EXTRA: usize = 16;
 /// Number of these pairs in a dense part of the spectrum.
 const EXTRA_IF_DENSE: usize = 32;
 /// Distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former, below which the
@@ -121,14 +121,42 @@ impl Leading {
         }
         let mut directions = Matrix::zeros(values.len(), 0);
         (first..values.len()).for_each(|j| directions.push_column(vectors.column(j)));
+        Some(Self::of_pairs(sum.clone(), values[first..].iter().copied(), directions, dimension, values.iter().sum()))
+    }
+
+    /// Creates the `stored` leading pairs of a sum without recent rows. Returns the sum if all pairs take as long, or if the
+    /// stored ones are tied with others.
+    pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, RowSum> {
+        let matrix = sum.collect();
+        let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
+        if stored > matrix.columns() / 8 {
+            return Err(sum);
+        }
+        let Some((values, vectors)) = largest_pairs(matrix, stored) else { return Err(sum) };
+        // In ascending order.
+        let (values, vectors) = top(&values, &vectors, stored);
+        Ok(Self::of_pairs(sum, values.into_iter(), vectors, dimension, trace))
+    }
+
+    fn of_pairs(
+        sum: RowSum,
+        values: impl Iterator<Item = f64>,
+        mut directions: Matrix,
+        dimension: Multiplicity,
+        trace: f64,
+    ) -> Self {
         let mut frame = Frame::new(dimension);
-        frame.grow(values.len());
-        frame.replace(&directions, values[first..].iter().copied());
+        frame.grow(directions.rows());
+        frame.replace(&directions, values);
         for (j, value) in frame.values.iter().enumerate() {
             directions.column_mut(j).iter_mut().for_each(|x| *x *= value);
         }
-        let trace = values.iter().sum();
-        Some(Self { sum: sum.clone(), frame, images: directions, trace, scratch: Scratch::default() })
+        Self { sum, frame, images: directions, trace, scratch: Scratch::default() }
+    }
+
+    /// Takes the sum of rows out of a matrix that is no longer used.
+    pub(super) fn take_sum(&mut self) -> RowSum {
+        std::mem::take(&mut self.sum)
     }
 
     /// Creates an empty matrix, against which deserialized ones are checked.

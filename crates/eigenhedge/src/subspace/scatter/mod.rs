@@ -22,6 +22,7 @@ use crate::state::{LARGEST, State, energy, entries};
 use capped::Capped;
 use chained::Chained;
 use leading::Leading;
+use row_sum::RowSum;
 use serde::{Deserialize, Serialize};
 
 /// Running scatter matrix, stored as eigenvalues with their directions.
@@ -194,6 +195,38 @@ impl Scatter {
             }
         }
         0.0
+    }
+
+    /// Replaces the matrix, without a rank cap, and computes its `kept` largest eigenpairs and a few more, or all if that is
+    /// as fast.
+    pub fn replace_by_leading(&mut self, matrix: Matrix, kept: usize, dimension: Multiplicity) {
+        *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
+    }
+
+    /// Computes more eigenpairs if only the leading ones are stored.
+    pub fn widen(&mut self) {
+        if let Self::Leading(leading) = self {
+            let (stored, dimension) = (3 * leading.frame.values.len(), leading.frame.dimension());
+            *self = Self::of_sum(leading.take_sum(), stored, dimension);
+        }
+    }
+
+    fn of_sum(sum: RowSum, stored: usize, dimension: Multiplicity) -> Self {
+        match Leading::of_sum(sum, stored, dimension) {
+            Ok(leading) => Self::Leading(Box::new(leading)),
+            Err(sum) => Self::Full(Box::new(Chained::of(sum))),
+        }
+    }
+
+    /// Computes all eigenpairs if only the leading ones are stored, and the coordinates of the most recently observed point
+    /// in them. The last dyad must be this point.
+    pub fn complete(&mut self, instance: &Observed) {
+        if let Self::Leading(leading) = self {
+            let mut full = Chained::of(leading.take_sum());
+            let last = instance.weights.len().checked_sub(1);
+            last.into_iter().for_each(|last| full.observe(instance.coordinates.column(last)));
+            *self = Self::Full(Box::new(full));
+        }
     }
 
     /// Returns the combination that the span should apply to its columns, or `None` if none is needed yet.

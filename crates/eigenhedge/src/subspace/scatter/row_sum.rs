@@ -31,6 +31,13 @@ impl Default for RowSum {
     }
 }
 
+impl From<Matrix> for RowSum {
+    fn from(matrix: Matrix) -> Self {
+        let recent = Matrix::zeros(matrix.columns(), 0);
+        Self { matrix, recent, ..Self::default() }
+    }
+}
+
 impl RowSum {
     /// Checks a deserialized sum for a span of `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
@@ -157,7 +164,6 @@ impl RowSum {
 
     /// Replaces the sum, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
-        self.recent.resize(matrix.columns(), 0);
-        *self = Self { matrix, recent: std::mem::take(&mut self.recent), ..Self::default() };
+        *self = Self::from(matrix);
     }
 }
