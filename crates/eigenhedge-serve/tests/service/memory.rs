@@ -233,7 +233,7 @@ fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
     // large form.
     let (limit, streams, width, bodies, bytes) = match std::env::var("EIGENHEDGE_SOAK_SECONDS") {
         Ok(_) => (256 << 20, 30, 1500, 100, 29 << 20),
-        Err(_) => (LIMIT, 16, 500, 16, 4 << 20),
+        Err(_) => (LIMIT, 16, 700, 16, 4 << 20),
     };
     let folder = tempfile::tempdir().unwrap();
     let child = start(folder.path(), limit);
