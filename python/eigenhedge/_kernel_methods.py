@@ -344,7 +344,7 @@ def _gamma(estimator: Any, X: Any) -> float:
 
 def _warn_of_scale(estimator: Any, rows: Any) -> None:
     """Warn if the kernel matrix of the first rows is nearly the identity or nearly constant."""
-    if isinstance(estimator.kernel, str) and not takes_items(estimator.kernel) and estimator.kernel != "precomputed":
+    if not takes_items(estimator.kernel) and isinstance(estimator.kernel, str) and estimator.kernel != "precomputed":
         advice = _kernel_advice(rows[:200], _chosen(estimator))
         if advice is not None:
             warnings.warn(f"{advice}, or gamma='scale'", stacklevel=3)

@@ -70,7 +70,7 @@ fn answers_read_back_bit_equal_to_the_library() {
             },
         ),
         (
-            "--kernel poly --degree 2 --coef0 0",
+            "--kernel poly --gamma 0.16666666666666666 --degree 2 --coef0 0",
             Spec {
                 kernel: Some(eigenhedge::kernel::VectorKernel::Polynomial { gamma: 1.0 / 6.0, degree: 2, coef0: 0.0 }),
                 ..base(Kind::Auto)
