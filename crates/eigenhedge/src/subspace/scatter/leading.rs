@@ -126,13 +126,13 @@ impl Leading {
 
     /// Creates the `stored` leading pairs of a sum without recent rows. Returns the sum if all pairs take as long, or if the
     /// stored ones are tied with others.
-    pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, RowSum> {
+    pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
         let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
         if stored > matrix.columns() / 8 {
-            return Err(sum);
+            return Err(Box::new(sum));
         }
-        let Some((values, vectors)) = largest_pairs(matrix, stored) else { return Err(sum) };
+        let Some((values, vectors)) = largest_pairs(matrix, stored) else { return Err(Box::new(sum)) };
         // In ascending order.
         let (values, vectors) = top(&values, &vectors, stored);
         Ok(Self::of_pairs(sum, values.into_iter(), vectors, dimension, trace))

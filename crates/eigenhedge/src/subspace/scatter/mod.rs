@@ -214,7 +214,7 @@ impl Scatter {
     fn of_sum(sum: RowSum, stored: usize, dimension: Multiplicity) -> Self {
         match Leading::of_sum(sum, stored, dimension) {
             Ok(leading) => Self::Leading(Box::new(leading)),
-            Err(sum) => Self::Full(Box::new(Chained::of(sum))),
+            Err(sum) => Self::Full(Box::new(Chained::of(*sum))),
         }
     }
 
