@@ -19,7 +19,7 @@ pub struct Chart {
     pub scale_switch: bool,
     /// Initial horizontal range, or `None` for the whole range. The page offers a switch to the whole range.
     pub focus_x: Option<(f64, f64)>,
-    /// Initial vertical range: the possible range of a share, or the range without a few outliers ([`crate::focus`]).
+    /// Initial vertical range: the possible range of a share, or the range without a few outliers (`focus`).
     /// The value is `None` for the whole range.
     pub focus_y: Option<(f64, f64)>,
     /// Vertical range of a logarithmic chart after it is switched to a linear axis, or `None` for the whole range.

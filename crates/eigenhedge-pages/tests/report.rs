@@ -1,4 +1,5 @@
 //! The page of a run as text.
+#![allow(clippy::unwrap_used)]
 
 #[path = "browser/made_up.rs"]
 mod made_up;
