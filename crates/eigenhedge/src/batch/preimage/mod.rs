@@ -18,11 +18,13 @@
 mod candidate;
 mod descent;
 mod fixed_point;
+mod iteration;
 mod learned_inverse;
 
 pub use candidate::{Candidate, Criterion, best_candidate};
 pub use descent::descend;
 pub use fixed_point::fixed_point;
+pub use iteration::{Preimage, Stop};
 pub use learned_inverse::LearnedInverse;
 
 use super::Expansion;
@@ -31,20 +33,6 @@ use crate::error::{Error, at_least_one};
 use crate::kernel::{Dictionary, VectorKernel, Vectors};
 use crate::linalg::{Matrix, multiply};
 use crate::state::length;
-
-/// Pre-image found by iteration.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Preimage {
-    /// Point z.
-    pub point: Vec<f64>,
-    /// Squared distance `|φ(z) - f|²` in the feature space.
-    pub squared_distance: f64,
-    /// Number of steps of the iteration that found the point.
-    pub steps: usize,
-    /// True if the last step was within the tolerance.
-    pub converged: bool,
-}
 
 /// Finds a pre-image of each expansion, from the given starts, or otherwise from the nearest atoms.
 pub fn preimages<R: AsRef<[f64]>>(
@@ -88,30 +76,4 @@ fn nearest_atoms(dictionary: &mut Vectors, expansions: &[Expansion]) -> Result<V
         Ok(())
     })?;
     Ok(nearest.into_iter().map(|(_, atom)| atoms[atom].clone()).collect())
-}
-
-/// Stopping rule of an iteration.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Stop {
-    /// Maximum number of steps.
-    pub steps: usize,
-    /// Tolerance: the iteration stops when a step is shorter than `tolerance · (1 + |z|)`.
-    pub tolerance: f64,
-}
-
-impl Default for Stop {
-    fn default() -> Self {
-        Self { steps: 1000, tolerance: 1e-10 }
-    }
-}
-
-impl Stop {
-    fn reached(&self, from: &[f64], to: &[f64]) -> bool {
-        let (mut step, mut length) = (0.0, 0.0);
-        for (a, b) in from.iter().zip(to) {
-            step += (a - b) * (a - b);
-            length += b * b;
-        }
-        step.sqrt() <= self.tolerance * (1.0 + length.sqrt())
-    }
 }
