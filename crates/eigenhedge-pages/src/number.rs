@@ -63,7 +63,7 @@ pub fn ticks(values: &[f64]) -> Vec<String> {
         s if s >= 1e4 && step >= 1e1 => (1e3, "k"),
         _ => (1.0, ""),
     };
-    // A step that is not round, at a clipped end, needs its own digits.
+    // A value at a clipped end need not be a round number, so that it may need more digits.
     let decimals = (0..=8).find(|&decimals| {
         let scaled = step / unit * 10f64.powi(decimals);
         (scaled - scaled.round()).abs() < 1e-6 * scaled.max(1.0) && scaled.round() >= 1.0

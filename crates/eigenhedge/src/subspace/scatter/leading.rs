@@ -49,7 +49,7 @@ const DENSE: f64 = 0.3;
 const LARGE: usize = 512;
 /// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
 const TOLERANCE: f64 = 1e-12;
-/// This share in a dense part of the spectrum. It is less than the share that a single row changes in some thousand rows.
+/// [`TOLERANCE`] in a dense part of the spectrum. Among some thousand rows, a single row changes a larger share of the energy.
 const TOLERANCE_IF_DENSE: f64 = 1e-7;
 /// Number of extensions by single vectors in a dense part of the spectrum.
 const CHAIN: usize = 4;
