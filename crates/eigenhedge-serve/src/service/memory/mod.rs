@@ -11,6 +11,8 @@
 //! | 1/5 | snapshots that are read back or wait for the store | a snapshot waits |
 //! | 1/16 | cache of the store | |
 //! | the rest | working space of learners | |
+//!
+//! The program at its start and the working space of threads for matrix products (4 MB each) come in addition.
 
 mod allocator;
 mod need;
