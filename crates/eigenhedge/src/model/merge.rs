@@ -136,7 +136,7 @@ impl Model {
     /// let (mut single, mut set) = (new()?, new()?);
     /// rows.iter().try_for_each(|row| single.step(row).map(drop))?;
     /// set.learn_set(&rows).map_err(|(_, error)| error)?;
-    /// assert!((single.step(rows[7])?.expected - set.step(rows[7])?.expected).abs() < 1e-9);
+    /// assert!((single.step(rows[7])?.expected - set.step(rows[7])?.expected).abs() < 1e-7);
     /// # Ok::<(), eigenhedge::Error>(())
     /// ```
     pub fn learn_set(&mut self, rows: &[&[f64]]) -> Result<(), (usize, Error)> {
