@@ -13,7 +13,7 @@ const FEW: usize = 128;
 
 /// Energy that each leading direction may miss, as a share of the energy of all rows: usually, and in a dense part of the
 /// spectrum of more than 512 columns.
-const TOLERANCES: [f64; 2] = [1e-12, 1e-7];
+const TOLERANCES: [f64; 2] = [1e-12, 1e-6];
 
 fn explicit(learner: &PlainLearner) -> usize {
     learner.rule().log_weights().len()

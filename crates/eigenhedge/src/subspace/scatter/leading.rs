@@ -49,10 +49,10 @@ const DENSE: f64 = 0.3;
 const LARGE: usize = 512;
 /// Maximum energy that a wanted direction may miss, as a share of the total energy of all rows.
 const TOLERANCE: f64 = 1e-12;
-/// [`TOLERANCE`] in a dense part of the spectrum. Among some thousand rows, a single row changes a larger share of the energy.
-const TOLERANCE_IF_DENSE: f64 = 1e-7;
+/// [`TOLERANCE`] in a dense part of the spectrum. A single row among a million changes as large a share of the energy.
+const TOLERANCE_IF_DENSE: f64 = 1e-6;
 /// Number of extensions by single vectors in a dense part of the spectrum.
-const CHAIN: usize = 4;
+const CHAIN: usize = 3;
 /// Maximum number of extensions of the basis for one row.
 const MOST: usize = 48;
 /// Minimum distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former.
