@@ -21,7 +21,6 @@ pub struct Columns {
 }
 
 impl Default for Columns {
-    /// Returns unnamed columns that are not scaled.
     fn default() -> Self {
         Self::new(None, Standardizer::new(Standardize::None, 0))
     }
@@ -106,7 +105,6 @@ impl Columns {
         self.standardizer.merge(&other.standardizer)
     }
 
-    /// Checks deserialized columns for a model of `width` columns. `has_rows` is true if the model has learned rows.
     pub(crate) fn check_state(&self, width: usize, has_rows: bool) -> Result<(), Error> {
         if let Some(names) = &self.names {
             length("the names of columns", names.len(), width)?;

@@ -220,7 +220,6 @@ impl Error {
         Self::At { point, error: Box::new(self) }
     }
 
-    /// Creates the error for a string `text` that is not one of `names`.
     pub(crate) fn name(what: &'static str, names: &[&str], text: &str) -> Self {
         let rule = match names {
             [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
@@ -264,7 +263,6 @@ pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
     }
 }
 
-/// Checks that a count is at least 1.
 pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error> {
     if count > 0 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: 0.0 }) }
 }

@@ -34,7 +34,6 @@ pub(crate) struct Imputation {
     few: Few,
 }
 
-/// Factorized system of the missing cells of a row.
 #[derive(Debug, Clone, Default)]
 struct Few {
     /// Missing cells of the factorized system. The list is empty if there is none.

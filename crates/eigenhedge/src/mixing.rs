@@ -93,7 +93,6 @@ impl Blend {
         Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }
 
-    /// Returns [`blend`] of `a` with the stored log-weight `b`.
     pub fn of(&self, a: f64) -> f64 {
         let Self { b, alpha, kept, dropped } = *self;
         if alpha == 0.0 {

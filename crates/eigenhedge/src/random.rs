@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub struct Random(Pcg64Mcg);
 
-/// Serialized form of the generator.
 #[derive(Deserialize)]
 struct Saved {
     state: u128,
@@ -44,7 +43,6 @@ impl Random {
         self.0.sample(rand_distr::StandardNormal)
     }
 
-    /// Returns a chi-squared random number with `degrees` degrees of freedom.
     pub(crate) fn chi_squared(&mut self, degrees: f64) -> f64 {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }

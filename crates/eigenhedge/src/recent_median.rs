@@ -64,13 +64,11 @@ impl RecentMedian {
         }
     }
 
-    /// Multiplies all numbers by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.ring.iter_mut().for_each(|number| *number *= factor);
         self.sorted.0.clear();
     }
 
-    /// Checks a deserialized median.
     pub fn check_state(&self) -> Result<(), Error> {
         let fits = self.ring.len() <= WINDOW && self.oldest < WINDOW.min(self.ring.len().max(1));
         ensure(fits, "a median must be that of the last 101 numbers")?;
@@ -100,12 +98,10 @@ impl Clip {
         }
     }
 
-    /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
         self.clipped
     }
 
-    /// Checks the deserialized norms and count.
     pub fn check_state(&self) -> Result<(), Error> {
         count("the number of rows that were shortened", self.clipped)?;
         self.norms.check_state()

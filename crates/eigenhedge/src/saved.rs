@@ -142,7 +142,6 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Serializes the content into the bytes of a file of this kind.
 pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
     let mut bytes = postcard::to_extend(content, vec![0; HEAD])?;
     let length = (bytes.len() - HEAD) as u64;

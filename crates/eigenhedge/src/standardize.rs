@@ -67,15 +67,12 @@ impl fmt::Display for Standardize {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Standardizer {
     how: Standardize,
-    /// Number of rows seen.
     rows: u64,
-    /// Statistics of each column.
     columns: Vec<Column>,
     /// True if the scale is final, so that further rows do not change it.
     settled: bool,
 }
 
-/// Statistics of one column.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Column {
     /// Number of observed cells. With a running scale, all cells of a column that is still constant count as one.
@@ -122,7 +119,6 @@ impl Column {
         }
     }
 
-    /// Scales a cell by the running scale.
     fn running(&self, x: f64) -> f64 {
         let distance = x - self.mean;
         match self.running_scale(x) {
@@ -138,7 +134,6 @@ impl Column {
         if self.count == 0 || spread == 0.0 { 0.0 } else { Self { spread, ..*self }.scale(true) }
     }
 
-    /// Scales a cell by the final scale.
     fn settled(&self, x: f64) -> f64 {
         (x - self.mean) / self.scale(false)
     }
@@ -160,7 +155,6 @@ impl Standardizer {
         Self { how, rows: 0, columns: vec![Column::default(); width], settled: how == Standardize::None }
     }
 
-    /// Returns an error if the standardizer is not for rows of `width` columns.
     pub(crate) fn check_width(&self, width: usize) -> Result<(), Error> {
         match self.columns.len() {
             found if self.how != Standardize::None && found != width => {
@@ -187,7 +181,6 @@ impl Standardizer {
         self.columns.iter().map(|column| column.scale(self.how == Standardize::Running))
     }
 
-    /// Checks deserialized statistics for rows of this width.
     pub(crate) fn check_state(&self, width: usize) -> Result<(), Error> {
         let width = if self.how == Standardize::None { 0 } else { width };
         length("the statistics of columns", self.columns.len(), width)?;

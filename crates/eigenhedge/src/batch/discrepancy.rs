@@ -51,7 +51,6 @@ where
     Ok(sums.discrepancy())
 }
 
-/// Sums of the kernel over pairs of points.
 #[derive(Debug, Default)]
 struct Sums {
     sizes: [usize; 2],
@@ -63,7 +62,6 @@ struct Sums {
     across: f64,
 }
 
-/// Returns the points of both samples.
 fn joined<'a, D: Dictionary, P: Borrow<D::Point>>(first: &'a [P], second: &'a [P]) -> Vec<&'a D::Point> {
     first.iter().chain(second).map(Borrow::borrow).collect()
 }

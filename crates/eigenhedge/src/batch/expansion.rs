@@ -47,7 +47,6 @@ impl Expansion {
         Self::new(dictionary, vec![1.0 / t as f64; t])
     }
 
-    /// Creates an expansion whose squared norm is known.
     pub(crate) fn from_parts(weights: Vec<f64>, square: f64) -> Self {
         Self { weights, square: square.max(0.0) }
     }
@@ -81,7 +80,6 @@ impl Expansion {
         Ok((dot(&self.weights, &row), own))
     }
 
-    /// Returns an error if the dictionary does not have one atom per weight.
     pub(super) fn check_atoms(&self, atoms: usize) -> Result<(), Error> {
         length("weights", self.weights.len(), atoms)
     }

@@ -6,7 +6,6 @@ use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
-/// Returns an error if there are no points or the dictionary is not empty.
 pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Result<(), Error> {
     at_least_one("the number of points", points)?;
     if !dictionary.is_empty() {
@@ -126,7 +125,6 @@ where
     Ok(gram)
 }
 
-/// Returns the sum of the diagonal.
 pub(super) fn trace(matrix: &Matrix) -> f64 {
     (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
 }

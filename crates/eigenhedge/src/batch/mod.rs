@@ -53,7 +53,6 @@ pub enum Center {
     Mean,
 }
 
-/// Returns an error unless `kept` is between 1 and `most`.
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
     if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
 }

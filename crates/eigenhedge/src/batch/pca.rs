@@ -164,7 +164,6 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     })
 }
 
-/// Computes the components from the scatter matrix.
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
     add_lower_product(&mut scatter, columns.view(), columns.view().transpose());

@@ -28,7 +28,6 @@ pub struct BestSubspace {
 }
 
 impl BestSubspace {
-    /// Checks a deserialized state for rows of this length.
     pub(super) fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
         self.charged.check_state(length, centered)?;
         self.uncharged.as_ref().map_or(Ok(()), |rows| rows.check_state(length, centered))
@@ -43,13 +42,11 @@ impl BestSubspace {
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
     }
 
-    /// Creates a comparator without rows, for rows of any length that fits into memory.
     pub(super) fn of_any_length(length: usize, centered: bool) -> Result<Self, Error> {
         check_numbers("the scatter matrix of all rows", product(&[length, length]))?;
         Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
     }
 
-    /// Creates a comparator whose only rows are these, and their losses do not count.
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
         let charged = RunningScatter::new(length, uncharged.mean().is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }

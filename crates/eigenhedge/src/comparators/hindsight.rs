@@ -58,7 +58,6 @@ impl Hindsight {
         }))
     }
 
-    /// Returns the method that creates this kind of comparator for rows of this length.
     pub(crate) fn method(&self, length: usize) -> BestMethod {
         match self {
             Self::Exact(_) if length > BestSubspace::LONGEST => BestMethod::Exact,
@@ -224,7 +223,6 @@ impl Hindsight {
     }
 }
 
-/// Returns the number of directions that a sketch retains for a subspace of `kept` directions.
 pub(crate) fn retained(kept: usize) -> usize {
     8 * kept + 16
 }

@@ -12,7 +12,6 @@ pub(crate) struct Mean {
     /// Base point, usually the first row. The vector is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
-    /// Total weight of the rows.
     weight: f64,
     /// True if the base point is a row that does not count in the mean.
     left_out: bool,
@@ -110,7 +109,6 @@ impl Mean {
         (&self.base, &self.way)
     }
 
-    /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -135,7 +133,6 @@ pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
     }
 }
 
-/// Checks a deserialized mean.
 pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
     ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
     let Some(Mean { base, way, weight, left_out: _ }) = mean else { return Ok(()) };

@@ -83,7 +83,6 @@ pub struct Blocks {
     blocks: Vec<Block>,
 }
 
-/// Mean and scatter of a sequence of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Block {
     rows: usize,
@@ -98,7 +97,6 @@ impl Block {
         Self { rows: 0, mean: vec![0.0; length], scatter: Matrix::zeros(length, length) }
     }
 
-    /// Adds `weight z zᵀ`.
     fn add_dyad(&mut self, z: &[f64], weight: f64) {
         for (j, factor) in z.iter().enumerate() {
             let amount = weight * factor;
@@ -136,7 +134,6 @@ impl Block {
 }
 
 impl Blocks {
-    /// Checks a deserialized state for fewer than `most` blocks of rows of this length.
     pub(crate) fn check_state(&self, length: usize, centered: bool, most: usize) -> Result<(), Error> {
         let parameters = (self.length, self.centered) == (length, centered);
         ensure(parameters, "the partition must be of rows like those of the learner")?;

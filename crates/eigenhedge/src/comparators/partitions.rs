@@ -46,7 +46,6 @@ pub struct Partitions {
     seen: Seen,
 }
 
-/// Stored information about the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Seen {
     /// All rows, one per column.

@@ -20,7 +20,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingRows {
     columns: Combinations,
-    /// Weights of the rows.
     weights: Vec<f64>,
     weight: f64,
     /// Coefficients of the mean of the rows over the rows.
@@ -46,17 +45,14 @@ struct Working {
 }
 
 impl PendingRows {
-    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.weights.len()
     }
 
-    /// Returns the number of columns of the sketch.
     pub fn columns(&self) -> usize {
         self.columns.columns()
     }
 
-    /// Returns the rows as cells, with their weights.
     pub fn rows(&self) -> impl Iterator<Item = (Cells, f64)> {
         (0..self.count()).map(|j| (self.columns.sparse().row(j), self.weights[j]))
     }
@@ -104,7 +100,6 @@ impl PendingRows {
         true
     }
 
-    /// Reduces the columns to the retained directions.
     pub fn shrink(&mut self, retained: usize) {
         if self.columns.columns() <= retained {
             return;
@@ -125,7 +120,6 @@ impl PendingRows {
         }
     }
 
-    /// Computes the inner products of a dense vector with the columns.
     pub fn times_vector(&self, vector: &[f64]) -> Vec<f64> {
         let (mut products, mut out) = (Vec::new(), Vec::new());
         self.columns.times_dense(&Matrix::zeros(vector.len(), 0), vector, &mut products);
@@ -133,7 +127,6 @@ impl PendingRows {
         out
     }
 
-    /// Computes the Gram matrix of the columns.
     pub fn gram(&self, out: &mut Matrix) {
         self.columns.gram(out);
     }
@@ -144,12 +137,10 @@ impl PendingRows {
         self.columns.add_sparse_to(combinations, out);
     }
 
-    /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// Adds the mean of the rows to a vector.
     pub fn add_mean(&self, vector: &mut [f64]) {
         self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
     }
@@ -171,13 +162,11 @@ impl PendingRows {
         }
     }
 
-    /// Removes all rows.
     pub fn clear(&mut self) {
         let scratch = std::mem::take(&mut self.scratch);
         *self = Self { scratch, ..Self::default() };
     }
 
-    /// Checks a deserialized state for rows of this length.
     pub fn check_state(&self, row_length: usize, retained: usize) -> Result<(), Error> {
         self.columns.check_state(&Matrix::zeros(row_length, 0), LARGEST)?;
         let rows = self.count();

@@ -33,7 +33,6 @@ impl Rows<'_> {
         block.add(self.rows.column(row), self.centered);
     }
 
-    /// Returns the loss of the best subspace of a segment of rows.
     fn loss(&self, start: usize, end: usize) -> f64 {
         let mut block = self.empty();
         (start..end).for_each(|row| self.add(&mut block, row));

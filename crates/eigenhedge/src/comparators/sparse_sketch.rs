@@ -43,7 +43,6 @@ impl Sketch {
         parts.map_or_else(Cells::default, |(base, way)| Cells::largest_of_sum(base, way))
     }
 
-    /// Returns the mean of pending rows.
     fn mean_of(&self, pending: &PendingRows) -> Option<Mean> {
         let mean = self.mean.as_ref()?;
         let mut way: Vec<f64> = mean.parts().0.iter().map(|base| -base).collect();
@@ -156,7 +155,6 @@ impl Sketch {
         gram
     }
 
-    /// Returns the energy of the pending rows around the mean of all rows.
     pub(super) fn pending_energy(&self) -> f64 {
         if self.pending.count() == 0 {
             return 0.0;
@@ -165,7 +163,6 @@ impl Sketch {
         self.pending.energy + between.map_or(0.0, |between| dot(&between, &between))
     }
 
-    /// Returns the interval of [`Sketch::best`] if there are pending rows.
     pub(super) fn best_with_pending(&self, kept: usize) -> Best {
         let between = self.between(&self.pending);
         let gram = self.whole_gram(&self.pending, between.as_deref());

@@ -61,7 +61,6 @@ pub struct CappedHedge {
     scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
 }
 
-/// Serialized form of [`CappedHedge`].
 #[derive(Deserialize)]
 #[serde(rename = "CappedHedge")]
 struct Saved {

@@ -12,7 +12,6 @@ use crate::error::{Error, at_least_one};
 use crate::mixing::{Blend, Mixing, blend};
 use crate::state::length;
 
-/// Mixing rule and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixer {
     rule: Mixing,
@@ -29,7 +28,6 @@ impl Mixer {
         Self { rule, played: 1, past }
     }
 
-    /// Checks a deserialized mixer for a learner that keeps `kept` of `experts`.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;
         at_least_one("the number of distributions played", self.played.min(1) as usize)?;

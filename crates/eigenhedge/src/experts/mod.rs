@@ -45,7 +45,6 @@ use crate::state::length;
 /// Maximum memory per expert, counted in 8-byte numbers: weights, mixtures, the choice and scratch space.
 const NUMBERS: usize = 16;
 
-/// Checks that `1 ≤ kept < experts` and that the weights fit into memory.
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
     if !(0 < kept && kept < experts) {
         return Err(Error::Kept { kept, dimension: experts });
@@ -74,26 +73,22 @@ fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
 /// Distribution of a trial, and the set drawn from it.
 #[derive(Debug, Clone, Default)]
 struct Choice {
-    /// Probability that each expert is dropped.
     probabilities: Vec<f64>,
     dropped: Vec<usize>,
     draw: DrawScratch,
 }
 
 impl Choice {
-    /// Draws the experts to drop according to `probabilities`.
     fn commit(&mut self, select: Select, random: &mut Random) {
         draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
     }
 
-    /// Returns the expected loss and the loss of the drawn set in a trial with these losses.
     fn loss(&self, losses: &[f64]) -> Loss {
         let expected = self.probabilities.iter().zip(losses).map(|(probability, loss)| probability * loss).sum();
         Loss { expected, realised: sum_at(&self.dropped, losses) }
     }
 }
 
-/// Returns the sum of the losses at these indices.
 fn sum_at(places: &[usize], losses: &[f64]) -> f64 {
     places.iter().map(|&place| losses[place]).sum()
 }

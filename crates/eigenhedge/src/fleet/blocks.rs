@@ -28,7 +28,6 @@ impl<'a> Group<'a> {
         Self { rows, model, results: Vec::with_capacity(rows.len()), coordinates: Vec::new() }
     }
 
-    /// Runs the trials of the group.
     fn step_all(&mut self, rows: &[&[f64]], aligns: bool) {
         self.model.ask_for_coordinates(aligns);
         for i in self.rows {

@@ -55,7 +55,6 @@ pub struct Fleet<T> {
     /// Location of the member of each key.
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
-    /// Maximum number of members in memory.
     most: usize,
     /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
@@ -74,7 +73,6 @@ struct Slot<T> {
     member: T,
     /// Position of the member's key among all keys.
     key: usize,
-    /// Clock value at the most recent use of the member.
     used: u64,
 }
 

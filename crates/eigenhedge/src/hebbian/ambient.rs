@@ -30,7 +30,6 @@ pub struct AmbientWeights {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Loaded point minus the center.
     deviation: Vec<f64>,
     deflated: Vec<f64>,
 }

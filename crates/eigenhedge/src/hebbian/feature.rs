@@ -46,9 +46,7 @@ pub struct FeatureWeights<D> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel values of the loaded point with the atoms.
     row: Vec<f64>,
-    /// Squared norm of the loaded point, before centering.
     square: f64,
     /// Inner products of the loaded point with the atoms, after centering.
     centered: Vec<f64>,

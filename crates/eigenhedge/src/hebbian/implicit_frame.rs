@@ -51,12 +51,10 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 const UNCERTAIN: f64 = 1e-10;
 
 impl Frame {
-    /// Creates an empty frame.
     pub fn new() -> Self {
         Self { triangle: Matrix::zeros(1, 0), scratch: Scratch::default() }
     }
 
-    /// Checks a deserialized state for `count` vectors.
     pub fn check_state(&self, count: usize) -> Result<(), Error> {
         let what = "the triangle of the weight vectors";
         shape(what, &self.triangle, count + 1, count)?;
@@ -67,7 +65,6 @@ impl Frame {
         Ok(())
     }
 
-    /// Returns the length of a weight vector.
     pub fn length(&self, p: usize) -> f64 {
         norm(self.triangle.column(p))
     }

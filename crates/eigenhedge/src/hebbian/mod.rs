@@ -135,15 +135,11 @@ pub struct Hebbian<W> {
     params: Params,
     weights: W,
     frame: Frame,
-    /// Lateral weights `a_p` in column p.
     lateral: Matrix,
-    /// Largest squared norm of a learned row.
     largest_square: f64,
-    /// Sum of the squared norms of all rows.
     energy: f64,
     /// Number of rows learned since all vectors were created.
     trials: u64,
-    /// Total weight of the rows averaged in the center.
     center_weight: f64,
     clip: Clip,
     #[serde(skip)]
@@ -190,9 +186,7 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
     }
 }
 
-/// Weight vectors that can be read from a saved state.
 pub(crate) trait SavedWeights {
-    /// Checks deserialized vectors against newly built ones.
     fn check_state(&self, built: &Self) -> Result<(), Error>;
 }
 
@@ -356,13 +350,11 @@ impl<W: Weights> Hebbian<W> {
         if bounded { Ok(()) } else { Err(Error::Parameter { name: "eta", rule, value: self.params.rate.eta() }) }
     }
 
-    /// Computes the coordinates and the residual of the loaded point.
     fn project(&mut self) {
         let Working { outputs, square, framed, residual, .. } = &mut self.scratch.0;
         *residual = self.frame.project(outputs, *square, framed);
     }
 
-    /// Returns the loss of the projected point.
     fn charge(&mut self) -> f64 {
         let Working { outputs, square, framed, coordinates, .. } = &mut self.scratch.0;
         coordinates.clone_from(framed);

@@ -78,7 +78,6 @@ impl Rule {
         }
     }
 
-    /// Returns true if the rule has lateral weights.
     pub(super) fn is_lateral(&self) -> bool {
         matches!(self, Self::Apex { .. })
     }

@@ -30,12 +30,10 @@ impl Step {
         self.remove.clear();
     }
 
-    /// Returns true if the step changes no vector.
     pub(super) fn is_still(&self) -> bool {
         self.push.iter().all(|push| *push == 0.0)
     }
 
-    /// Returns true if the point is deflated between vectors.
     pub(super) fn deflates(&self) -> bool {
         self.remove.iter().rev().skip(1).any(|remove| *remove != 0.0)
     }

@@ -13,7 +13,6 @@
 use super::VectorKernel;
 use super::items::mix;
 
-/// Row of items with precomputed counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ItemRow {
     numbers: Vec<f64>,
@@ -39,7 +38,6 @@ impl ItemRow {
         Self { numbers: numbers.to_vec(), counts, square }
     }
 
-    /// Returns the item numbers of the row.
     pub(super) fn numbers(&self) -> &[f64] {
         &self.numbers
     }

@@ -90,7 +90,6 @@ impl Function {
         Self(Arc::new(value))
     }
 
-    /// Returns the kernel value of two rows.
     pub(super) fn value(&self, a: &[f64], b: &[f64]) -> f64 {
         (self.0)(a, b)
     }

@@ -27,7 +27,6 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    /// Number of measures.
     pub(super) const COUNT: usize = 5;
 
     /// Returns the measure of two vectors. The result is bit-identical to the entry of a kernel row.
@@ -279,7 +278,6 @@ impl<T: Term> WithSimd for Tiles<'_, T> {
     }
 }
 
-/// Computes the sums of terms of a tile of atoms with two points.
 #[inline(always)]
 fn tile_sums<S: Simd, T: Term>(simd: S, tile: &[f64], points: [&[f64]; 2], term: T) -> [[S::f64s; REGISTERS]; 2] {
     let mut sums = [[simd.splat_f64s(0.0); REGISTERS]; 2];

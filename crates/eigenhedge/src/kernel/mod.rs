@@ -137,7 +137,6 @@ pub trait Dictionary {
     fn atom(&self, atom: usize) -> &Self::Point;
 }
 
-/// Computes the kernel rows of several points, one after the other.
 fn rows_one_by_one<D: Dictionary + ?Sized>(
     dictionary: &mut D,
     points: &[&D::Point],

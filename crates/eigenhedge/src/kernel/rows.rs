@@ -7,14 +7,12 @@ use super::measures::Measure;
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Scratch space of kernel rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Working {
     measures: [Vec<f64>; Measure::COUNT],
     spare: Vec<Vec<f64>>,
 }
 
-/// Points of a computation, with their squared norms.
 #[derive(Clone, Copy)]
 pub(super) enum Points<'a> {
     One(&'a [f64], f64),

@@ -44,7 +44,6 @@ pub struct Vectors {
     scratch: Scratch<Working>,
 }
 
-/// Serialized form of [`Vectors`].
 #[derive(Deserialize)]
 #[serde(rename = "Vectors")]
 struct Saved {

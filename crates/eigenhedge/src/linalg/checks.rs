@@ -25,7 +25,6 @@ pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error>
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }
 
-/// Checks that the columns are orthonormal up to rounding.
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     matrix_entries(what, matrix, -2.0..=2.0)?;
     let value = matrix.drift();

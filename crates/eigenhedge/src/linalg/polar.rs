@@ -16,7 +16,6 @@
 use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
 use crate::num::dot;
 
-/// Scratch space of [`Polar::nearest_rows`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polar {
     turned: Matrix,

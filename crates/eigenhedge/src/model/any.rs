@@ -94,7 +94,6 @@ impl AnyLearner {
         Self::over(spec, length, specs)
     }
 
-    /// Builds a portfolio of these members.
     fn over(spec: &Spec, length: usize, specs: Vec<Spec>) -> Result<Self, Error> {
         Ok(match &spec.kernel {
             None => Self::Plain(Box::new(Portfolio::new(specs, || spec.ambient(length))?)),
@@ -160,7 +159,6 @@ impl AnyLearner {
         Self::over(spec, length, own.to_vec())
     }
 
-    /// Checks a deserialized state against the parameters.
     pub(super) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
         match (self, self.twin(spec, length)?) {
             (Self::Plain(own), Self::Plain(built)) => own.check_state(&built),
@@ -171,7 +169,6 @@ impl AnyLearner {
         }
     }
 
-    /// Returns the contained learner, for queries between trials.
     pub(super) fn inside(&self) -> &dyn RowLearner {
         delegate!(self, learner => &**learner)
     }

@@ -24,7 +24,6 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Creates directions in the space of plain rows.
     pub fn plain(columns: Matrix, center: Vec<f64>) -> Self {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
@@ -81,7 +80,6 @@ fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
     columns.column_mut(count).iter_mut().zip(vector).for_each(|(c, v)| *c = v / norm);
 }
 
-/// Span over plain rows or kernel features.
 pub(super) trait RowSpan: Span {
     /// Returns the atoms of the span. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {

@@ -45,10 +45,8 @@ use serde::Serialize;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    /// Scale of the columns.
     standardizer: Standardizer,
     scaled: Vec<f64>,
-    /// Probability that each direction is kept.
     inclusion: Vec<f64>,
     basis: Basis,
     /// Coordinates of the center, for features only.
@@ -83,7 +81,6 @@ impl Embedding {
         self
     }
 
-    /// Sets the scale of the columns.
     pub(super) fn with_scale(mut self, standardizer: &Standardizer) -> Self {
         self.standardizer = standardizer.clone();
         self

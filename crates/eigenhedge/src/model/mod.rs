@@ -80,11 +80,8 @@ pub struct Model {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// True if aligned coordinates are computed for every row.
     aligns: bool,
-    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
-    /// True if the projection of every row is computed.
     reconstructs: bool,
     reconstruction: Vec<f64>,
     /// Most recent row in standard units.
@@ -360,7 +357,6 @@ impl Model {
         Embedding::new(basis, Vec::new()).with_scale(&self.columns.standardizer)
     }
 
-    /// Returns true if the best subspace in hindsight is computed.
     pub(crate) fn has_hindsight(&self) -> bool {
         self.hindsight.is_some()
     }

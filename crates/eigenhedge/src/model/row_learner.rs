@@ -10,7 +10,6 @@ use crate::subspace::{Rule, Subspace};
 
 /// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
-    /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
     /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
     pub aligned: Option<&'a [f64]>,
@@ -29,7 +28,6 @@ pub(super) trait RowLearner {
         &[]
     }
 
-    /// Returns the results of the most recent trial.
     fn last_row(&self) -> LastRow<'_>;
 
     /// Returns the total number of columns in the spans of all members, or of weight vectors.
@@ -45,7 +43,6 @@ pub(super) trait RowLearner {
         Vec::new()
     }
 
-    /// Returns the current weights of the members.
     fn member_weights(&self) -> Vec<f64> {
         Vec::new()
     }

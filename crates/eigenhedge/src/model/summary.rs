@@ -128,7 +128,6 @@ pub struct Member {
 }
 
 impl Summary {
-    /// Creates the summary from the best loss, with the best partitions into at most `segments` segments.
     pub(super) fn of(run: &Model, best_loss: Option<Best>, segments: usize) -> Self {
         let Model { spec, totals, .. } = run;
         let learner = run.learner.inside();

@@ -41,7 +41,6 @@ const Q: [f64; 11] = [
     2.092162726664578e-9,
 ];
 
-/// Replaces every number by its exponential.
 pub fn exp(x: &mut [f64]) {
     Arch::new().dispatch(Exp(x));
 }

@@ -14,7 +14,6 @@ use crate::subspace::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Default mixing share.
 pub(super) const ALPHA: f64 = 1e-3;
 /// Returns the default limit on the cost of merging, as a share of the cost of mixing. It is larger for k ≥ 32, because
 /// the time per row grows with the cube of the number of explicit directions.
@@ -22,7 +21,6 @@ pub(super) fn default_merge(kept: usize) -> f64 {
     if kept < 32 { 0.25 } else { 1.0 }
 }
 
-/// Default step of Hebbian learners.
 const HEBBIAN_ETA: f64 = 0.05;
 
 /// Handling of rows with missing cells (NaN).
@@ -51,7 +49,6 @@ impl Missing {
         }
     }
 
-    /// Returns true if the row is skipped because of its missing cells.
     pub(crate) fn passes_over(self, row: &[f64]) -> bool {
         match self {
             Self::Fail => false,
@@ -267,7 +264,6 @@ impl Spec {
         self.over(self.ambient(length)?)
     }
 
-    /// Builds the span for rows of plain numbers.
     pub(crate) fn ambient(&self, length: usize) -> Result<Ambient, Error> {
         let span = Ambient::new(length)?;
         let span = match self.dimension {
@@ -285,7 +281,6 @@ impl Spec {
         self.over(self.feature(dictionary)?)
     }
 
-    /// Builds the span for the features of a dictionary.
     pub(crate) fn feature<D: Dictionary>(&self, dictionary: D) -> Result<Feature<D>, Error> {
         if self.start.is_some() {
             return Err(Error::Unsupported(

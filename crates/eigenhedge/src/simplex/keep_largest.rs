@@ -5,7 +5,6 @@
 
 use super::cap::{Complement, Multiplicity};
 
-/// Scratch space of [`keep_largest`].
 #[derive(Debug, Clone, Default)]
 pub struct LimitScratch {
     ranking: Vec<f64>,

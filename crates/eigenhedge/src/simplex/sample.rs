@@ -110,7 +110,6 @@ pub fn draw(
     }
 }
 
-/// Selects the indices of the `size` largest probabilities.
 fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.extend(0..probabilities.len());
     if 0 < size && size < members.len() {

@@ -3,7 +3,6 @@
 
 use super::cap::Multiplicity;
 
-/// Scratch space of [`shift_and_clip`].
 #[derive(Debug, Clone, Default)]
 pub struct ShiftScratch {
     breaks: Vec<f64>,

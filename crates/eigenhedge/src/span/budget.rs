@@ -38,14 +38,12 @@ impl Budget {
         Ok(Self { atoms, novelty, error: 0.0 })
     }
 
-    /// Checks a deserialized budget against the configured one and the number of atoms.
     pub fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
         ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
         energy("the cost of the budget", self.error)
     }
 
-    /// Returns the maximum number of atoms.
     pub fn atoms(&self) -> usize {
         self.atoms
     }
@@ -74,7 +72,6 @@ impl Budget {
         Some((atom, row[atom] / squares[atom]))
     }
 
-    /// Adds the norm of a discarded part to the accumulated error.
     pub fn charge(&mut self, norm: f64) {
         self.error += norm;
     }

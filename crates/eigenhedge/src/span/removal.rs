@@ -83,12 +83,10 @@ impl Removal {
         self.taken.resize(size, 0);
     }
 
-    /// Returns the number of remaining atoms.
     pub fn left(&self) -> usize {
         self.diagonal.len() - self.gone.len()
     }
 
-    /// Returns the removed atoms in order of removal.
     pub fn gone(&self) -> &[usize] {
         &self.gone
     }

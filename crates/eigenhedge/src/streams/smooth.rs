@@ -5,7 +5,6 @@ use crate::linalg::Matrix;
 use crate::random::Random;
 use std::f64::consts::TAU;
 
-/// Draws independent normal entries.
 fn normals(length: usize, random: &mut Random) -> Vec<f64> {
     (0..length).map(|_| random.normal()).collect()
 }

@@ -88,7 +88,6 @@ impl State for Additive {
 }
 
 impl Additive {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(crate) fn columns(&self) -> usize {
         self.frame.columns()
     }

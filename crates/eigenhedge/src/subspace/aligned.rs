@@ -35,12 +35,10 @@ struct Working {
     product: Matrix,
     transposed: Matrix,
     part: Vec<f64>,
-    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
 }
 
 impl Aligned {
-    /// Checks a deserialized basis of `kept` coordinates for a span of `columns` columns.
     pub fn check_state(&self, kept: usize, columns: usize) -> Result<(), Error> {
         if self.basis.columns() == 0 {
             return Ok(());
@@ -86,7 +84,6 @@ impl Aligned {
         self.basis.transpose_times(part, coordinates);
     }
 
-    /// Returns the coordinates of the most recently observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

@@ -54,15 +54,9 @@ const RESOLUTION: f64 = 1e-20;
 #[serde(rename_all = "snake_case")]
 pub enum Law {
     /// Exponential law `log V = cap(-(η/Q²) C)`.
-    Exponential {
-        /// Learning rate.
-        eta: f64,
-    },
+    Exponential { eta: f64 },
     /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
-    ProductSets {
-        /// Learning rate.
-        eta: f64,
-    },
+    ProductSets { eta: f64 },
     /// Top k eigenvectors, which are kept with certainty. Ties at the boundary share the probability evenly.
     Leader,
 }
@@ -158,7 +152,6 @@ impl Anchored {
         Ok(self)
     }
 
-    /// Updates the number of directions in the complement.
     fn count_others(&mut self) {
         self.complement.multiplicity = match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - self.scatter.values().len() as u64),
@@ -220,7 +213,6 @@ impl Anchored {
         self.forget == 1.0
     }
 
-    /// Returns the scatter matrix in the coordinates of the columns of the span.
     pub(super) fn matrix(&mut self) -> Matrix {
         self.scatter.matrix()
     }
@@ -274,7 +266,6 @@ impl Anchored {
         }
     }
 
-    /// Adds the cost of row energy that is missing from the scatter matrix.
     pub(super) fn add_dropped(&mut self, energy: f64) {
         if let Law::Exponential { eta } = self.law {
             self.price += eta * (energy / self.norm_square);
@@ -288,7 +279,6 @@ impl Anchored {
         }
     }
 
-    /// Returns the number of span columns in whose coordinates the scatter matrix is stored.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
     }

@@ -21,7 +21,6 @@ pub enum AnyRule {
     Perturbed(Box<Perturbed>),
 }
 
-/// Calls a method of the contained rule.
 macro_rules! delegate {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
@@ -46,7 +45,6 @@ impl State for AnyRule {
 }
 
 impl AnyRule {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(crate) fn columns(&self) -> usize {
         delegate!(self, rule => rule.columns())
     }

@@ -52,7 +52,6 @@ use serde::{Deserialize, Serialize};
 pub struct Average {
     /// Sum `Σ (P̄ - p I)`, where p is the probability of being kept of each direction in the complement.
     sum: Matrix,
-    /// Sum of the probabilities p of the complement.
     common: f64,
     terms: u64,
     #[serde(skip)]

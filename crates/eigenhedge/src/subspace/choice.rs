@@ -71,7 +71,6 @@ impl Choice {
         }
     }
 
-    /// Clears the choice, so that no direction is kept.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.marks.clear();

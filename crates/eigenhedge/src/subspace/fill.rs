@@ -17,15 +17,12 @@ pub(crate) struct Scales {
     pub signal: f64,
 }
 
-/// Scratch space for filling in missing cells.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
     /// Indices of the explicit directions, in descending order of their probability of being kept.
     order: Vec<usize>,
-    /// Probabilities of being kept of these directions.
     probabilities: Vec<f64>,
-    /// Ridge factors of these directions.
     ridges: Vec<f64>,
     direction: Vec<f64>,
     directions: Matrix,
@@ -44,7 +41,6 @@ pub(crate) struct Fill {
 const MORE: usize = 8;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Sets the center of a column to its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.span.begin_column(column, value);
     }

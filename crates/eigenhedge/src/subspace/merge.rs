@@ -26,13 +26,10 @@ use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 /// Summary of rows with which a learner starts. The learner did not predict these rows.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
-    /// Number of rows.
     pub rows: u64,
-    /// Total weight of the rows.
     pub weight: f64,
     /// Mean of the rows, as a fixed point plus a displacement. The field is `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
-    /// Scatter matrix of the rows.
     pub scatter: LearnedScatter,
     /// Energy of the rows that the scatter matrix does not contain.
     pub dropped: f64,
@@ -52,7 +49,6 @@ pub(crate) enum LearnedScatter {
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Merges another learner with equal options. `cost` is added to the constant of the regret bound.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         if other.trials == 0 {
             return Ok(());
@@ -91,7 +87,6 @@ impl Subspace<Ambient, AnyRule> {
         Ok(())
     }
 
-    /// Initializes the learner with a summary of rows.
     pub(crate) fn begin_with(&mut self, rows: Learned<'_>) -> Result<(), Error> {
         self.trials = rows.rows;
         self.lost = rows.lost;

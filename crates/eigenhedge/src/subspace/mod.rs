@@ -73,9 +73,7 @@ pub enum NormBound {
 /// Options of a subspace learner, apart from its rule and span.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Options {
-    /// Bound on the norms of rows.
     pub norm_bound: NormBound,
-    /// Method for drawing the kept directions.
     pub select: Select,
     /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
@@ -94,12 +92,9 @@ pub struct Subspace<S, R> {
     options: Options,
     span: S,
     rule: R,
-    /// Largest squared norm of a learned row.
     largest_square: f64,
-    /// Sum of the squared norms of all instances.
     energy: f64,
     trials: u64,
-    /// Total weight of the rows averaged in the center.
     center_weight: f64,
     /// Norms of recent rows, used if long rows are clipped.
     clip: Clip,
@@ -128,13 +123,11 @@ struct Working {
     kept_coordinates: Vec<f64>,
     /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
-    /// Trace of the most recently checked instance.
     energy: f64,
     /// Largest eigenvalue of the most recently checked instance.
     square: f64,
     /// True while this instance is loaded in the span.
     is_loaded: bool,
-    /// Expected loss of the current trial.
     expected: f64,
     /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
@@ -152,7 +145,6 @@ const DEFECT: f64 = 1e-11;
 /// Share by which a row may exceed a given norm bound, to allow for rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
-/// Checks that `0 < k < N`.
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
     let too_many = matches!(dimension, Multiplicity::Finite(n) if kept as u64 >= n);
     if kept == 0 || too_many {
@@ -390,7 +382,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.aligned.align(&self.scratch.0.directions, self.kept);
     }
 
-    /// Returns true if this learner has an aligned basis.
     pub(crate) fn has_basis(&self) -> bool {
         self.aligned.basis.columns() > 0
     }

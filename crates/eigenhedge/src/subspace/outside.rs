@@ -5,7 +5,6 @@ use super::choice::Choice;
 /// Squared lengths of the parts of a point outside the explicit directions, in the unit of the instance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outside {
-    /// Part in the columns of the span.
     pub square: f64,
     /// Part in the complement for which the span has no column.
     pub unresolved: f64,

@@ -62,7 +62,6 @@ pub struct PairGain {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// Lengths of the rows of the two streams.
     lengths: (usize, usize),
     learner: Subspace<Ambient, Tracking>,
     centers: Option<Centers>,
@@ -70,7 +69,6 @@ pub struct Pair {
     scratch: Scratch<Working>,
 }
 
-/// Means of the rows of the two streams.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Centers {
     rows: f64,

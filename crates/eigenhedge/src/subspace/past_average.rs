@@ -51,7 +51,6 @@ impl PastAverage {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
     }
 
-    /// Checks a deserialized sum for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         within("the number of terms of the past", self.terms, 1.0..=LARGEST_TERMS)?;
         shape("the sum of the past", &self.sum, columns, columns)?;

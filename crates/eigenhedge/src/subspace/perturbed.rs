@@ -141,7 +141,6 @@ impl State for Perturbed {
 }
 
 impl Perturbed {
-    /// Returns the number of span columns in whose coordinates the scatter matrix is stored.
     pub(crate) fn columns(&self) -> usize {
         self.scatter.columns()
     }

@@ -16,7 +16,6 @@ use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;
 use crate::simplex::{Complement, Multiplicity};
 
-/// Scratch space of [`drop_by_products`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,

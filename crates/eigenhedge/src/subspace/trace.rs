@@ -15,7 +15,6 @@ use crate::span::Span;
 /// Record of one trial with a point.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
-    /// Expected loss.
     pub expected: f64,
     /// Squared norm of the point, after centering.
     pub square: f64,
@@ -78,7 +77,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 }
 
-/// Choice drawn from a record.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drawn {
     choice: Choice,
@@ -87,7 +85,6 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Returns the coordinates of the point in the kept directions.
     pub fn coordinates(&self) -> &[f64] {
         &self.coordinates
     }

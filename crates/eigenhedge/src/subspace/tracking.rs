@@ -51,7 +51,6 @@ pub struct Tracking {
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
-    /// Maximum number of explicit directions.
     max_rank: usize,
     /// Cost of mixing and folding, which is added to the constant of the regret bound.
     price: f64,
@@ -107,7 +106,6 @@ impl Tracking {
         Ok(self)
     }
 
-    /// Returns the learning rate.
     pub fn eta(&self) -> f64 {
         self.eta
     }
@@ -218,7 +216,6 @@ impl State for Tracking {
 }
 
 impl Tracking {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(crate) fn columns(&self) -> usize {
         self.frame.columns()
     }

@@ -60,7 +60,6 @@ where
     Ok(Preimage { point: here.point, squared_distance, steps, converged })
 }
 
-/// A point with its objective and gradient.
 struct Place {
     point: Vec<f64>,
     value: f64,

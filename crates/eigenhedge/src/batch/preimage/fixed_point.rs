@@ -81,14 +81,12 @@ fn check_kernel(dictionary: &Vectors) -> Result<(), Error> {
     }
 }
 
-/// Iteration from one starting point.
 struct Search<'a> {
     weights: &'a [f64],
     point: Vec<f64>,
     /// Value of f at the point. It is NaN before the first evaluation.
     value: f64,
     target: Vec<f64>,
-    /// Point that is evaluated next.
     next: Vec<f64>,
     /// Length of the step as a share of the way to the target.
     size: f64,
@@ -158,7 +156,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Runs a search for each list of weights, from its start.
 fn search<'a>(
     dictionary: &mut Vectors,
     weights: &[&'a [f64]],

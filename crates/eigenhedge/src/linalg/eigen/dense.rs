@@ -139,7 +139,6 @@ fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<
     (divide(matrix, unit, scratch), unit)
 }
 
-/// Divides the lower triangle of the matrix by `unit`.
 fn divide<'a>(matrix: MatRef<'_, f64>, unit: f64, quotient: &'a mut Matrix) -> MatRef<'a, f64> {
     quotient.resize(matrix.nrows(), matrix.ncols());
     for j in 0..matrix.ncols() {

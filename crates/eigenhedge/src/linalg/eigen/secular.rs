@@ -33,7 +33,6 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usi
     roots.push(last_root(simd, poles, weights, last, total));
 }
 
-/// Computes the root between pole `i` and pole `i + 1`.
 #[inline(always)]
 fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Root {
     let gap = poles[i + 1] - poles[i];

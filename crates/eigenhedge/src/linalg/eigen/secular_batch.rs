@@ -43,7 +43,6 @@ struct Gaps<V> {
     high: V,
 }
 
-/// Computes all roots for at most [`MOST`] poles.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
     if poles.len() <= FEW {

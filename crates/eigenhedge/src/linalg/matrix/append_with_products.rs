@@ -27,7 +27,6 @@ pub(crate) struct Intake {
 
 /// Input vectors and the origin that is subtracted from them.
 pub(crate) struct Source<'a> {
-    /// Input vectors.
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
@@ -36,21 +35,17 @@ pub(crate) struct Source<'a> {
     pub steps: &'a [f64],
 }
 
-/// Storage into which the vectors are written.
 type Slots<'a> = [&'a mut [f64]; WINDOW];
 
 impl Intake {
-    /// Returns the squared norm of a vector.
     pub fn square(&self, vector: usize) -> f64 {
         self.sums[vector * self.stride]
     }
 
-    /// Returns the inner products of a vector with the existing columns.
     pub fn products(&self, vector: usize) -> &[f64] {
         &self.sums[vector * self.stride + 1..][..self.columns]
     }
 
-    /// Returns the inner product of two vectors.
     pub fn between(&self, earlier: usize, later: usize) -> f64 {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
@@ -101,7 +96,6 @@ impl Matrix {
     }
 }
 
-/// Splits off the first `rows` rows of every slot.
 fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     std::array::from_fn(|i| {
         let rows = rows.min(slots[i].len());
@@ -158,7 +152,6 @@ impl Part<'_> {
         }
     }
 
-    /// Adds the squares and inner products of the copied rows.
     fn add(&self, block: Range<usize>, slots: &[&mut [f64]], sums: &mut [f64]) {
         let (inner, stride) = (self.inner(&block), self.stride);
         for (sums, slot) in sums.chunks_mut(stride).zip(slots) {

@@ -105,7 +105,6 @@ impl Matrix {
         }
     }
 
-    /// Reverses the order of the columns.
     pub(crate) fn reverse_columns(&mut self) {
         for j in 0..self.columns / 2 {
             let (low, high) = self.column_pair_mut(j, self.columns - 1 - j);
@@ -113,7 +112,6 @@ impl Matrix {
         }
     }
 
-    /// Keeps the columns whose flag is true.
     pub(crate) fn retain_columns(&mut self, keep: &[bool]) {
         let mut kept = 0;
         for j in (0..self.columns).filter(|j| keep[*j]) {
@@ -126,7 +124,6 @@ impl Matrix {
         self.resize(self.rows, kept);
     }
 
-    /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);
         if other.rows == 0 {
@@ -199,7 +196,6 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
     }
 
-    /// Computes the inner products of all columns with the spare column.
     pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
         let (columns, residual) = self.columns_and_spare();
         products::transpose_times(columns, residual, out);
@@ -217,7 +213,6 @@ impl Matrix {
         self.columns_and_spare().1
     }
 
-    /// Makes the spare column the last column of the matrix.
     pub(crate) fn adopt_spare(&mut self) {
         self.columns_and_spare();
         self.columns += 1;
@@ -250,7 +245,6 @@ impl Matrix {
         products::transpose_times(vectors, self.column(self.columns - 1), out);
     }
 
-    /// Reserves storage for `columns` columns in total.
     fn reserve(&mut self, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if columns > room {
@@ -265,7 +259,6 @@ impl Matrix {
         (columns, &mut spare[..rows])
     }
 
-    /// Returns the columns and all spare storage after them.
     fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
         let (rows, count, stride) = (self.rows, self.columns, self.stride);
         let (entries, room) = self.data[self.start..].split_at_mut(count * stride);
@@ -387,7 +380,6 @@ impl Matrix {
         self.remove_earlier(j);
     }
 
-    /// Returns the matrix as a faer view.
     pub(crate) fn view(&self) -> MatRef<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatRef::from_column_major_slice(&[], self.rows, self.columns);
@@ -396,7 +388,6 @@ impl Matrix {
         MatRef::from_column_major_slice_with_stride(&self.data[self.start..end], self.rows, self.columns, self.stride)
     }
 
-    /// Returns the matrix as a mutable faer view.
     pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatMut::from_column_major_slice_mut(&mut [], self.rows, self.columns);
@@ -450,7 +441,6 @@ const MOST_EMPTY_ROWS: usize = 1 << 32;
 /// Maximum number of columns of a deserialized matrix without entries.
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
-/// Serialized form of a matrix.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rows: usize,
@@ -503,7 +493,6 @@ pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
     matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
 }
 
-/// Task of [`Matrix::add_symmetric_product`].
 struct SymmetricProduct<'a> {
     lower: &'a Matrix,
     x: &'a [f64],

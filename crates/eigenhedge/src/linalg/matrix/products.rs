@@ -12,9 +12,7 @@ use std::ops::Range;
 
 /// Vectors of equal length whose entries are read by ranges of rows.
 pub(super) trait Vectors {
-    /// Returns the number of vectors.
     fn count(&self) -> usize;
-    /// Returns the entries of vector `j` in a range of rows.
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
 }
 

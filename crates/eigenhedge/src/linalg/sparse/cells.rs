@@ -43,17 +43,14 @@ impl Cells {
         cells
     }
 
-    /// Returns the squared norm.
     pub fn square(&self) -> f64 {
         self.values.iter().map(|x| x * x).sum()
     }
 
-    /// Returns positions and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         self.at.iter().zip(&self.values).map(|(i, x)| (*i as usize, *x))
     }
 
-    /// Returns the inner product with a dense vector.
     pub fn times(&self, dense: &[f64]) -> f64 {
         self.iter().map(|(i, x)| x * dense[i]).sum()
     }

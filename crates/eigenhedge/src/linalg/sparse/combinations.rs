@@ -28,7 +28,6 @@ pub(crate) struct Combinations {
     coefficients: Matrix,
     /// Matrix H, one row per stored vector.
     products: Matrix,
-    /// Squared norms of the stored vectors.
     squares: Vec<f64>,
     /// Rows of C that belong to the dense vectors, in the order of their columns.
     dense_at: Vec<usize>,
@@ -53,7 +52,6 @@ struct Working {
 /// Deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] leaves as it is.
 const NEGLIGIBLE: f64 = 4e-15;
 
-/// Adds a multiple of one vector to another.
 pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
     to.iter_mut().zip(vector).for_each(|(to, x)| *to += factor * x);
 }
@@ -97,32 +95,26 @@ impl Combinations {
         }
     }
 
-    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.coefficients.columns()
     }
 
-    /// Returns the number of stored vectors.
     pub fn vectors(&self) -> usize {
         self.squares.len()
     }
 
-    /// Returns the squared norms of the stored vectors.
     pub fn squares(&self) -> &[f64] {
         &self.squares
     }
 
-    /// Returns the sparse vectors.
     pub fn sparse(&self) -> &SparseRows {
         &self.sparse
     }
 
-    /// Returns the number of dense vectors.
     pub fn dense(&self) -> usize {
         self.dense_at.len()
     }
 
-    /// Computes the inner products of a sparse vector with the stored vectors.
     pub fn times_cells(&mut self, dense: &Matrix, cells: &Cells, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.vectors(), 0.0);
@@ -145,7 +137,6 @@ impl Combinations {
         self.sparse_at.iter().zip(some).for_each(|(at, x)| out[*at] = *x);
     }
 
-    /// Computes the inner products of a dense vector with the stored vectors.
     pub fn times_dense(&self, dense: &Matrix, vector: &[f64], out: &mut Vec<f64>) {
         let mut some = Vec::new();
         out.clear();
@@ -161,12 +152,10 @@ impl Combinations {
         self.coefficients.transpose_times(products, out);
     }
 
-    /// Subtracts the products of a combination of the columns from inner products with the stored vectors.
     pub fn subtract_products(&self, coordinates: &[f64], products: &mut [f64]) {
         self.products.subtract_times(coordinates, products);
     }
 
-    /// Subtracts a combination of the columns from coefficients of the stored vectors.
     pub fn subtract_coefficients(&self, coordinates: &[f64], coefficients: &mut [f64]) {
         self.coefficients.subtract_times(coordinates, coefficients);
     }
@@ -205,14 +194,12 @@ impl Combinations {
         self.products.column_mut(columns).copy_from_slice(products);
     }
 
-    /// Replaces the columns by combinations of them.
     pub fn combine(&mut self, rotation: &Matrix) {
         let working = &mut self.scratch.0.working;
         self.coefficients.combine(rotation, working);
         self.products.combine(rotation, working);
     }
 
-    /// Computes the Gram matrix of the columns.
     pub fn gram(&self, out: &mut Matrix) {
         multiply(out, self.coefficients.view().transpose(), self.products.view());
     }
@@ -236,7 +223,6 @@ impl Combinations {
         self.scratch.0.rotation = defect;
     }
 
-    /// Adds a combination of the stored vectors to a vector.
     pub fn add_to(&self, dense: &Matrix, coefficients: &[f64], vector: &mut [f64]) {
         for (j, at) in self.dense_at.iter().enumerate().filter(|(_, at)| coefficients[**at] != 0.0) {
             add_multiple(vector, coefficients[*at], dense.column(j));
@@ -246,7 +232,6 @@ impl Combinations {
         }
     }
 
-    /// Computes combinations of the columns as vectors.
     pub fn write(&self, dense: &Matrix, combinations: &Matrix, out: &mut Matrix) {
         let (mut expanded, mut rotation) = (Matrix::default(), Matrix::default());
         multiply(&mut expanded, self.coefficients.view(), combinations.view());

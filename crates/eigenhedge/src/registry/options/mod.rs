@@ -176,7 +176,6 @@ pub fn spelled(error: &Error, spelling: Spelling) -> String {
 }
 
 impl Setup {
-    /// Creates the default settings of a learner.
     fn new(learner: Kind, kept: usize) -> Self {
         Self { seed: Some(0), ..Self::of(Spec::new(learner, kept), 0) }
     }

@@ -46,14 +46,12 @@ pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
 }
 
 impl Accuracy {
-    /// Checks deserialized estimates for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         length("the sizes of the basis", self.sizes.len(), columns)?;
         entries("sizes of the basis", &self.sizes, 0.0..=LARGEST)?;
         shape("the errors of the images", &self.errors, columns, columns)
     }
 
-    /// Returns the largest size of a column.
     pub fn largest_size(&self) -> f64 {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }

@@ -85,7 +85,6 @@ impl<D: Dictionary> Feature<D> {
         origin.square = dot(&origin.coefficients, &origin.image);
     }
 
-    /// Computes the coordinates and residuals of a block of points.
     fn load_block(&mut self, to: &Growth, points: &[&D::Point]) -> Result<Block, (usize, Error)> {
         let (mut rows, mut own) = (Matrix::default(), Vec::new());
         self.dictionary.rows(points, &mut rows, &mut own)?;
@@ -274,7 +273,6 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Adds a multiple of each column of another matrix.
 fn add_columns(to: &mut Matrix, factor: f64, other: &Matrix) {
     for j in 0..other.columns() {
         add_multiple(to.column_mut(j), factor, other.column(j));

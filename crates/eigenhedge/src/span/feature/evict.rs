@@ -60,7 +60,6 @@ impl<D: Dictionary> Feature<D> {
         self.drop_going();
     }
 
-    /// Computes the Gram matrix of the atoms.
     fn form_gram(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, gram, .. } = &mut self.scratch.0;

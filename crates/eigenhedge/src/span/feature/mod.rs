@@ -58,7 +58,6 @@ pub struct Feature<D> {
     squares: Scratch<Vec<f64>>,
     /// Number of rows since the images were last recomputed.
     stale: usize,
-    /// Number of rows seen.
     trials: u64,
     /// Hash of all changes of the dictionary. Two spans over the same rows have equal dictionaries if these hashes are
     /// equal.
@@ -99,9 +98,7 @@ struct Working {
     residual_square: f64,
     correction: Vec<f64>,
     expansion: Vec<f64>,
-    /// True if the loaded point became an atom.
     is_atom: bool,
-    /// True if the columns were combined in this trial.
     combined: bool,
     /// True if recomputed images would have resolved the residual.
     wants_refresh: bool,
@@ -298,7 +295,6 @@ impl<D: Dictionary> Feature<D> {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
 
-    /// Replaces the columns by `columns × change`.
     fn transform(&mut self, change: &Matrix) {
         self.know_squares();
         let product = &mut self.scratch.0.product;
@@ -365,7 +361,6 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Recomputes the images of the columns and of the origin.
     fn refresh(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, correction, .. } = &mut self.scratch.0;

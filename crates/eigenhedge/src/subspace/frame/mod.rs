@@ -44,7 +44,6 @@ struct Working {
     outside: Vec<f64>,
     outside_square: f64,
     keep: Vec<bool>,
-    /// True if the most recent update has rotated the directions.
     is_rotated: bool,
 }
 
@@ -76,7 +75,6 @@ impl Frame {
         }
     }
 
-    /// Returns the number of directions that are not explicit.
     pub fn others(&self) -> Multiplicity {
         self.others_beyond(self.values.len())
     }
@@ -94,7 +92,6 @@ impl Frame {
         }
     }
 
-    /// Returns the dimension N of the space.
     pub fn dimension(&self) -> Multiplicity {
         self.dimension
     }
@@ -140,12 +137,10 @@ impl Frame {
         *outside_square
     }
 
-    /// Orthonormalizes the directions.
     pub fn heal(&mut self) {
         self.rotation.orthonormalise();
     }
 
-    /// Returns the coordinates of the most recently observed point in the directions.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

@@ -18,7 +18,6 @@ impl State for Frame {
 }
 
 impl Frame {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
     pub(in super::super) fn columns(&self) -> usize {
         self.columns
     }

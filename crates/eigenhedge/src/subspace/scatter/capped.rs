@@ -35,7 +35,6 @@ impl State for Capped {
 }
 
 impl Capped {
-    /// Creates a zero matrix that stores at most `max_rank` eigenpairs.
     pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
         Self { frame: Frame::new(dimension), max_rank }
     }
@@ -56,7 +55,6 @@ impl Capped {
         dropped
     }
 
-    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));

@@ -95,7 +95,6 @@ impl State for Chained {
 }
 
 impl Chained {
-    /// Returns the eigenvalues, in the order of the coordinates.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -120,7 +119,6 @@ impl Chained {
         }
     }
 
-    /// Returns the coordinates of the most recently observed point.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -220,7 +218,6 @@ impl Chained {
         self.decompose();
     }
 
-    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         self.sum.collect().clone()
     }
@@ -232,7 +229,6 @@ impl Chained {
         self.decompose();
     }
 
-    /// Creates the decomposition of a sum of rows.
     pub(super) fn of(sum: RowSum) -> Self {
         let mut all = Self { values: vec![0.0; sum.columns()], sum, ..Self::default() };
         all.decompose();

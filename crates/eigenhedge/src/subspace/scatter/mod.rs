@@ -29,9 +29,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {
-    /// All eigenpairs.
     Full(Box<Chained>),
-    /// Largest eigenpairs only.
     Capped(Box<Capped>),
     /// Largest eigenpairs of the whole matrix. Used for the leader, if there are many columns.
     Leading(Box<Leading>),
@@ -53,12 +51,10 @@ impl State for Scatter {
 }
 
 impl Scatter {
-    /// Creates a zero matrix that stores all eigenpairs.
     pub fn full() -> Self {
         Self::Full(Box::default())
     }
 
-    /// Creates a zero matrix that stores at most `max_rank` eigenpairs.
     pub fn capped(max_rank: usize, dimension: Multiplicity) -> Self {
         Self::Capped(Box::new(Capped::new(max_rank, dimension)))
     }
@@ -72,7 +68,6 @@ impl Scatter {
         }
     }
 
-    /// Returns the number of span columns in whose coordinates the matrix is stored.
     pub fn columns(&self) -> usize {
         match self {
             Self::Full(full) => full.values().len(),
@@ -103,7 +98,6 @@ impl Scatter {
         }
     }
 
-    /// Returns the coordinates of the most recently observed point.
     pub fn coordinates(&self) -> &[f64] {
         match self {
             Self::Full(full) => full.coordinates(),
@@ -132,7 +126,6 @@ impl Scatter {
         }
     }
 
-    /// Computes direction `i` in coordinates of the columns of the span.
     pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         match self {
             Self::Full(full) => full.direction(i, out),
@@ -174,7 +167,6 @@ impl Scatter {
         }
     }
 
-    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         match self {
             Self::Full(full) => full.matrix(),
@@ -237,7 +229,6 @@ impl Scatter {
         }
     }
 
-    /// Updates the matrix after the span has combined its columns.
     pub fn combined(&mut self) {
         if let Self::Capped(capped) = self {
             capped.frame.combined();
@@ -257,7 +248,6 @@ impl Scatter {
         }
     }
 
-    /// Returns the trace of the matrix.
     pub fn trace(&self) -> f64 {
         match self {
             Self::Leading(leading) => leading.trace(),

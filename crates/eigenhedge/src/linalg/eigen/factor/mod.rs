@@ -27,7 +27,6 @@ use crate::linalg::{Matrix, multiply};
 use pulp::{Arch, Simd, WithSimd};
 use serde::{Deserialize, Serialize};
 
-/// Origin of an output direction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 enum Source {
     /// Eigenvector that belongs to the root with this index.
@@ -60,7 +59,6 @@ pub struct Factor {
     origins: Vec<f64>,
     /// Offset of each root from its nearest pole. The list is padded like the poles.
     offsets: Vec<f64>,
-    /// Inverse norm of each Cauchy column.
     scales: Vec<f64>,
     order: Vec<Source>,
 }
@@ -263,7 +261,6 @@ impl Factor {
         }
     }
 
-    /// Undoes the rotations of the deflation.
     fn turn_back(&self, x: &mut [f64]) {
         for r in self.rotations.iter().rev() {
             let (a, b) = (x[r.deflated], x[r.kept]);
