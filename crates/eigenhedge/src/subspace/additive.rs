@@ -19,7 +19,7 @@
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 
 use super::frame::Frame;
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::num::kept;
@@ -87,13 +87,15 @@ impl State for Additive {
     }
 }
 
-impl Additive {
-    pub(crate) fn columns(&self) -> usize {
-        self.frame.columns()
-    }
-}
-
 impl Rule for Additive {
+    fn directions(&self) -> &dyn Directions {
+        &self.frame
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        &mut self.frame
+    }
+
     fn grow(&mut self, columns: usize) {
         self.frame.grow(columns);
     }
@@ -104,27 +106,6 @@ impl Rule for Additive {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.frame.observe(columns)
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        self.frame.coordinates()
-    }
-
-    fn outside(&self) -> &[f64] {
-        self.frame.outside()
-    }
-
-    fn heal(&mut self) {
-        self.frame.heal();
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.frame.rotation().column(i));
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

@@ -34,7 +34,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
 use super::product_weights::{ProductScratch, drop_by_products};
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use super::scatter::Scatter;
 use super::tracking::check_max_rank;
 use super::{check_scale, price};
@@ -278,13 +278,17 @@ impl Anchored {
             self.price += price;
         }
     }
-
-    pub(crate) fn columns(&self) -> usize {
-        self.scatter.columns()
-    }
 }
 
 impl Rule for Anchored {
+    fn directions(&self) -> &dyn Directions {
+        self.scatter.directions()
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        self.scatter.directions_mut()
+    }
+
     fn grow(&mut self, columns: usize) {
         self.scatter.grow(columns);
         self.log_weights.resize(self.scatter.values().len(), self.complement.log_weight);
@@ -309,30 +313,6 @@ impl Rule for Anchored {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.scatter.observe(columns)
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        self.scatter.coordinates()
-    }
-
-    fn outside(&self) -> &[f64] {
-        self.scatter.outside()
-    }
-
-    fn heal(&mut self) {
-        self.scatter.heal();
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        self.scatter.direction(i, out);
-    }
-
-    fn directions(&mut self, order: &[usize], _: &mut Vec<f64>, out: &mut Matrix) {
-        self.scatter.directions(order, out);
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

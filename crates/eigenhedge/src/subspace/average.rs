@@ -102,7 +102,7 @@ impl Average {
         for i in 0..learner.rule.log_weights().len() {
             let change = kept(learner.rule.log_weights()[i]) - common;
             if change != 0.0 {
-                learner.rule.direction(i, direction);
+                learner.rule.directions_mut().direction(i, direction);
                 directions.resize(direction.len(), changes.len() + 1);
                 directions.column_mut(changes.len()).copy_from_slice(direction);
                 changes.push(change);

@@ -24,7 +24,6 @@ pub(crate) struct Fill {
     order: Vec<usize>,
     probabilities: Vec<f64>,
     ridges: Vec<f64>,
-    direction: Vec<f64>,
     directions: Matrix,
     /// Directions as vectors of `R^n`, one per column.
     basis: Matrix,
@@ -65,7 +64,7 @@ impl<R: Rule> Subspace<Ambient, R> {
 
     /// Copies the most probable explicit directions, with probabilities and ridge factors, to the scratch space.
     fn gather(&mut self, scales: Scales, working: &mut Fill) {
-        let Fill { order, probabilities, ridges, direction, directions, basis, expanded, .. } = working;
+        let Fill { order, probabilities, ridges, directions, basis, expanded, .. } = working;
         let weights = self.rule.log_weights();
         order.clear();
         order.extend((0..weights.len()).filter(|i| self.energy(*i, scales) > 0.0));
@@ -78,7 +77,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         probabilities.extend(order.iter().map(|i| kept(weights[*i])));
         ridges.clear();
         ridges.extend(order.iter().map(|i| ridge(scales.noise, energy(*i))));
-        self.rule.directions(order, direction, directions);
+        self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
         self.span.write_directions(directions, expanded, basis);
     }

@@ -51,14 +51,14 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// directions are orthonormalized first.
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
-        let outside = self.rule.observe(columns);
-        let coordinates = self.rule.coordinates();
+        let outside = self.rule.directions_mut().observe(columns);
+        let coordinates = self.rule.directions().coordinates();
         if adds_up(dot(coordinates, coordinates) + outside, dot(columns, columns)) {
             return outside;
         }
-        self.rule.heal();
+        self.rule.directions_mut().heal();
         self.healed += 1;
-        self.rule.observe(columns)
+        self.rule.directions_mut().observe(columns)
     }
 
     /// Returns the factor that converts coordinates of the span to the unit of the instance. Both units are powers of

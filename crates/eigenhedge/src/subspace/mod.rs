@@ -39,7 +39,7 @@ pub use instance::{Instance, Symmetric};
 pub(crate) use merge::{Learned, LearnedScatter};
 pub use pair::{Pair, PairGain};
 pub use perturbed::Perturbed;
-pub use rule::{Observed, Rule};
+pub use rule::{Directions, Observed, Rule};
 pub(crate) use trace::{Drawn, Trace};
 pub use tracking::Tracking;
 
@@ -183,7 +183,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         self.span.check_state(&built.span)?;
         self.rule.check_state(&built.rule)?;
         self.aligned.check_state(self.kept, self.span.columns())?;
-        length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
+        length("the coordinates of the rule", self.rule.directions().columns(), self.span.columns())?;
         count("the number of rows", self.trials)?;
         self.clip.check_state()?;
         let least =
@@ -363,7 +363,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Copies at most `most` directions and their probabilities to the scratch space, in descending order of the
     /// probability of being kept. Ties are in descending order of index.
     fn gather_directions(&mut self, most: usize) {
-        let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
+        let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
         order.clear();
         order.extend((0..weights.len()).filter(|i| weights[*i] < 0.0));
@@ -371,7 +371,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         order.truncate(most);
         importance.clear();
         importance.extend(order.iter().map(|i| kept(weights[*i])));
-        self.rule.directions(order, direction, directions);
+        self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
     }
 
@@ -477,7 +477,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
         let Working { choice, kept_coordinates, dropped, observed, outside, .. } = &mut self.scratch.0;
         *outside = Outside { square, unresolved, lost };
-        let coordinates = self.rule.coordinates();
+        let coordinates = self.rule.directions().coordinates();
         let mut expected = self.rule.complement().log_weight.exp() * (square + unresolved) + lost;
         dropped.clear();
         dropped.extend_from_slice(self.rule.log_weights());
@@ -485,7 +485,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         for (a, probability) in coordinates.iter().zip(&*dropped) {
             expected += probability * a * a;
         }
-        let realised = outside.realise(choice, coordinates, self.rule.outside(), kept_coordinates);
+        let realised = outside.realise(choice, coordinates, self.rule.directions().outside(), kept_coordinates);
         finish_coordinates(kept_coordinates, self.kept, observed.unit_square);
         Loss { expected, realised }
     }

@@ -27,7 +27,7 @@
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
 use super::check_scale;
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use super::scatter::restrict;
 use crate::error::{self, Error};
 use crate::linalg::checks::{orthonormal, shape};
@@ -140,13 +140,38 @@ impl State for Perturbed {
     }
 }
 
-impl Perturbed {
-    pub(crate) fn columns(&self) -> usize {
+impl Directions for Perturbed {
+    fn columns(&self) -> usize {
         self.scatter.columns()
+    }
+
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        self.directions.transpose_times(columns, &mut self.scratch.0.coordinates);
+        0.0
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        &self.scratch.0.coordinates
+    }
+
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        self.directions.copy_column(i, out);
+    }
+
+    fn select(&mut self, order: &[usize], out: &mut Matrix) {
+        self.directions.copy_columns(order, out);
     }
 }
 
 impl Rule for Perturbed {
+    fn directions(&self) -> &dyn Directions {
+        self
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        self
+    }
+
     fn grow(&mut self, columns: usize) {
         let before = self.scatter.columns();
         self.scatter.resize(columns, columns);
@@ -179,24 +204,6 @@ impl Rule for Perturbed {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.directions.transpose_times(columns, &mut self.scratch.0.coordinates);
-        0.0
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        &self.scratch.0.coordinates
-    }
-
-    fn outside(&self) -> &[f64] {
-        &[]
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.directions.column(i));
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

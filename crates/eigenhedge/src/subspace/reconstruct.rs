@@ -24,9 +24,9 @@ impl<R: Rule> Subspace<Ambient, R> {
         directions.resize(self.span.columns(), explicit);
         let (mut all, mut dropped) = (vec![0.0; self.span.columns()], vec![0.0; self.span.columns()]);
         for i in 0..explicit {
-            self.rule.direction(i, direction);
+            self.rule.directions_mut().direction(i, direction);
             directions.column_mut(i).copy_from_slice(direction);
-            let coordinate = unit * self.rule.coordinates()[i];
+            let coordinate = unit * self.rule.directions().coordinates()[i];
             let add = |sum: &mut Vec<f64>| sum.iter_mut().zip(&*direction).for_each(|(s, d)| *s += coordinate * d);
             add(&mut all);
             if !choice.marks()[i] {

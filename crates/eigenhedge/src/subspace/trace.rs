@@ -62,9 +62,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let Working { outside, observed, square, .. } = &self.scratch.0;
         (trace.outside, trace.unit_square, trace.square) = (*outside, observed.unit_square, *square);
         trace.coordinates.clear();
-        trace.coordinates.extend_from_slice(self.rule.coordinates());
+        trace.coordinates.extend_from_slice(self.rule.directions().coordinates());
         trace.part.clear();
-        trace.part.extend_from_slice(self.rule.outside());
+        trace.part.extend_from_slice(self.rule.directions().outside());
         self.update(&instance);
         trace.rank = self.rank();
         Ok(())

@@ -29,7 +29,7 @@
 use super::frame::Frame;
 use super::past_average::PastAverage;
 use super::price;
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::mixing::{Blend, Mixing};
@@ -208,20 +208,22 @@ impl State for Tracking {
             (Some(past), Some(_)) => {
                 // After evictions the sum of past parameters is incomplete, so the total is not checked.
                 spectrum.check_weights()?;
-                past.check_state(self.columns())
+                past.check_state(self.frame.columns())
             }
             _ => Err(Error::State("the mixing must be that of the learner")),
         }
     }
 }
 
-impl Tracking {
-    pub(crate) fn columns(&self) -> usize {
-        self.frame.columns()
-    }
-}
-
 impl Rule for Tracking {
+    fn directions(&self) -> &dyn Directions {
+        &self.frame
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        &mut self.frame
+    }
+
     fn grow(&mut self, columns: usize) {
         self.frame.grow(columns);
         if let Some(past) = &mut self.past {
@@ -235,27 +237,6 @@ impl Rule for Tracking {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.frame.observe(columns)
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        self.frame.coordinates()
-    }
-
-    fn outside(&self) -> &[f64] {
-        self.frame.outside()
-    }
-
-    fn heal(&mut self) {
-        self.frame.heal();
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.frame.rotation().column(i));
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

@@ -105,6 +105,17 @@ impl Matrix {
         }
     }
 
+    pub(crate) fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(self.column(j));
+    }
+
+    /// Copies the columns listed in `order`.
+    pub(crate) fn copy_columns(&self, order: &[usize], out: &mut Self) {
+        out.resize(self.rows, order.len());
+        order.iter().enumerate().for_each(|(c, j)| out.column_mut(c).copy_from_slice(self.column(*j)));
+    }
+
     pub(crate) fn reverse_columns(&mut self) {
         for j in 0..self.columns / 2 {
             let (low, high) = self.column_pair_mut(j, self.columns - 1 - j);

@@ -16,7 +16,7 @@
 
 mod state;
 
-use super::rule::Observed;
+use super::rule::{Directions, Observed};
 use crate::linalg::{Factor, FactorScratch, Matrix, multiply, orthonormal_to, symmetric_eigen};
 use crate::num::dot;
 use crate::scratch::Scratch;
@@ -61,6 +61,55 @@ const AT_ONCE: usize = 9;
 const LOOK_EVERY: u64 = 256;
 /// Drift from orthonormality above which the rotation is orthonormalized.
 const REFRESH: f64 = 1e-13;
+
+impl Directions for Frame {
+    fn columns(&self) -> usize {
+        self.columns
+    }
+
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
+        self.rotation.transpose_times(columns, coordinates);
+        outside.clear();
+        outside.extend_from_slice(columns);
+        let square = dot(columns, columns);
+        let mut left = self.rotation.subtract_times(coordinates, outside);
+        if left < REPEAT * REPEAT * square {
+            let first = left;
+            self.rotation.transpose_times(outside, correction);
+            if dot(correction, correction) > ORTHOGONAL * ORTHOGONAL * first {
+                left = self.rotation.subtract_times(correction, outside);
+                coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
+            }
+            if left < HALVED * HALVED * first {
+                left = 0.0;
+            }
+        }
+        let complete = self.rotation.columns() == self.rotation.rows();
+        *outside_square = if complete || left <= ROUNDING * ROUNDING * square { 0.0 } else { left };
+        *outside_square
+    }
+
+    fn heal(&mut self) {
+        self.rotation.orthonormalise();
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        &self.scratch.0.coordinates
+    }
+
+    fn outside(&self) -> &[f64] {
+        &self.scratch.0.outside
+    }
+
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        self.rotation.copy_column(i, out);
+    }
+
+    fn select(&mut self, order: &[usize], out: &mut Matrix) {
+        self.rotation.copy_columns(order, out);
+    }
+}
 
 impl Frame {
     /// Creates a frame without explicit directions in a space of the given dimension.
@@ -110,45 +159,6 @@ impl Frame {
     pub fn grow(&mut self, columns: usize) {
         self.columns = columns;
         self.rotation.resize(columns, self.rotation.columns());
-    }
-
-    /// Computes the coordinates of a point in the directions, and its part outside them. Returns the squared length of
-    /// that part.
-    pub fn observe(&mut self, columns: &[f64]) -> f64 {
-        let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
-        self.rotation.transpose_times(columns, coordinates);
-        outside.clear();
-        outside.extend_from_slice(columns);
-        let square = dot(columns, columns);
-        let mut left = self.rotation.subtract_times(coordinates, outside);
-        if left < REPEAT * REPEAT * square {
-            let first = left;
-            self.rotation.transpose_times(outside, correction);
-            if dot(correction, correction) > ORTHOGONAL * ORTHOGONAL * first {
-                left = self.rotation.subtract_times(correction, outside);
-                coordinates.iter_mut().zip(correction).for_each(|(c, more)| *c += *more);
-            }
-            if left < HALVED * HALVED * first {
-                left = 0.0;
-            }
-        }
-        let complete = self.rotation.columns() == self.rotation.rows();
-        *outside_square = if complete || left <= ROUNDING * ROUNDING * square { 0.0 } else { left };
-        *outside_square
-    }
-
-    pub fn heal(&mut self) {
-        self.rotation.orthonormalise();
-    }
-
-    pub fn coordinates(&self) -> &[f64] {
-        &self.scratch.0.coordinates
-    }
-
-    /// Returns the part of the most recently observed point outside the directions, in the coordinates of the columns
-    /// of the span.
-    pub fn outside(&self) -> &[f64] {
-        &self.scratch.0.outside
     }
 
     /// Adds `sigma · z zᵀ` for the most recently observed point z. The part of z outside the directions becomes an

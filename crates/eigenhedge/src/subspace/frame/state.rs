@@ -16,9 +16,3 @@ impl State for Frame {
         orthonormal("the basis of the directions", &self.rotation)
     }
 }
-
-impl Frame {
-    pub(in super::super) fn columns(&self) -> usize {
-        self.columns
-    }
-}

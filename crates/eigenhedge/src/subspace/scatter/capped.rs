@@ -11,7 +11,7 @@
 //! Numerics: exact up to rounding until something is dropped. Decaying values are dropped long before they become subnormal.
 
 use super::super::frame::Frame;
-use super::super::rule::Observed;
+use super::super::rule::{Directions, Observed};
 use super::row_sum::ROUNDING;
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, multiply};

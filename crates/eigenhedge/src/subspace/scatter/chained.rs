@@ -16,7 +16,7 @@
 //! the matrix is as small as their span. Values that forgetting has reduced to the rounding level of the largest are
 //! set to zero, because they would become subnormal numbers, which are slow.
 
-use super::super::rule::Observed;
+use super::super::rule::{Directions, Observed};
 use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
@@ -94,19 +94,13 @@ impl State for Chained {
     }
 }
 
-impl Chained {
-    pub fn values(&self) -> &[f64] {
-        &self.values
+/// The directions are always nearly orthonormal, and contain every point.
+impl Directions for Chained {
+    fn columns(&self) -> usize {
+        self.values.len()
     }
 
-    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
-    pub fn grow(&mut self, columns: usize) {
-        self.values.resize(columns, 0.0);
-        self.sum.grow(columns);
-    }
-
-    /// Computes the coordinates of a point in the current eigenbasis.
-    pub fn observe(&mut self, columns: &[f64]) {
+    fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { working, coordinates, image, .. } = &mut self.scratch.0;
         let size = self.basis.columns();
         self.basis.transpose_times(&columns[..size], coordinates);
@@ -117,14 +111,14 @@ impl Chained {
             factor.apply_transpose(&coordinates[..factor.size()], image, working);
             coordinates[..factor.size()].copy_from_slice(image);
         }
+        0.0
     }
 
-    pub fn coordinates(&self) -> &[f64] {
+    fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Writes eigenvector `i` of the scatter matrix to `out`, as coefficients of the columns of the span.
-    pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
         coordinates.resize(self.values.len(), 0.0);
@@ -144,9 +138,8 @@ impl Chained {
         out.extend_from_slice(&coordinates[size..]);
     }
 
-    /// Computes the eigenvectors listed in `order`, one per column of `out`, in coordinates of the columns of the span.
-    /// Each factor is multiplied out once for all of them.
-    pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
+    /// Each factor is multiplied out once for all directions.
+    fn select(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
         coordinates.resize(0, 0);
         coordinates.resize(self.values.len(), order.len());
@@ -165,6 +158,18 @@ impl Chained {
             known.copy_from_slice(product.column(c));
             new.copy_from_slice(&coordinates.column(c)[size..]);
         }
+    }
+}
+
+impl Chained {
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
+    pub fn grow(&mut self, columns: usize) {
+        self.values.resize(columns, 0.0);
+        self.sum.grow(columns);
     }
 
     /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point.

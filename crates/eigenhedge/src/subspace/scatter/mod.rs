@@ -14,7 +14,7 @@ mod row_sum;
 
 pub(super) use restrict::restrict;
 
-use super::rule::Observed;
+use super::rule::{Directions, Observed};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
@@ -68,11 +68,19 @@ impl Scatter {
         }
     }
 
-    pub fn columns(&self) -> usize {
+    pub fn directions(&self) -> &dyn Directions {
         match self {
-            Self::Full(full) => full.values().len(),
-            Self::Capped(capped) => capped.frame.columns(),
-            Self::Leading(leading) => leading.frame.columns(),
+            Self::Full(full) => &**full,
+            Self::Capped(capped) => &capped.frame,
+            Self::Leading(leading) => &leading.frame,
+        }
+    }
+
+    pub fn directions_mut(&mut self) -> &mut dyn Directions {
+        match self {
+            Self::Full(full) => &mut **full,
+            Self::Capped(capped) => &mut capped.frame,
+            Self::Leading(leading) => &mut leading.frame,
         }
     }
 
@@ -82,64 +90,6 @@ impl Scatter {
             Self::Full(full) => full.grow(columns),
             Self::Capped(capped) => capped.frame.grow(columns),
             Self::Leading(leading) => leading.grow(columns),
-        }
-    }
-
-    /// Computes the coordinates of a point in the explicit directions. Returns the squared length of its part outside
-    /// them.
-    pub fn observe(&mut self, columns: &[f64]) -> f64 {
-        match self {
-            Self::Full(full) => {
-                full.observe(columns);
-                0.0
-            }
-            Self::Capped(capped) => capped.frame.observe(columns),
-            Self::Leading(leading) => leading.frame.observe(columns),
-        }
-    }
-
-    pub fn coordinates(&self) -> &[f64] {
-        match self {
-            Self::Full(full) => full.coordinates(),
-            Self::Capped(capped) => capped.frame.coordinates(),
-            Self::Leading(leading) => leading.frame.coordinates(),
-        }
-    }
-
-    /// Returns the part of the most recently observed point outside the directions, in coordinates of the columns of
-    /// the span.
-    pub fn outside(&self) -> &[f64] {
-        match self {
-            Self::Full(_) => &[],
-            Self::Capped(capped) => capped.frame.outside(),
-            Self::Leading(leading) => leading.frame.outside(),
-        }
-    }
-
-    /// Orthonormalizes the directions. Does nothing for a full decomposition, whose directions are always
-    /// nearly orthonormal.
-    pub fn heal(&mut self) {
-        match self {
-            Self::Full(_) => {}
-            Self::Capped(capped) => capped.frame.heal(),
-            Self::Leading(leading) => leading.frame.heal(),
-        }
-    }
-
-    pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        match self {
-            Self::Full(full) => full.direction(i, out),
-            Self::Capped(capped) => copy_column(capped.frame.rotation(), i, out),
-            Self::Leading(leading) => copy_column(leading.frame.rotation(), i, out),
-        }
-    }
-
-    /// Computes the directions listed in `order`, one per column of `out`, in coordinates of the columns of the span.
-    pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
-        match self {
-            Self::Full(full) => full.directions(order, out),
-            Self::Capped(capped) => copy_columns(capped.frame.rotation(), order, out),
-            Self::Leading(leading) => copy_columns(leading.frame.rotation(), order, out),
         }
     }
 
@@ -215,8 +165,9 @@ impl Scatter {
     pub fn complete(&mut self, instance: &Observed) {
         if let Self::Leading(leading) = self {
             let mut full = Chained::of(leading.take_sum());
-            let last = instance.weights.len().checked_sub(1);
-            last.into_iter().for_each(|last| full.observe(instance.coordinates.column(last)));
+            if let Some(last) = instance.weights.len().checked_sub(1) {
+                full.observe(instance.coordinates.column(last));
+            }
             *self = Self::Full(Box::new(full));
         }
     }
@@ -254,14 +205,4 @@ impl Scatter {
             _ => self.values().iter().sum(),
         }
     }
-}
-
-fn copy_column(from: &Matrix, i: usize, out: &mut Vec<f64>) {
-    out.clear();
-    out.extend_from_slice(from.column(i));
-}
-
-fn copy_columns(from: &Matrix, order: &[usize], out: &mut Matrix) {
-    out.resize(from.rows(), order.len());
-    order.iter().enumerate().for_each(|(c, i)| out.column_mut(c).copy_from_slice(from.column(*i)));
 }
