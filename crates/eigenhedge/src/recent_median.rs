@@ -80,12 +80,11 @@ impl RecentMedian {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Clip {
     norms: RecentMedian,
-    clipped: u64,
+    pub clipped: u64,
 }
 
 impl Clip {
-    /// Returns the factor that shortens a row of this norm to at most `times` the median norm. It is 1 if `times` is
-    /// `None`.
+    /// Returns the factor that shortens a row of this norm to at most `times` the median norm, or 1 without `times`.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }
@@ -96,10 +95,6 @@ impl Clip {
             self.norms.push(norm);
             self.clipped += u64::from(factor < 1.0);
         }
-    }
-
-    pub fn clipped(&self) -> u64 {
-        self.clipped
     }
 
     pub fn check_state(&self) -> Result<(), Error> {

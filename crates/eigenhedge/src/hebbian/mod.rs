@@ -219,8 +219,7 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes the weight vectors with these points, as if the points were the first rows. There is one point per
-    /// vector.
+    /// Initializes the weight vectors with one point each, as if the points were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let (expected, found) = (self.params.components - self.weights.count(), points.len());
         if expected != found {
@@ -263,7 +262,7 @@ impl<W: Weights> Hebbian<W> {
 
     /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
-        self.clip.clipped()
+        self.clip.clipped
     }
 
     /// Returns the squared norm of the most recently checked row, after centering.

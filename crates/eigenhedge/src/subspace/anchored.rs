@@ -122,8 +122,7 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs of the scatter matrix. The regret bound holds with [`Rule::price`] added to its
-    /// constant.
+    /// Limits the number of eigenpairs. The regret bound holds with [`Rule::price`] added to its constant.
     pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
             return Err(Error::Unsupported(
@@ -231,8 +230,7 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Replaces the scatter matrix like [`Self::replace`], but computes only as many of its largest eigenpairs as determine
-    /// the probabilities.
+    /// Replaces the matrix, but computes only as many of its largest eigenpairs as determine the probabilities.
     pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
         let stored = if self.as_printed { usize::MAX } else { self.kept };
         self.scatter.replace_by_leading(matrix, stored, self.dimension);

@@ -131,8 +131,7 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`. Its trace is k if the rows span the
-    /// whole space.
+    /// Returns the average expected projection: eigenvalues in `[0, 1]`, and trace k if the rows span the whole space.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {
@@ -142,8 +141,7 @@ impl Average {
         projection
     }
 
-    /// Returns the `count` directions with the highest average probability of being kept, as orthonormal columns in
-    /// descending order.
+    /// Returns the `count` directions most likely to be kept on average, as orthonormal columns in descending order.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();

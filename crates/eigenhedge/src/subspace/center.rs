@@ -42,8 +42,7 @@ impl RunningCenter {
         self.forget * weight + own
     }
 
-    /// Returns the share by which the center moves towards the next row, given the total weight so far and
-    /// the weight `own` of the row.
+    /// Returns the share by which the center of this weight moves towards the next row, of weight `own`.
     pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
         own / self.next_weight(weight, own)
     }
@@ -53,8 +52,7 @@ impl RunningCenter {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the share of a row of weight `own` that is learned: the factor of JMLR Theorem 8 for a mean, and 1 for a
-    /// forgetting center.
+    /// Returns the share of a row of weight `own` that is learned: JMLR Theorem 8 for a mean, 1 with forgetting.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }

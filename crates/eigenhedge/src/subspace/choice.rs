@@ -16,7 +16,8 @@ pub(super) struct Choice {
     pub kept: Vec<usize>,
     deferred: Deferred,
     probabilities: Vec<f64>,
-    marks: Vec<bool>,
+    /// True for each explicit direction that is kept.
+    pub marks: Vec<bool>,
     /// Part of a point in the complement, including the part for which the span has no column.
     whole: Vec<f64>,
     scratch: DrawScratch,
@@ -30,8 +31,7 @@ struct Deferred {
     random: Option<Random>,
     /// Orthonormal basis of the parts of the trial's rows in the complement.
     reached: Matrix,
-    /// Coordinates of each basis vector in the kept directions, followed by coordinates in other directions of the
-    /// complement if necessary.
+    /// Coordinates of each basis vector in the kept directions, then in other directions of the complement.
     overlaps: Matrix,
 }
 
@@ -77,18 +77,7 @@ impl Choice {
         self.deferred.count = 0;
     }
 
-    /// Returns the number of explicit directions at the time of the choice.
-    pub fn explicit(&self) -> usize {
-        self.marks.len()
-    }
-
-    /// Returns a list with `true` for each explicit direction that is kept.
-    pub fn marks(&self) -> &[bool] {
-        &self.marks
-    }
-
-    /// Draws `count` standard normal numbers from the generator of the choice. Returns `None` if no direction of the
-    /// complement was ever kept.
+    /// Draws `count` normal numbers from the generator of the choice, if a direction of the complement was ever kept.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
@@ -155,8 +144,7 @@ impl Deferred {
         }
     }
 
-    /// Draws the overlaps of the newest basis vector with the kept directions, as a unit vector orthogonal to the
-    /// earlier ones.
+    /// Draws the overlaps of the newest basis vector with the kept directions, orthogonal to the earlier ones.
     fn settle(&mut self) {
         let Some(random) = &mut self.random else { return };
         let earlier = self.overlaps.columns();

@@ -12,8 +12,7 @@ use crate::span::{Ambient, Span};
 pub(crate) struct Scales {
     /// Mean loss per observed cell.
     pub noise: f64,
-    /// Mean energy of a row along a kept direction. It is used with rules that do not know the energy of each
-    /// direction.
+    /// Mean energy of a row along a kept direction, for rules that do not know the energy of each direction.
     pub signal: f64,
 }
 
@@ -106,8 +105,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Part of the cell outside the directions, its expected loss before squaring, and the variance over the
-            // choice.
+            // Part of the cell outside the directions, its expected loss before squaring, and its variance.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

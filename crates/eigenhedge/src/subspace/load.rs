@@ -1,5 +1,4 @@
-//! Loading of instances: norms and checks, projection on the columns of the span, and coordinates in the rule's
-//! directions.
+//! Loading of instances: checks, projection on the columns of the span, coordinates in the rule's directions.
 
 use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
 use crate::error::{self, Error};
@@ -61,8 +60,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.directions_mut().observe(columns)
     }
 
-    /// Returns the factor that converts coordinates of the span to the unit of the instance. Both units are powers of
-    /// two.
+    /// Returns the factor, a power of two, that converts coordinates of the span to the unit of the instance.
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
@@ -89,8 +87,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Returns `Err` if the largest eigenvalue `square` of the instance exceeds the given norm bound or overflows the
-    /// total.
+    /// Returns `Err` if the largest eigenvalue of the instance exceeds the given norm bound or overflows the total.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {

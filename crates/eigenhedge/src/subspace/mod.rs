@@ -26,6 +26,7 @@ mod rule;
 mod scatter;
 mod trace;
 mod tracking;
+mod trial;
 
 pub use additive::Additive;
 pub use anchored::{Anchored, Law};
@@ -44,9 +45,9 @@ pub(crate) use trace::{Drawn, Trace};
 pub use tracking::Tracking;
 
 use crate::error::{self, Error};
-use crate::learner::{Learner, Loss, Upcoming};
+use crate::learner::Learner;
 use crate::linalg::Matrix;
-use crate::num::{LARGEST_TOTAL, exp, kept};
+use crate::num::{LARGEST_TOTAL, kept};
 use crate::random::Random;
 use crate::recent_median::Clip;
 use crate::scratch::Scratch;
@@ -55,7 +56,7 @@ use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use aligned::Aligned;
 use choice::Choice;
-use outside::{Outside, finish_coordinates};
+use outside::Outside;
 use serde::{Deserialize, Serialize};
 
 /// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
@@ -268,8 +269,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rows in the most recent update: [`Self::norm_square`], unless the rate is
-    /// self-confident.
+    /// Returns the divisor of the rows in the most recent update, the norm bound unless the rate is self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
@@ -295,8 +295,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the most recently checked instance, after centering: the sum over its rows of squared norm
-    /// times weight.
+    /// Returns the energy of the instance after centering: the sum over its rows of squared norm times weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
@@ -311,8 +310,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             && self.energy <= largest_energy
     }
 
-    /// Starts a trial without drawing a choice, so that only the expected loss is meaningful. The rule still draws its
-    /// own noise.
+    /// Starts a trial without a choice, for its expected loss alone. The rule still draws its own noise.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
         self.rule.perturb(random);
         self.scratch.0.choice.clear();
@@ -375,65 +373,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions that are currently most likely
-    /// to be kept.
-    pub(crate) fn align(&mut self) {
-        self.gather_directions(self.kept);
-        self.aligned.align(&self.scratch.0.directions, self.kept);
-    }
-
-    pub(crate) fn has_basis(&self) -> bool {
-        self.aligned.basis.columns() > 0
-    }
-
-    /// Moves the aligned basis of another learner to this learner.
-    pub(crate) fn take_basis(&mut self, other: &mut Self) {
-        let (theirs, kept) = (&mut other.aligned.basis, other.kept);
-        theirs.resize(other.span.columns(), kept);
-        self.span.transfer(&mut other.span, theirs, &mut self.aligned.basis);
-        theirs.resize(0, 0);
-    }
-
-    /// Returns the aligned basis of another learner, in coordinates of the columns of this learner's span.
-    pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
-        let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
-        theirs.resize(other.span.columns(), other.kept);
-        self.span.transfer(&mut other.span, &theirs, &mut basis);
-        basis
-    }
-
-    /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
-    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the most recent row.
-    pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
-        self.gather_directions(self.kept);
-        let mut aligned = self.aligned.clone();
-        last.into_iter().for_each(|last| aligned.basis = last);
-        aligned.align(&self.scratch.0.directions, self.kept);
-        aligned.basis.resize(self.span.columns(), self.kept);
-        (aligned.basis, self.scratch.0.importance.clone())
-    }
-
-    /// Computes the displacement from the center of another learner to the center of this one, in coordinates
-    /// of the columns of the span.
-    pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
-        self.span.way_from_origin_of(&other.span, way);
-    }
-
-    /// Computes the aligned coordinates of the current row after adding an offset, which is in coordinates of
-    /// the columns of the span.
-    pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
-        let Working { columns, observed, .. } = &self.scratch.0;
-        self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
-    }
-
-    /// Returns the coordinates of the most recent row in the k directions that were most likely to be kept before that
-    /// row. The basis is rotated to be nearest to that of the previous row.
-    pub(crate) fn aligned_coordinates(&self) -> &[f64] {
-        self.aligned.coordinates()
-    }
-
-    /// Returns true if the next row only sets the center. This is the case for the first row of a learner with a center
-    /// without a prior.
+    /// Returns true if the next row only sets the center: the first row of a learner with a center without a prior.
     ///
     /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
     /// norm bound, rates or summaries, because the initial origin is arbitrary.
@@ -441,195 +381,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
 
-    /// Returns the share of the current row that is learned.
-    fn centering_weight(&self) -> f64 {
-        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
-    }
-
-    /// Computes the divisor of the rows from the norm bound, and from the loss so far if the rate is self-confident.
-    fn rescale(&mut self) {
-        let norm_square = self.norm_square();
-        let scale = match self.options.divergence {
-            None => norm_square,
-            Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
-        };
-        self.scale = scale.max(f64::MIN_POSITIVE);
-    }
-
-    /// Records the norm of the row. Returns the factor by which the row is multiplied before learning, which is 1
-    /// unless it is clipped.
-    fn shorten(&mut self) -> f64 {
-        let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
-        let factor = self.clip.factor(times, norm);
-        self.clip.count_in(times, norm, factor);
-        factor
-    }
-
     /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
-        self.clip.clipped()
-    }
-
-    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
-    /// in `scratch.columns`. `uncarried` is the squared length of the part that the span could not represent.
-    fn charge(&mut self, uncarried: f64) -> Loss {
-        let square = self.observe();
-        let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
-        let Working { choice, kept_coordinates, dropped, observed, outside, .. } = &mut self.scratch.0;
-        *outside = Outside { square, unresolved, lost };
-        let coordinates = self.rule.directions().coordinates();
-        let mut expected = self.rule.complement().log_weight.exp() * (square + unresolved) + lost;
-        dropped.clear();
-        dropped.extend_from_slice(self.rule.log_weights());
-        exp(dropped);
-        for (a, probability) in coordinates.iter().zip(&*dropped) {
-            expected += probability * a * a;
-        }
-        let realised = outside.realise(choice, coordinates, self.rule.directions().outside(), kept_coordinates);
-        finish_coordinates(kept_coordinates, self.kept, observed.unit_square);
-        Loss { expected, realised }
-    }
-}
-
-impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Returns the loss of the row that sets the center. No direction is explicit yet, so the whole row is in the
-    /// complement.
-    fn charge_first(&mut self) -> Loss {
-        let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
-        let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
-        let part = square.sqrt() / unit;
-        kept_coordinates.clear();
-        let realised = choice.reach(&[part], kept_coordinates) * unit_square;
-        finish_coordinates(kept_coordinates, self.kept, unit_square);
-        Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
-    }
-}
-
-impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
-    fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
-        let square = self.instance_square(instance)?;
-        self.within_bound(square)?;
-        self.admit(square);
-        self.scratch.0.is_loaded = matches!(instance, Instance::Point(_));
-        Ok(())
-    }
-
-    fn choose(&mut self, random: &mut Random) {
-        let Self { scratch, rule, options, .. } = self;
-        rule.perturb(random);
-        scratch.0.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
-    }
-
-    fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        self.scratch.0.observed.weights.clear();
-        self.scratch.0.observed.coordinates.resize(0, 0);
-        let single;
-        let dyads = match instance {
-            Instance::Point(point) => {
-                single = [(1.0, *point)];
-                &single[..]
-            }
-            Instance::Dyads(dyads) => dyads,
-        };
-        if self.fixes_center() {
-            return self.charge_first();
-        }
-        let mut total = Loss::default();
-        for (weight, point) in dyads {
-            let mut square = self.scratch.0.square;
-            if !self.scratch.0.is_loaded {
-                let loaded = self.or_negligible(|span| span.load_point(point));
-                square = loaded.unwrap_or_else(|_| unreachable!("the instance was checked"));
-            }
-            self.scratch.0.is_loaded = false;
-            let residual = self.project(point, square);
-            let uncarried = self.append(residual, point);
-            let to_unit = self.to_unit();
-            if to_unit != 1.0 {
-                self.scratch.0.columns.iter_mut().for_each(|c| *c *= to_unit);
-            }
-            let loss = self.charge(uncarried);
-            total.expected += weight * loss.expected;
-            total.realised += weight * loss.realised;
-            let Working { observed, columns, .. } = &mut self.scratch.0;
-            let j = observed.weights.len();
-            observed.coordinates.resize(columns.len(), j + 1);
-            observed.coordinates.column_mut(j).copy_from_slice(columns);
-            observed.weights.push(*weight);
-        }
-        let unit_square = self.scratch.0.observed.unit_square;
-        let total = Loss { expected: total.expected * unit_square, realised: total.realised * unit_square };
-        self.scratch.0.expected = total.expected;
-        total
-    }
-
-    fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        if self.fixes_center() {
-            let point = match instance {
-                Instance::Point(point) => point,
-                Instance::Dyads(dyads) => dyads[0].1,
-            };
-            self.span.begin_at(point);
-            self.trials += 1;
-            self.center_weight = self.scratch.0.row_weight;
-            let lost = self.span.end_trial();
-            assert!(lost.is_none(), "there are no columns to lose");
-            return;
-        }
-        let shortening = self.shorten();
-        let mut weight = self.centering_weight() * shortening * shortening;
-        if weight > 0.0 {
-            let (before, now) = (self.largest_square, self.scratch.0.square * shortening * shortening);
-            if self.options.norm_bound == NormBound::Running && now > before && before > 0.0 {
-                self.surprise += (1.0 - before / now) * weight * self.scratch.0.expected;
-            }
-            self.largest_square = before.max(now);
-        }
-        self.lost += weight * self.scratch.0.expected;
-        self.rescale();
-        self.energy += self.scratch.0.square;
-        if self.scratch.0.square == 0.0 {
-            weight = 0.0;
-        }
-        self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);
-        self.rule.update(&self.scratch.0.observed, self.scale);
-        self.trials += 1;
-        if let Some(center) = self.options.center {
-            let own = self.scratch.0.row_weight;
-            self.span.shift_origin(shortening * center.step(self.center_weight, own));
-            self.center_weight = center.next_weight(self.center_weight, own);
-        }
-        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
-            self.span.combine(rotation);
-            self.aligned.follow(rotation);
-            self.rule.rotated();
-        }
-        while self.span.over_budget() {
-            self.gather_directions(usize::MAX);
-            let Working { directions, importance, .. } = &self.scratch.0;
-            if let Some(rotation) = self.span.evict(directions, importance) {
-                self.rule.reduce(rotation);
-                self.aligned.follow(rotation);
-            }
-        }
-        if let Some(rotation) = self.span.end_trial() {
-            self.rule.reduce(rotation);
-            self.aligned.follow(rotation);
-        }
-    }
-
-    fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {
-        let mut points = upcoming.instances().iter().map_while(|instance| match instance {
-            Instance::Point(point) => Some(*point),
-            Instance::Dyads(_) => None,
-        });
-        let weight = self.center_weight;
-        match self.options.center {
-            None => self.span.prefetch(&mut points, None),
-            // With clipping, the displacement of the center depends on the rows, so the points cannot be centered in
-            // advance.
-            Some(_) if self.options.clip.is_some() => {}
-            Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
-        }
+        self.clip.clipped
     }
 }

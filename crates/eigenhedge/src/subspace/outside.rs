@@ -20,9 +20,9 @@ impl Outside {
         kept.clear();
         kept.extend(choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.
-        let (chosen_from, later) = coordinates.split_at(choice.explicit());
+        let (chosen_from, later) = coordinates.split_at(choice.marks.len());
         let mut loss = self.lost;
-        for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
+        for (a, is_kept) in chosen_from.iter().zip(&choice.marks) {
             loss += if *is_kept { 0.0 } else { a * a };
         }
         let is_empty = self.square == 0.0 && later.is_empty();

@@ -190,8 +190,7 @@ impl Pair {
         (left, right, probabilities)
     }
 
-    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`, or `Err` if
-    /// the pair is invalid.
+    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
         let squares = (dot(x, x), dot(y, y));
         for (row, square) in [(x, squares.0), (y, squares.1)] {

@@ -82,8 +82,7 @@ impl Perturbed {
         })
     }
 
-    /// Keeps the top k eigenvectors of `signal` times the scatter matrix plus noise. The scatter matrix is divided by
-    /// Q².
+    /// Keeps the top k eigenvectors of `signal` times the scatter matrix divided by Q², plus noise.
     ///
     /// `noise` is called for each entry on and below the diagonal, with `true` on the diagonal.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {

@@ -9,11 +9,9 @@ use crate::simplex::Complement;
 pub struct Observed {
     /// Coordinates, with one column per dyad and one row per column of the span.
     pub coordinates: Matrix,
-    /// Weights of the dyads. Negative weights occur only in [`super::Pair`]. Rules over a scatter matrix do not accept
-    /// them.
+    /// Weights of the dyads, negative only in [`super::Pair`]. Rules over a scatter matrix accept no negative ones.
     pub weights: Vec<f64>,
-    /// Square of the power of two by which the coordinates were divided. It is 1 unless rows are very long or
-    /// very short.
+    /// Square of the power of two by which coordinates were divided: 1 unless rows are very long or short.
     pub unit_square: f64,
     /// Number of rows that the instance replaces in a rule that forgets.
     pub rows: i32,
@@ -61,8 +59,7 @@ pub trait Rule {
     /// Returns the explicit directions, to observe points.
     fn directions_mut(&mut self) -> &mut dyn Directions;
 
-    /// Sets the number of columns of the span. New columns belong to the complement until an update makes them
-    /// explicit.
+    /// Sets the number of columns of the span. New columns belong to the complement until an update.
     fn grow(&mut self, columns: usize);
 
     /// Draws the noise of the rule itself before each choice. Most rules have none.
@@ -103,8 +100,7 @@ pub trait Rule {
         0.0
     }
 
-    /// Returns the cost of approximations, which is added to the constant of the regret bound. The cost is zero if
-    /// nothing was approximated.
+    /// Returns the cost of approximations, which is added to the constant of the regret bound.
     fn price(&self) -> f64 {
         0.0
     }

@@ -106,10 +106,6 @@ impl Tracking {
         Ok(self)
     }
 
-    pub fn eta(&self) -> f64 {
-        self.eta
-    }
-
     fn cap(&mut self) {
         self.complement.multiplicity = self.frame.others();
         cap(&mut self.frame.values, &mut self.complement, self.kept, &mut self.scratch.0.cap);

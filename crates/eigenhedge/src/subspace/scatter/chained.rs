@@ -39,8 +39,7 @@ pub(in super::super) struct Chained {
     scratch: Scratch<Working>,
 }
 
-/// Factors since the most recent decomposition. Only the first `used` factors are valid. The others are kept for their
-/// memory.
+/// Factors since the most recent decomposition: the first `used`. The others are kept for their memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -85,10 +84,10 @@ impl State for Chained {
             factors.get(..*used).ok_or(Error::State("the changes since the last decomposition must be there"))?;
         let mut least = self.basis.columns();
         for factor in used {
-            let fits = (least..=columns).contains(&factor.size());
+            let fits = (least..=columns).contains(&factor.size);
             ensure(fits, "changes since the last decomposition must be of columns that were there")?;
             factor.check_state()?;
-            least = factor.size();
+            least = factor.size;
         }
         Ok(())
     }
@@ -107,9 +106,9 @@ impl Directions for Chained {
         coordinates.extend_from_slice(&columns[size..]);
         for factor in &self.chain.factors[..self.chain.used] {
             image.clear();
-            image.resize(factor.size(), 0.0);
-            factor.apply_transpose(&coordinates[..factor.size()], image, working);
-            coordinates[..factor.size()].copy_from_slice(image);
+            image.resize(factor.size, 0.0);
+            factor.apply_transpose(&coordinates[..factor.size], image, working);
+            coordinates[..factor.size].copy_from_slice(image);
         }
         0.0
     }
@@ -125,9 +124,9 @@ impl Directions for Chained {
         coordinates[i] = 1.0;
         for factor in self.chain.factors[..self.chain.used].iter().rev() {
             image.clear();
-            image.resize(factor.size(), 0.0);
-            factor.apply(&coordinates[..factor.size()], image, working);
-            coordinates[..factor.size()].copy_from_slice(image);
+            image.resize(factor.size, 0.0);
+            factor.apply(&coordinates[..factor.size], image, working);
+            coordinates[..factor.size].copy_from_slice(image);
         }
         let size = self.basis.columns();
         out.clear();
@@ -264,8 +263,7 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the maximum number of factors, about `√w`. Applying this many factors costs about as much as a new
-/// decomposition, O(w³).
+/// Returns the maximum number of factors, about `√w`: they then cost as much as a new decomposition, O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

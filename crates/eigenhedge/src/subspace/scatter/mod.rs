@@ -139,8 +139,7 @@ impl Scatter {
         0.0
     }
 
-    /// Replaces the matrix, without a rank cap, and computes its `kept` largest eigenpairs and a few more, or all if that is
-    /// as fast.
+    /// Replaces the matrix, and computes its `kept` largest eigenpairs and a few more, or all if that is as fast.
     pub fn replace_by_leading(&mut self, matrix: Matrix, kept: usize, dimension: Multiplicity) {
         *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
     }

@@ -47,7 +47,8 @@ struct Rotation {
 /// Orthogonal matrix that maps old eigenvectors to new ones.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Factor {
-    size: usize,
+    /// Number of input directions, which is also the number of output directions.
+    pub(crate) size: usize,
     rotations: Vec<Rotation>,
     /// Index of the input direction of each pole.
     active: Vec<usize>,
@@ -83,16 +84,10 @@ pub struct FactorScratch {
     places: Vec<usize>,
 }
 
-/// Squared weight below which a direction is neglected in a problem scaled to size 1. A product of four smaller weights
-/// would underflow.
+/// Squared weight below which a direction of a problem scaled to size 1 is neglected: products of four underflow.
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
-    /// Returns the number of input directions, which is also the number of output directions.
-    pub fn size(&self) -> usize {
-        self.size
-    }
-
     /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`. They
     /// are ascending for positive `sigma` and descending for negative `sigma`. The output directions of the
     /// factor are in the order of the eigenvalues.
@@ -181,8 +176,7 @@ impl Factor {
         self.active.extend(pending);
     }
 
-    /// Computes the roots, the recomputed z and the column norms for the active directions. Returns the factor by which
-    /// the poles were scaled.
+    /// Computes roots, recomputed z and column norms of the active directions. Returns the scale of the poles.
     fn find_roots(&mut self, sigma: f64, scratch: &mut FactorScratch) -> f64 {
         scratch.roots.clear();
         self.poles.clear();
@@ -224,8 +218,7 @@ impl Factor {
         Arch::new().dispatch(CauchyRows { factor: self, input, terms, out });
     }
 
-    /// Computes `X ← E X` for the first `size` rows of a matrix. Equals [`Self::apply`] on every column, but uses a
-    /// single matrix product.
+    /// Computes `X ← E X` for the first `size` rows: [`Self::apply`] on every column, as a single matrix product.
     pub fn apply_to_columns(&self, x: &mut Matrix, scratch: &mut FactorScratch) {
         let FactorScratch { gathered, cauchy, turned, kept_roots, places, input: image, .. } = scratch;
         kept_roots.clear();
@@ -410,8 +403,8 @@ mod tests {
 
     /// Computes the factor as a matrix, by rotating the identity.
     fn matrix_of(factor: &Factor, scratch: &mut FactorScratch) -> Matrix {
-        let mut q = Matrix::identity(factor.size());
-        factor.rotate(&mut q, &vec![true; factor.size()], scratch);
+        let mut q = Matrix::identity(factor.size);
+        factor.rotate(&mut q, &vec![true; factor.size], scratch);
         q
     }
 
