@@ -36,8 +36,7 @@
 
 use crate::simplex::Multiplicity;
 
-/// Returns `d log(N/d)`, the divergence of a projection from the uniform start. For infinite N this is the limit k.
-/// Returns `None` unless `k < N`.
+/// Returns `d log(N/d)`, the divergence of a projection from the uniform start (k for infinite N), if `k < N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
@@ -67,8 +66,7 @@ pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (0.0 < kept && 2.0 * kept <= n).then(|| kept * (n / kept).ln())
 }
 
-/// Returns `log C(n, k)`, the divergence of a single set of k experts from the uniform distribution over all
-/// such sets.
+/// Returns `log C(n, k)`, the divergence of one set of k experts from the uniform distribution over all sets.
 ///
 /// ```
 /// use eigenhedge::bounds::set_divergence;
@@ -220,8 +218,7 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 /// `squares_norm` is the square root of `Σ |z|⁴`. For matrix instances it is the square root of the sum of their
 /// squared Frobenius norms. Returns `None` unless `k < N`.
 ///
-/// Hypotheses: there is no centering, and the rate was divided by the same Q² in all trials. `best` is the loss of any
-/// S + 1 subspaces.
+/// Hypotheses: no centering, and the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
 ///
 /// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every projection P of
 /// rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` in Frobenius
@@ -358,15 +355,13 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)), or `None` unless `ceiling` and `divergence`
-/// are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)) if `ceiling` and `divergence` are positive.
 ///
 /// - `divergence`: D, the divergence of the comparator from the start.
 /// - `ceiling`: L̂, an upper bound on the loss of the best comparator.
 /// - `scale`: the largest possible loss of a trial. It is Q² for rows of norm at most Q.
 ///
-/// The rate is meant for losses divided by `scale`. A learner that receives the original losses divides the rate by
-/// `scale`.
+/// The rate is for losses divided by `scale`. With the original losses, divide the rate by `scale`.
 ///
 /// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with the scale.
 ///
@@ -380,8 +375,7 @@ pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Returns the bound on the regret with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML
-/// (7)).
+/// Returns the regret bound with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML (7)).
 ///
 /// Hypotheses: those of the theorem to which the divergence D belongs, and a best loss of at most `ceiling` (L̂). With
 /// [`centered_on_the_mean`], add the last two terms of that bound.

@@ -290,8 +290,7 @@ pub fn norm_bound(bound: f64) -> Result<f64, Error> {
     }
 }
 
-/// Returns the total plus the squared norm of a row. Returns `Err` if the sum is NaN or so large that sums over all
-/// rows could overflow.
+/// Returns the total plus the squared norm of a row, or `Err` if sums over all rows could overflow, or for NaN.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }

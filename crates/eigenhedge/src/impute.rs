@@ -65,8 +65,7 @@ pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of the row. The columns of `basis` are the directions, and `ridge` contains the factor of
-    /// each squared coordinate.
+    /// Fills in the NaN cells of a row from the directions in `basis`. `ridge`: factor of each squared coordinate.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);

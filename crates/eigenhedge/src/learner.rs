@@ -61,8 +61,7 @@ impl<I> Clone for Upcoming<'_, I> {
 
 impl<I> Copy for Upcoming<'_, I> {}
 
-/// Runs one trial: check, choose, incur, update. On an error, the learner and the random generator are
-/// unchanged.
+/// Runs one trial: check, choose, incur, update. On an error, learner and random generator are unchanged.
 pub fn trial<I: ?Sized>(
     learner: &mut (impl Learner<I> + ?Sized),
     instance: &I,

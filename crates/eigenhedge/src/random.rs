@@ -19,8 +19,7 @@ struct Saved {
 impl TryFrom<Saved> for Random {
     type Error = Error;
 
-    /// Checks a deserialized state. An even state is rejected, because its period is short. From state zero the
-    /// generator only returns zeros.
+    /// Rejects even states, whose period is short. From state zero the generator only returns zeros.
     fn try_from(Saved { state }: Saved) -> Result<Self, Error> {
         ensure(state & 1 == 1, "the state of a generator must be odd")?;
         Ok(Self(Pcg64Mcg::new(state)))

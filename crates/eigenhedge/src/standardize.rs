@@ -84,8 +84,7 @@ struct Column {
     spread: f64,
 }
 
-/// Number of imaginary rows in the running variance. Their distance from the mean is the largest one among the first
-/// rows.
+/// Number of imaginary rows in the running variance, at the largest distance from the mean among the first rows.
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
@@ -296,8 +295,7 @@ impl Standardizer {
         row.iter().zip(raw).position(overflows).map_or(Ok(()), Err)
     }
 
-    /// Converts a row from standard units to units of the input. A column whose scaled value is always 0 is
-    /// set to its mean.
+    /// Converts a row from standard units to units of the input. A column that is always scaled to 0 gets its mean.
     pub fn undo(&self, row: &mut [f64]) {
         for ((x, mean), scale) in row.iter_mut().zip(self.mean()).zip(self.scale()) {
             *x = mean + scale * *x;

@@ -6,15 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Smallest number of values in a pass that justifies a second thread. Starting a thread takes about as long as reading
-/// this many values.
+/// Smallest number of values in a pass that justifies a second thread, which takes about as long to start.
 const WORTHWHILE: usize = 1 << 20;
 
 /// Maximum number of threads per pass.
 const MOST: usize = 256;
 
-/// Sets the number of threads for passes over long rows, for the whole process. The default is 1 and the
-/// maximum 256.
+/// Sets the number of threads for passes over long rows, for the whole process: 1 by default, at most 256.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }

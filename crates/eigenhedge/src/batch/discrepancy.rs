@@ -29,8 +29,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance `|μ - ν|²` between the two means. It is never negative. As an estimate, it has a positive bias
-    /// of order 1/m + 1/n.
+    /// Squared distance `|μ - ν|²` between the means, never negative. As an estimate, it has a bias of order 1/m + 1/n.
     pub biased: f64,
     /// Unbiased estimate of the squared distance. It leaves out the pairs of a point with itself. The estimate can be
     /// negative, and it is `None` if a sample has only one point.
@@ -102,8 +101,7 @@ impl Sums {
 pub struct TwoSampleTest {
     /// Discrepancy of the samples.
     pub discrepancy: Discrepancy,
-    /// Share of the splits (including the observed one) whose samples are at least as far apart as the
-    /// observed ones.
+    /// Share of the splits (including the observed one) whose samples are at least as far apart as observed.
     pub p_value: f64,
 }
 
@@ -164,8 +162,7 @@ where
 /// Number of splits whose weights are multiplied with the kernel matrix at once.
 const SPLITS: usize = 256;
 
-/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary must be empty, and is
-/// empty afterwards.
+/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary stays empty.
 fn squares<D: Dictionary>(
     dictionary: &mut D,
     points: &[&D::Point],

@@ -60,8 +60,7 @@ fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error>
 /// Largest allowed coefficient of an atom in a component (a unit vector) or in a mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks deserialized coefficients of unit vectors over the atoms. Returns an upper bound on the inner product of a
-/// unit vector with an atom.
+/// Checks the coefficients of unit vectors over the atoms. Returns a bound on their inner products with atoms.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {

@@ -86,8 +86,7 @@ impl Pca {
         &self.eigenvalues
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if the rows were centered, and by t
-    /// otherwise.
+    /// Returns the variance along each component: its eigenvalue divided by t - 1 if rows were centered, else by t.
     pub fn explained_variance(&self) -> Vec<f64> {
         let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()

@@ -171,8 +171,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(means)
     }
 
-    /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output. For row i, f is fitted without
-    /// point i.
+    /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output, where f is fitted without point i.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);

@@ -57,8 +57,7 @@ impl BestSubspace {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Changes the base point of the running mean in one column. All previous rows must have been equal to the base
-    /// point in this column.
+    /// Changes the base point of the mean in one column, in which all previous rows must have been equal to it.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
     }
@@ -91,8 +90,7 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Removes and returns the rows whose losses do not count, including the base point of the mean. Returns `None` if
-    /// there are none.
+    /// Removes and returns the rows whose losses do not count, including the base point of the mean, if there are any.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -135,8 +133,7 @@ impl BestSubspace {
         best_loss(&self.charged.whole(), kept)
     }
 
-    /// Returns the total loss of the best k-dimensional subspace of the rows whose losses do not count, or `None` if there
-    /// are none.
+    /// Returns the loss of the best subspace of the rows whose losses do not count, or `None` if there are none.
     pub(super) fn unpredicted_loss(&self, kept: usize) -> Option<f64> {
         self.uncharged.as_ref().map(|rows| best_loss(&rows.whole(), kept))
     }

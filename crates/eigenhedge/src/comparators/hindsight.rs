@@ -98,8 +98,7 @@ impl Hindsight {
         }
     }
 
-    /// Changes the base point of the running mean in one column. All previous rows must have been equal to the base
-    /// point in this column. For plain rows only.
+    /// Changes the base point of the mean in one column, in which all previous plain rows must have been equal to it.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
             Self::Exact(best) => best.begin_column(column, value),
@@ -139,8 +138,7 @@ impl Hindsight {
         }
     }
 
-    /// Adds the rows of another comparator with the same parameters. The result is exact, or within the
-    /// interval of the sketch.
+    /// Adds the rows of another comparator with the same parameters, exactly or within the interval of the sketch.
     pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
         match (self, other) {
             (Self::Exact(mut best), Self::Exact(other)) => {
@@ -161,8 +159,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace of the rows whose losses do not count, or `None` if it
-    /// is not known.
+    /// Returns the best loss of the rows whose losses do not count, or `None` if it is not known.
     pub(crate) fn best_unpredicted(&self, kept: usize) -> Option<Best> {
         match self {
             Self::Exact(best) => best.unpredicted_loss(kept).map(Best::Exact),
@@ -170,8 +167,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total losses of the best subspaces of 0, 1, … `most` dimensions. Equals [`Self::best`] for each, at the
-    /// cost of one decomposition.
+    /// Returns [`Self::best`] for subspaces of 0, 1, … `most` dimensions, at the cost of one decomposition.
     pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
         match self {
             Self::Exact(best) => Some(best.losses(most).into_iter().map(Best::Exact).collect()),
@@ -199,8 +195,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of each column, over the rows whose losses count. Returns `None` if the energies are not known
-    /// exactly.
+    /// Returns the energy of each column over the rows whose losses count, or `None` if it is not known exactly.
     pub(crate) fn column_energies(&self) -> Option<Vec<f64>> {
         match self {
             Self::Exact(best) => Some(best.column_energies()),
@@ -208,8 +203,7 @@ impl Hindsight {
         }
     }
 
-    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for kernel features, or
-    /// before the first row.
+    /// Returns the mean of the rows whose losses count, or `None` without centering, for features, or before a row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }

@@ -152,8 +152,7 @@ impl Blocks {
         energy("the energy of all blocks", 4.0 * total)
     }
 
-    /// Creates a comparator without rows. Cuts are possible at multiples of `rows_each`, which must be at
-    /// least 1.
+    /// Creates a comparator without rows. Cuts are possible at multiples of `rows_each ≥ 1`.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("block", rows_each)?;
         Ok(Self { length, rows_each, centered, blocks: Vec::new() })
@@ -203,8 +202,7 @@ impl Blocks {
         losses
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments. There is at most one segment per
-    /// block.
+    /// Returns the best partitions into one, two, … up to `most` segments, with at most one segment per block.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let m = self.blocks.len();
         let losses = self.segment_losses(kept);

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub(super) struct PendingRows {
     columns: Combinations,
     weights: Vec<f64>,
-    weight: f64,
+    pub weight: f64,
     /// Coefficients of the mean of the rows over the rows.
     mean: Vec<f64>,
     /// Inner products of the mean of the rows with the rows.
@@ -131,14 +131,9 @@ impl PendingRows {
         self.columns.gram(out);
     }
 
-    /// Adds linear combinations of the columns to `out`: one combination per column of `combinations`, added to the
-    /// same column of `out`.
+    /// Adds a combination of the columns to each column of `out`, with coefficients in the columns of `combinations`.
     pub fn add_combinations(&self, combinations: &Matrix, out: &mut Matrix) {
         self.columns.add_sparse_to(combinations, out);
-    }
-
-    pub fn weight(&self) -> f64 {
-        self.weight
     }
 
     pub fn add_mean(&self, vector: &mut [f64]) {

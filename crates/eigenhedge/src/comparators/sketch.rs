@@ -96,8 +96,7 @@ impl Sketch {
         count("the number of rows", self.rows)
     }
 
-    /// Creates a sketch without rows. `retained`, the number of directions, must be at least 1 and should be
-    /// several times k.
+    /// Creates a sketch without rows. The number `retained ≥ 1` of directions should be several times k.
     pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("retained", retained)?;
         Ok(Self {

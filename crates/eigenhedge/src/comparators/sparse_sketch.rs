@@ -48,7 +48,7 @@ impl Sketch {
         let mut way: Vec<f64> = mean.parts().0.iter().map(|base| -base).collect();
         self.shift().iter().for_each(|(i, shift)| way[i] += shift);
         pending.add_mean(&mut way);
-        Some(mean.beside(way, pending.weight()))
+        Some(mean.beside(way, pending.weight))
     }
 
     /// Sets the base point of the mean to a row whose loss does not count.
@@ -57,8 +57,7 @@ impl Sketch {
         self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Changes the base point of the mean in one column. All previous rows must have been equal to the base point in
-    /// this column.
+    /// Changes the base point of the mean in one column, in which all previous rows must have been equal to it.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.settle();
         self.scratch.0.shift = None;
@@ -123,14 +122,12 @@ impl Sketch {
         self.pending = pending;
     }
 
-    /// Returns the vector by which the displacement between the mean of the pending rows and the mean of the others
-    /// contributes to the scatter.
+    /// Returns the contribution to the scatter of the displacement between the pending and the other mean.
     fn between(&self, pending: &PendingRows) -> Option<Vec<f64>> {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
 
-    /// Computes the Gram matrix of the matrix, the displacement between the means, and the pending columns, in this order. Only
-    /// the lower triangle is defined.
+    /// Computes the lower Gram matrix of the matrix, the displacement between the means, and the pending columns.
     fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
         let (own, more) = (self.buffer.columns(), pending.columns());
         let first = own + usize::from(between.is_some());

@@ -86,8 +86,7 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner. In each trial it draws one expert, with exponential weights, and incurs the loss of that
-/// expert.
+/// Creates a Hedge learner. In each trial it draws one expert, with exponential weights, and incurs its loss.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -102,8 +101,7 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`. It uses systematic
-    /// sampling and no mixing.
+    /// Creates a learner that keeps `kept` of `experts` at rate `eta`, with systematic sampling and no mixing.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;

@@ -54,8 +54,7 @@ pub struct SetDistribution {
 }
 
 impl SetDistribution {
-    /// Creates the distribution over sets of `size` indices. Returns `Err` unless `1 ≤ size ≤ n` and at least `size`
-    /// weights are positive.
+    /// Creates the distribution over sets of `1 ≤ size ≤ n` indices. At least `size` weights must be positive.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
@@ -108,8 +107,7 @@ impl SetDistribution {
         inclusion
     }
 
-    /// Computes the inclusion probabilities. `reach[j]` is scratch space for the probability that the backward pass
-    /// still needs `j` members.
+    /// Computes the inclusion probabilities. `reach[j]`: probability that the backward pass still needs `j` members.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         inclusion.clear();
         inclusion.resize(self.log_weights.len(), 0.0);

@@ -111,8 +111,7 @@ impl<T: FleetMember> Fleet<T> {
         (self.most, self.store) = (most.max(1), Some(store));
     }
 
-    /// Changes the limit on members in memory. Excess members are moved to the store when the next key needs
-    /// memory.
+    /// Changes the limit on members in memory. Excess members are stored when the next key needs memory.
     pub fn set_most(&mut self, most: usize) {
         self.most = most.max(1);
     }
@@ -195,8 +194,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from position `known` on by their first rows. Keys can be out of order if the first row of a new
-    /// key was rejected.
+    /// Sorts the keys from `known` on by first rows. They are out of order if the first row of a key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;

@@ -46,8 +46,7 @@ struct Working {
 const DEPENDENT: f64 = 1e-6;
 /// Share of `|z|²` below which the squared distance of a point z from the span counts as a rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share of `|z|²` by which the squared norm of the coordinates may exceed that of the point z if the frame is
-/// accurate.
+/// z|²` by which|Share of `|z|²` by which the squared coordinates of a point z may exceed it if the frame is accurate.
 const UNCERTAIN: f64 = 1e-10;
 
 impl Frame {
@@ -179,8 +178,7 @@ impl Frame {
     }
 }
 
-/// Returns the distance of a point with these coordinates from the span, or exactly zero if the distance is at rounding
-/// level.
+/// Returns the distance of a point with these coordinates from the span, or exactly zero at rounding level.
 fn distance(square: f64, coordinates: &[f64]) -> f64 {
     let outside = square - dot(coordinates, coordinates);
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }

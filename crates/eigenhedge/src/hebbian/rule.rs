@@ -52,8 +52,7 @@ impl Rule {
         }
     }
 
-    /// Returns the number of the current trial of a component, counted from 1. Returns `None` while the component does
-    /// not learn.
+    /// Returns the number of the current trial of a component, from 1, or `None` while it does not learn.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;

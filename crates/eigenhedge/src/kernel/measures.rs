@@ -63,8 +63,7 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of several points, the columns of `points`, with all atoms. Entry `i + t j` of `out` belongs
-    /// to atom i of t and point j.
+    /// Computes the measure of the columns of `points` with all t atoms. Entry `i + t j` belongs to atom i and point j.
     pub(super) fn of_block(
         self,
         (atoms, squares): (&Matrix, &[f64]),

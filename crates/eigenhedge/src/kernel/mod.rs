@@ -81,8 +81,7 @@ pub trait Kernel<X: ?Sized> {
     }
 }
 
-/// Dictionary of stored points, called atoms. Vectors in the feature space are represented as linear combinations of
-/// the atoms' features.
+/// Dictionary of stored points, called atoms. Vectors in the feature space are combinations of the atoms' features.
 pub trait Dictionary {
     /// Type of a point.
     type Point: ?Sized;

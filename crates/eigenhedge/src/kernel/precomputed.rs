@@ -28,13 +28,11 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Matrix")]
 pub struct Precomputed(Matrix);
 
-/// Allowed difference between mirrored entries, as a share of `√(g_ii g_jj)`. It covers rounding in single
-/// precision.
+/// Allowed difference of mirrored entries, as a share of `√(g_ii g_jj)`: rounding in single precision.
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Checks a Gram matrix and creates a kernel from it. Mirrored entries that differ only by rounding are replaced by
-    /// their mean.
+    /// Checks a Gram matrix and creates a kernel from it. Mirrored entries equal up to rounding become their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         if gram.columns() != size {

@@ -36,8 +36,7 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the values of an elementary kernel from `measures`, entry by entry, in loops that the compiler can
-    /// vectorize.
+    /// Computes the values of an elementary kernel from `measures`, in loops that the compiler can vectorize.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {

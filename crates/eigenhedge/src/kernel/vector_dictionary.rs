@@ -33,8 +33,9 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(try_from = "Saved")]
 pub struct Vectors {
     kernel: VectorKernel,
-    atoms: Matrix,
-    /// Atoms of a kernel on items. For other kernels, the atoms are the columns of `atoms`.
+    /// Atoms as columns. There are none for a kernel on items.
+    pub(crate) atoms: Matrix,
+    /// Atoms of a kernel on items.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
     /// Squared norm of each atom. For lists of items, this is the kernel of the atom with itself.
@@ -87,11 +88,6 @@ impl Vectors {
     /// Returns the kernel.
     pub fn kernel(&self) -> &VectorKernel {
         &self.kernel
-    }
-
-    /// Returns the atoms as columns. For a kernel on items, there are none.
-    pub(crate) fn atoms(&self) -> &Matrix {
-        &self.atoms
     }
 
     /// Returns the length of the vectors. For a kernel on items, the length has no meaning.

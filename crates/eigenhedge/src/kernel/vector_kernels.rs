@@ -74,8 +74,7 @@ pub enum VectorKernel {
         /// Number of entries n of a row. The kernel is 0 for fewer than 2 entries.
         length: usize,
     },
-    /// Mallows kernel `exp(-γ · discordant)`, where `discordant` is the number of pairs of entries in
-    /// opposite order.
+    /// Mallows kernel `exp(-γ · discordant)`, where `discordant` counts the pairs of entries in opposite order.
     Mallows {
         /// Positive factor γ, called λ in the paper.
         gamma: f64,
@@ -109,8 +108,7 @@ pub enum VectorKernel {
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
-    /// Custom function of two rows. This is the last variant, so that the other variants keep their numbers in saved
-    /// files.
+    /// Custom function of two rows. The last variant, so that the others keep their numbers in saved files.
     #[serde(skip)]
     Function(Function),
 }

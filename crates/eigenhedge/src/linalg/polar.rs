@@ -77,8 +77,7 @@ impl Polar {
         false
     }
 
-    /// Runs one Jacobi sweep: rotates every pair of columns that is not orthogonal. Returns false if no pair was
-    /// rotated.
+    /// Runs one Jacobi sweep over the pairs of columns that are not orthogonal. Returns false if there were none.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -116,8 +115,7 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // With fewer columns than rows, the squared distance of some unit vector from their span is at least this
-            // bound.
+            // With fewer columns than rows, the squared distance of some unit vector from their span is at least this.
             let found = free.by_ref().find_map(|i| {
                 unit.clear();
                 unit.resize(rows, 0.0);

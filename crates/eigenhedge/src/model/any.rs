@@ -17,8 +17,7 @@ use crate::state::{State, ensure};
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
 
-/// Learner of any family, over plain rows or kernel features. A single subspace learner is stored as a
-/// portfolio of one.
+/// Learner of any family, over plain rows or kernel features. A subspace learner is a portfolio of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AnyLearner {
@@ -54,8 +53,7 @@ const OF_LENGTH: usize = 12;
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Checks the values of options before any row is known, by building the learner for the shortest
-    /// possible rows.
+    /// Checks the values of options before any row, by building the learner for the shortest possible rows.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
@@ -188,8 +186,7 @@ impl AnyLearner {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
-    /// member.
+    /// Returns the squared norm of the most recent row after centering, in a portfolio by the chosen member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }

@@ -189,8 +189,7 @@ fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     product
 }
 
-/// Returns orthonormal columns, with column p in the span of the first p vectors. Linearly dependent vectors
-/// are left out.
+/// Returns orthonormal columns, with column p in the span of the first p vectors, without dependent vectors.
 fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
     let mut columns = Matrix::zeros(vectors.rows(), 0);
     for p in 0..vectors.columns() {

@@ -156,8 +156,7 @@ pub fn bound_holds(
     }
 }
 
-/// Returns the bound of the theorem that covers the learner, relative to a comparator. Returns `Err` with the reason if
-/// there is no bound.
+/// Returns the bound of the theorem that covers the learner, relative to a comparator, or why there is none.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,

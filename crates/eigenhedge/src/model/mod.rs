@@ -64,8 +64,7 @@ pub struct Model {
     partitions: Option<Partitions>,
     segments: usize,
     coordinates: Coordinates,
-    /// Columns without an observed cell so far. Used only if cells may be missing and the first cell of a column sets
-    /// its center.
+    /// Columns without an observed cell so far, used only if the first cell of each column sets its center.
     unseen: Vec<usize>,
     columns: Columns,
     /// State of the calling program, in the format of that program. It is empty if the program has stored no state. The
@@ -96,8 +95,7 @@ struct Working {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparators {
-    /// True to track the best fixed subspace. This costs O(n²) per row for short rows and O(nk) for long
-    /// rows.
+    /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long rows.
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
@@ -129,8 +127,7 @@ const LONGEST: usize = 1 << 20;
 const MOST_KEPT: usize = 1 << 20;
 
 impl Model {
-    /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight, for
-    /// comparison.
+    /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
@@ -197,8 +194,7 @@ impl Model {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if more rows are needed
-    /// ([`Columns::warm_up`]).
+    /// Estimates the scale from rows before any is learned. Returns true if more are needed ([`Columns::warm_up`]).
     pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
@@ -226,8 +222,7 @@ impl Model {
         Ok(())
     }
 
-    /// Serializes the model in the format of saved files. Returns an error if the kernel is a function, which cannot be
-    /// saved.
+    /// Serializes the model in the format of saved files. Returns `Err` if the kernel is a function.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Model, self)
             .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))
@@ -329,8 +324,7 @@ impl Model {
         self.frozen().transform(row, coordinates)
     }
 
-    /// Returns the row with these coordinates in the directions that are currently most likely to be kept. With a
-    /// kernel, returns a pre-image.
+    /// Returns the row, with a kernel a pre-image, of these coordinates in the directions most likely to be kept.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }
@@ -388,8 +382,7 @@ impl Model {
         Summary::of(self, self.best(), self.segments)
     }
 
-    /// Returns the summary without partitions, for progress reports. Partitions cost many
-    /// eigendecompositions.
+    /// Returns the summary without partitions, which cost many eigendecompositions, for progress reports.
     pub fn interim_summary(&self) -> Summary {
         Summary::of(self, self.best(), 0)
     }
@@ -402,8 +395,7 @@ impl Model {
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator. Returns `None` if cells were filled in, because the loss then covers only the observed
-    /// cells.
+    /// Returns the comparator, or `None` if cells were filled in: the loss then covers only the observed cells.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

@@ -47,14 +47,12 @@ pub(super) trait RowLearner {
         Vec::new()
     }
 
-    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending
-    /// order.
+    /// Returns the probabilities that the explicit directions of the heaviest member are kept, descending.
     fn probabilities(&self) -> Vec<f64> {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. For a portfolio of several members, the field `price` is `None`. The counts
-    /// of missing cells are zero.
+    /// Returns the cost of approximations, without missing cells. The field `price` is `None` for several members.
     fn certificate(&self) -> Certificate;
 
     /// Returns the smallest bound on the loss relative to `best`, over all members for which a theorem holds. The bound

@@ -12,8 +12,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// High part of ln 2. The low half of its mantissa is zero, so its products with integers of at most 11 bits
-/// are exact.
+/// High part of ln 2. The low half of its mantissa is zero: products with integers of at most 11 bits are exact.
 const LN2_HIGH: f64 = 0.6931467056274414;
 const LN2_LOW: f64 = 4.7493250390316726e-7;
 
@@ -55,8 +54,7 @@ impl WithSimd for Exp<'_> {
     }
 }
 
-/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`]. The error is at most two units in the last
-/// place, even near zero.
+/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`], within two units in the last place even near zero.
 pub fn kept_all(x: &mut [f64]) {
     Arch::new().dispatch(KeptAll(x));
 }

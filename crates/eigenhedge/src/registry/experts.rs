@@ -8,8 +8,7 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
-/// Algorithm of an expert learner. In each trial a learner drops some experts and incurs the losses of the dropped
-/// experts.
+/// Algorithm of an expert learner, which in each trial drops some experts and incurs their losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {

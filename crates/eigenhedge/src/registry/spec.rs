@@ -102,8 +102,7 @@ pub struct Spec {
     pub dimension: Option<Multiplicity>,
     /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. For anchored only.
     pub as_printed: bool,
-    /// Maximum number r of explicit directions, i.e. those stored individually. This number limits memory to O(n r).
-    /// `None` means no limit.
+    /// Maximum number r of explicit directions (those stored individually), for memory O(n r). `None` means no limit.
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner, and of each member of `auto`; `None` for no limit. The comparison with
     /// the best fixed subspace stores every row in addition, unless it is turned off
@@ -112,8 +111,7 @@ pub struct Spec {
     /// Novelty threshold for kernel learners with a budget: a share of the energy (squared norm) of the row's features.
     /// A row becomes an atom only if every single atom leaves more than this share unexplained.
     pub novelty: f64,
-    /// Allowed cost of merging similar directions under fixed share, relative to the cost of mixing. 0 means
-    /// no merging.
+    /// Allowed cost of merging similar directions, relative to the cost of fixed share. 0 means no merging.
     pub merge: f64,
     /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
@@ -150,8 +148,7 @@ impl Spec {
         }
     }
 
-    /// Creates the parameters of the papers: `eta` 1, no mixing, no center, `forget` 0.95, and a running norm
-    /// bound.
+    /// Creates the parameters of the papers: `eta` 1, no mixing or center, `forget` 0.95, a running norm bound.
     pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,
@@ -179,8 +176,7 @@ impl Spec {
         }
     }
 
-    /// Checks deserialized numbers, including those that have no effect with this learner. Building the
-    /// learner checks the rest.
+    /// Checks deserialized numbers, even those without effect here. Building the learner checks the rest.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
@@ -192,8 +188,7 @@ impl Spec {
         energy("the squared norm of the start", dot(start, start))
     }
 
-    /// Returns an error if the learner cannot reconstruct rows: with a kernel, in a larger space, or for
-    /// Hebbian learners.
+    /// Returns an error if rows cannot be reconstructed: with a kernel, in a larger space, or for Hebbian learners.
     pub fn check_reconstructions(&self) -> Result<(), Error> {
         match self {
             _ if self.learner.entry().family == Family::Hebbian => {

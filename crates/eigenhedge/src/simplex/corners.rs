@@ -115,8 +115,7 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// Finds the next corner and returns its coefficient, or `None` after the last one. [`Peel::members`] returns its
-    /// indices.
+    /// Finds the next corner, see [`Peel::members`]. Returns its coefficient, or `None` after the last one.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;

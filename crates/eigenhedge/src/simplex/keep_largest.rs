@@ -1,7 +1,6 @@
 //! Limit of capped exponential weights for an infinite learning rate: the k largest values are kept.
 //!
-//! Directions tied at the boundary share the remaining places evenly. This is follow the leader, for experts and for
-//! eigenvalues.
+//! Directions tied at the boundary share the remaining places: follow the leader, for experts and eigenvalues.
 
 use super::cap::{Complement, Multiplicity};
 
@@ -10,8 +9,7 @@ pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Precision of values: two values are tied if they differ by at most `relative` times the k-th largest one, or by at
-/// most `absolute`.
+/// Precision of values: two are tied if they differ by at most `relative` times the k-th largest, or `absolute`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Precision {
     pub relative: f64,

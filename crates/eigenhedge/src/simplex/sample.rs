@@ -36,8 +36,7 @@ use crate::simplex::corners::{Peel, WHOLE};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Select {
-    /// Systematic sampling: takes an index each time the cumulative probability crosses an integer plus a
-    /// random offset.
+    /// Systematic sampling: an index each time the cumulative probability crosses an integer plus a random offset.
     #[default]
     Systematic,
     /// Decomposition into corners, one of which is drawn according to the coefficients.
@@ -120,8 +119,7 @@ fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.sort_unstable();
 }
 
-/// Selects an index each time the cumulative probability crosses `offset` plus an integer. Corrects the number of
-/// indices if `size` is given.
+/// Selects an index each time the cumulative probability crosses `offset` plus an integer, `size` in total if given.
 fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
     let mut to_next = offset;
     for (index, &probability) in probabilities.iter().enumerate() {

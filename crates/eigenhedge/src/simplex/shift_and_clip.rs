@@ -1,5 +1,4 @@
-//! Euclidean projection onto probabilities with a given total. It subtracts one number from all values and clips them
-//! to `[0, 1]`.
+//! Euclidean projection onto probabilities with a given total: values are shifted and clipped to `[0, 1]`.
 
 use super::cap::Multiplicity;
 

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Budget {
-    atoms: usize,
+    pub atoms: usize,
     novelty: f64,
     error: f64,
 }
@@ -42,10 +42,6 @@ impl Budget {
         let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
         ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
         energy("the cost of the budget", self.error)
-    }
-
-    pub fn atoms(&self) -> usize {
-        self.atoms
     }
 
     /// Returns the number of atoms that remain after an eviction.

@@ -49,8 +49,7 @@ pub trait Span {
     /// invalid. Changes only scratch space.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// Announces that the next loaded point is zero except at these positions, which ascend. `None` cancels an announcement
-    /// that no point has used.
+    /// Announces that the next point is zero except at these positions, which ascend. `None` cancels it.
     fn announce_filled(&mut self, _filled: Option<&[u32]>) {}
 
     /// Returns the positions of the filled cells of the loaded point, or `None` unless these are known to be few.
@@ -64,8 +63,7 @@ pub trait Span {
         self.load_point(point)
     }
 
-    /// Returns an estimate of the absolute rounding error of the loaded point's squared norm. Zero means that only the
-    /// result itself was rounded.
+    /// Returns the estimated rounding error of the loaded point's squared norm, zero if only the result was rounded.
     fn rounding(&self) -> f64 {
         0.0
     }
@@ -116,8 +114,7 @@ pub trait Span {
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
-    /// Converts combinations of the columns of another span over the same points to coordinates in these
-    /// columns.
+    /// Converts combinations of the columns of another span over the same points to coordinates in these columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
     /// Computes the displacement from the origin of another span to the origin of this one, in coordinates of the
@@ -148,8 +145,7 @@ pub trait Span {
         None
     }
 
-    /// Ends the trial and does maintenance work. If columns were lost, returns the rotation to apply to
-    /// coordinates.
+    /// Ends the trial with maintenance work. If columns were lost, returns the rotation of coordinates.
     fn end_trial(&mut self) -> Option<&Matrix> {
         None
     }

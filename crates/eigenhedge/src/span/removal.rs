@@ -24,7 +24,7 @@ pub(super) struct Removal {
     /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
     /// Removed atoms, in order of removal.
-    gone: Vec<usize>,
+    pub gone: Vec<usize>,
     /// Vector q of each removed atom, one per column.
     taken: Matrix,
     share: Vec<f64>,
@@ -87,12 +87,7 @@ impl Removal {
         self.diagonal.len() - self.gone.len()
     }
 
-    pub fn gone(&self) -> &[usize] {
-        &self.gone
-    }
-
-    /// Returns the inverse squared distance of an atom from the span of the others, or infinity if the atom was
-    /// removed.
+    /// Returns the inverse squared distance of an atom from the span of the others, infinite for a removed atom.
     pub fn inverse_distance(&self, atom: usize) -> f64 {
         self.diagonal[atom]
     }
@@ -185,7 +180,7 @@ mod tests {
                 assert!((0..POINTS.len()).all(|i| left.contains(&i) || i == atom || share[i] == 0.0));
                 assert_eq!(removal.left(), left.len());
             }
-            assert_eq!(removal.gone(), order);
+            assert_eq!(removal.gone, order);
         }
     }
 

@@ -30,8 +30,7 @@ pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> im
     })
 }
 
-/// Generates the first rows of [`signal_and_noise`], together with the subspace of the signal. Rows longer than 1 are
-/// scaled to norm 1.
+/// Generates [`signal_and_noise`] with the subspace of the signal. Rows longer than 1 are scaled to norm 1.
 ///
 /// ```
 /// let stream = eigenhedge::streams::iid(8, 2, 0.0, 50, 1);

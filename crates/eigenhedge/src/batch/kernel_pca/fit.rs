@@ -12,8 +12,7 @@ use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
 /// Share of the largest eigenvalue below which an eigenvalue counts as zero.
 const ZERO: f64 = 1e-12;
-/// Largest absolute value of a negative eigenvalue that rounding can cause, as a share of the trace. A larger one is an
-/// error.
+/// Largest absolute value of a negative eigenvalue that rounding can cause, as a share of the trace.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {

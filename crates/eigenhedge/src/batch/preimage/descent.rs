@@ -89,8 +89,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
         Ok(Place { point, value, terms, gradient })
     }
 
-    /// Returns the first point along the negative gradient at which the objective has decreased enough, or `None` if
-    /// the steps become too short.
+    /// Returns the first point along the negative gradient with enough decrease, or `None` if steps become too short.
     fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
         let slope = dot(&from.gradient, &from.gradient);
         for _ in 0..HALVINGS {

@@ -27,8 +27,7 @@ const HALVINGS: usize = 30;
 /// Number of searches that advance together.
 const TOGETHER: usize = 64;
 
-/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns
-/// the best result.
+/// Finds the best pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
@@ -132,8 +131,7 @@ impl<'a> Search<'a> {
         self.propose();
     }
 
-    /// Computes the next point, at `size` times the way to the target. Distant targets can be arbitrarily wrong, and only
-    /// finite points are evaluated.
+    /// Computes the next point, at `size` times the way to the target. A distant target can be wrong or infinite.
     fn propose(&mut self) {
         loop {
             self.next.clear();
@@ -178,7 +176,7 @@ fn search<'a>(
         for (j, i) in open.iter().enumerate() {
             rows.column_mut(j).iter_mut().zip(searches[*i].weights).for_each(|(kernel, weight)| *kernel *= weight);
         }
-        multiply(&mut combined, dictionary.atoms().view(), rows.view());
+        multiply(&mut combined, dictionary.atoms.view(), rows.view());
         for (j, i) in open.into_iter().enumerate() {
             let (value, sizes) = rows.column(j).iter().fold((0.0, 0.0), |(sum, sizes), x| (sum + x, sizes + x.abs()));
             searches[i].advance(value, sizes, combined.column(j), stop);

@@ -154,8 +154,7 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
     Spec::new(params)
 }
 
-/// Computes the eigenvalues of a symmetric matrix, in ascending order. Only the lower triangle is read.
-/// Entries must be finite.
+/// Computes the eigenvalues, ascending, of a symmetric matrix with finite entries. Only the lower triangle is read.
 pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];

@@ -33,8 +33,7 @@ const FEW_BLOCKS: usize = 12;
 const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
-/// Smallest share of a direction's length that must remain after the basis is projected out. A shorter remainder is
-/// treated as rounding error.
+/// Smallest share of a direction's length that must remain after the basis is projected out, to exceed rounding.
 const DEPENDENT: f64 = 1e-8;
 
 /// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
@@ -58,8 +57,7 @@ pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, 
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, |values, squares| {
-        // The error of a Ritz value is at most its squared residual divided by its distance to the rest of the
-        // spectrum.
+        // The error of a Ritz value is at most its squared residual divided by its distance to the rest.
         let beyond = values[values.len() - 1];
         let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
         error <= ROUNDING * values[0].abs() || are_small(&squares[..kept], values[0])
@@ -122,8 +120,7 @@ fn search(
     None
 }
 
-/// Computes all residuals and returns their squared norms. The columns of `block` become those that are still too
-/// large.
+/// Computes all residuals and their squared norms. `block` receives those that are still too large.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -182,8 +179,7 @@ impl Basis {
         added.columns()
     }
 
-    /// Returns the best eigenpairs in the span of the basis, and the products of the matrix with their
-    /// vectors.
+    /// Returns the best eigenpairs in the span of the basis, and the products of the matrix with their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());

@@ -1,5 +1,4 @@
-//! Storage of new vectors in the spare columns of a matrix. Their norms and inner products are computed in the same
-//! pass.
+//! Storage of new vectors in the spare columns of a matrix, with their norms and inner products in the same pass.
 //!
 //! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 
@@ -30,8 +29,7 @@ pub(crate) struct Source<'a> {
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times the stored vector. The list is empty if the
-    /// origin is fixed.
+    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times it. The list is empty for a fixed origin.
     pub steps: &'a [f64],
 }
 
@@ -50,8 +48,7 @@ impl Intake {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
 
-    /// Allocates the sums of `vectors` vectors for each of `parts` parts. Returns the number of sums in one
-    /// part.
+    /// Allocates the sums of `vectors` vectors for each of `parts` parts. Returns the number of sums per part.
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
@@ -113,8 +110,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Copies and sums the rows, part by part. `slots` are the destinations, and `sums` has `size` numbers for each
-    /// part.
+    /// Copies the rows to `slots` and sums them, part by part. `sums` has `size` numbers for each part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);

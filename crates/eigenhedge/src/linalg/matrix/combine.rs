@@ -75,8 +75,7 @@ impl WithSimd for Combine<'_> {
     }
 }
 
-/// Task that computes `A ← A R` for some rows of A. All columns must have the same length, a multiple of the
-/// SIMD width.
+/// Task that computes `A ← A R` for some rows of A, a multiple of the SIMD width in all columns.
 struct CombineSome<'a> {
     columns: Vec<&'a mut [f64]>,
     rotation: &'a Matrix,

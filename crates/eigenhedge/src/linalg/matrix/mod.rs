@@ -184,8 +184,7 @@ impl Matrix {
         self.columns = last;
     }
 
-    /// Returns a column including its padding, which fills the last SIMD vector. The values of the padding are
-    /// undefined.
+    /// Returns a column including its padding up to a SIMD vector, which has undefined values.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
@@ -349,8 +348,7 @@ impl Matrix {
         self.gram_schmidt(0.5);
     }
 
-    /// Orthonormalizes arbitrary columns. A column that is almost in the span of the earlier ones is replaced by a new
-    /// direction.
+    /// Orthonormalizes arbitrary columns. A column almost in the span of the earlier ones becomes a new direction.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }

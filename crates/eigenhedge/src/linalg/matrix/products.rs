@@ -2,8 +2,7 @@
 //!
 //! Cost: every vector is read once. Blocks of rows stay in the nearest caches.
 //!
-//! Numerics: sums run block by block and part by part. A product therefore has the same bits, however many vectors are
-//! processed together.
+//! Numerics: sums run block by block and part by part, so the bits do not depend on how many vectors are processed.
 
 use super::subtract_projection::{BLOCK, Columns};
 use crate::threads::share_out;

@@ -7,8 +7,7 @@ pub(crate) struct Cells {
     pub values: Vec<f64>,
 }
 
-/// Lists the positions of the nonzero cells. Returns false if there are more than `most` of them. The list is then
-/// incomplete.
+/// Lists the positions of the nonzero cells. Returns false if the list is incomplete: there are more than `most`.
 pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool {
     at.clear();
     for (block, cells) in row.chunks(BLOCK).enumerate() {

@@ -22,16 +22,14 @@ pub(crate) struct SparseRows {
 /// that was stored last.
 #[derive(Debug, Clone, Default)]
 struct Index {
-    /// First cell of the chain of each position, as one more than its index into `cells`. It is zero if the chain is
-    /// empty.
+    /// First cell of the chain of each position, as one more than its index into `cells`, or zero if there is none.
     last: Vec<u32>,
     cells: Vec<IndexCell>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// Next cell of the chain, which was stored earlier, as one more than its index. It is zero at the end of the
-    /// chain.
+    /// Next cell of the chain, which was stored earlier, as one more than its index, or zero at the end.
     before: u32,
     /// Index of the vector to which the cell belongs.
     owner: u32,

@@ -39,8 +39,7 @@ struct Working {
 /// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` contains the kernel of each atom with
-/// itself.
+/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` has the kernels with themselves.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
@@ -79,8 +78,7 @@ impl Accuracy {
         self.sizes.push(size / (norm * norm));
     }
 
-    /// Updates the estimates after the columns were replaced by `columns × change`. `sizes` are the sizes of the new
-    /// columns.
+    /// Updates the estimates after the columns became `columns × change`. `sizes` are those of the new columns.
     pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());

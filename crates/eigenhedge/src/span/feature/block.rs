@@ -192,8 +192,7 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes the residuals of a block orthogonal to each other and appends those that are resolved. Returns the coordinates
-    /// of the points in all columns.
+    /// Makes residuals orthogonal to each other and appends the resolved ones. Returns the points in all columns.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: Block) -> TakenIn {
         let Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());

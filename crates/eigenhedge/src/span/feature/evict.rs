@@ -23,8 +23,7 @@ use crate::span::removal::give_up;
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Removes atoms until the number that remains after an eviction is reached. Returns true if columns were lost (see
-    /// [`Self::orthonormalise`]).
+    /// Removes atoms as far as an eviction does. Returns true if columns were lost (see [`Self::orthonormalise`]).
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -70,8 +69,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the directions, multiplied by the square roots of their importance, and the
-    /// coefficients of the origin.
+    /// Computes the coefficients of the directions, times the roots of their importance, and those of the origin.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -86,8 +84,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes one atom at a time until `low` are left. Each time, removes the atom whose removal changes the
-    /// directions least.
+    /// Removes the atom whose removal changes the directions least, one at a time, until `low` are left.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
@@ -111,7 +108,7 @@ impl<D: Dictionary> Feature<D> {
             }
         }
         going.clear();
-        going.extend_from_slice(removal.gone());
+        going.extend_from_slice(&removal.gone);
         going.sort_unstable_by(|a, b| b.cmp(a));
         for j in 0..gram.columns() {
             swap_remove_all(gram.column_mut(j), going);

@@ -59,8 +59,7 @@ pub struct Feature<D> {
     /// Number of rows since the images were last recomputed.
     stale: usize,
     trials: u64,
-    /// Hash of all changes of the dictionary. Two spans over the same rows have equal dictionaries if these hashes are
-    /// equal.
+    /// Hash of all changes of the dictionary. Spans over the same rows with equal hashes have equal dictionaries.
     lineage: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -116,8 +115,7 @@ struct Working {
     change: Matrix,
 }
 
-/// Smallest squared norm of a residual that is resolved, as a share of `k(x, x)`. Smaller residuals would make columns
-/// of large size.
+/// Smallest squared norm of a resolved residual, as a share of `k(x, x)`. Smaller ones would make large columns.
 const RESOLVED: f64 = 1e-7;
 /// Maximum size of a column. Above it, rounding errors of kernels would determine the direction.
 const LARGEST_SIZE: f64 = 2e9;
@@ -192,8 +190,7 @@ impl<D: Dictionary> Feature<D> {
         self.origin.as_ref().map(|origin| &origin.coefficients[..])
     }
 
-    /// Returns the coefficients of the origin and the kernel of each atom with the origin, or `None` if the origin is
-    /// zero.
+    /// Returns the coefficients of the origin and its kernel with each atom, or `None` if the origin is zero.
     pub fn origin_with_image(&self) -> Option<(&[f64], &[f64])> {
         self.origin.as_ref().map(|origin| (&origin.coefficients[..], &origin.image[..]))
     }
@@ -289,8 +286,7 @@ impl<D: Dictionary> Feature<D> {
         self.stale = 0;
     }
 
-    /// Returns true if enough rows have passed since the images were last recomputed. A recomputation costs one kernel
-    /// row per atom.
+    /// Returns true if enough rows have passed to recompute the images, which costs one kernel row per atom.
     fn may_refresh(&self) -> bool {
         self.stale >= REFRESH_AFTER.max(self.dictionary.len() / 8)
     }
@@ -377,8 +373,7 @@ impl<D: Dictionary> Feature<D> {
         self.take_for_fresh();
     }
 
-    /// Measures the drift and removes it if it is too large. Returns true if columns were lost (see
-    /// [`Self::orthonormalise`]).
+    /// Removes the drift if it is too large. Returns true if columns were lost (see [`Self::orthonormalise`]).
     fn remove_drift(&mut self) -> bool {
         // Coefficients may cancel, so the first pass can leave rounding errors of their former size.
         (0..2).any(|_| self.drift() > REFRESH && self.orthonormalise(true))
@@ -653,7 +648,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 
     fn over_budget(&self) -> bool {
-        self.budget.as_ref().is_some_and(|budget| self.dictionary.len() > budget.atoms())
+        self.budget.as_ref().is_some_and(|budget| self.dictionary.len() > budget.atoms)
     }
 
     fn evict(&mut self, directions: &Matrix, importance: &[f64]) -> Option<&Matrix> {
