@@ -124,8 +124,7 @@ impl Imputation {
 impl Few {
     fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
         let Self { cells, scaled, factor, is_accurate, .. } = self;
-        cells.clear();
-        cells.extend_from_slice(missing);
+        missing.clone_into(cells);
         scaled.resize(basis.columns(), missing.len());
         factor.resize(missing.len(), missing.len());
         for (a, j) in missing.iter().enumerate() {

@@ -9,7 +9,7 @@
 
 use super::gram::checked_row;
 use crate::cancel;
-use crate::error::{Error, at_least_one};
+use crate::error::{Error, at_least_one, require};
 use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
@@ -34,9 +34,7 @@ impl Expansion {
             let before: f64 = (0..i).map(|j| weights[j] * dictionary.value(dictionary.atom(j), atom)).sum();
             square += weight * (2.0 * before + weight * dictionary.value(atom, atom));
         }
-        if !square.is_finite() {
-            return Err(Error::Parameter { name: "the squared norm of the expansion", rule: "finite", value: square });
-        }
+        require(square.is_finite(), "the squared norm of the expansion", "finite", square)?;
         Ok(Self { weights, square: square.max(0.0) })
     }
 

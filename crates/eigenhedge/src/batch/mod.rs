@@ -37,7 +37,7 @@ pub use ridge::{KernelRidge, Posterior};
 pub(crate) use gram::{center as center_gram, gram};
 pub(crate) use pca::{of_factor, of_scatter};
 
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use crate::state::{energy, within};
@@ -54,7 +54,7 @@ pub enum Center {
 }
 
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
-    if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
+    require((1..=most).contains(&kept), "k", rule, kept as f64).map(drop)
 }
 
 /// Largest allowed coefficient of an atom in a component (a unit vector) or in a mean.

@@ -53,9 +53,7 @@ impl Pca {
         let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, rows[0].borrow()));
         let deviation = (0..rows.len()).map(|i| largest_entry(columns.column(i))).fold(0f64, f64::max);
         let unit = unit(deviation);
-        for i in 0..rows.len() {
-            columns.column_mut(i).iter_mut().for_each(|x| *x /= unit);
-        }
+        columns.for_each_column(|_, row| row.iter_mut().for_each(|x| *x /= unit));
         let total = (0..rows.len()).map(|i| dot(columns.column(i), columns.column(i))).sum::<f64>() * unit * unit;
         if !total.is_finite() {
             return Err(Error::Overflow { largest: deviation });
@@ -144,9 +142,7 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
         // Divide first, so that sums of large rows cannot overflow.
         mean.iter_mut().zip(columns.column(i)).for_each(|(m, x)| *m += x / t as f64);
     }
-    for i in 0..t {
-        columns.column_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
-    }
+    columns.for_each_column(|_, row| row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= m));
     mean.iter_mut().zip(base).for_each(|(m, base)| *m += base);
     mean
 }

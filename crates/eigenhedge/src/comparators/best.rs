@@ -18,22 +18,7 @@ pub enum BestMethod {
     None,
 }
 
-impl BestMethod {
-    /// All methods.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Exact, Self::Sketch, Self::None];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Exact => "exact",
-            Self::Sketch => "sketch",
-            Self::None => "none",
-        }
-    }
-}
-
-crate::error::by_name!(BestMethod, "best");
+crate::error::by_name!(BestMethod, "best", 4, Auto => "auto", Exact => "exact", Sketch => "sketch", None => "none");
 
 /// Total loss of the best fixed subspace: a number, or an interval that contains the loss.
 ///

@@ -180,9 +180,7 @@ impl Partitions {
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
-            for j in 0..moved.columns() {
-                moved.column_mut(j).iter_mut().zip(base).for_each(|(x, base)| *x -= base);
-            }
+            moved.for_each_column(|_, row| row.iter_mut().zip(base).for_each(|(x, base)| *x -= base));
         }
         if self.is_short() {
             return Some((moved, 0.0));

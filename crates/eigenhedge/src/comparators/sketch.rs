@@ -263,9 +263,7 @@ pub(super) fn add_squares(energies: &mut [f64], column: &[f64]) {
 
 /// Computes the lower triangle of `gram = Bᵀ B`.
 pub(super) fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
-    // Resizing to zero first makes all entries zero.
-    gram.resize(0, 0);
-    gram.resize(columns.columns(), columns.columns());
+    gram.reset(columns.columns(), columns.columns());
     add_lower_product(gram, columns.view().transpose(), columns.view());
 }
 

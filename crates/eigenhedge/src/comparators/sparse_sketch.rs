@@ -108,8 +108,7 @@ impl Sketch {
         // The rows of the rotation: first those of the matrix, then those of the pending columns.
         let (dense, left) = (self.buffer.columns(), whole.columns());
         let mut of_pending = Matrix::zeros(pending.columns(), left);
-        rotation.resize(0, 0);
-        rotation.resize(dense.max(left), left);
+        rotation.reset(dense.max(left), left);
         for j in 0..left {
             let (own, theirs) = whole.column(j).split_at(dense);
             rotation.column_mut(j)[..dense].copy_from_slice(own);

@@ -35,7 +35,7 @@ pub(crate) use mixing::Mixer;
 pub use perturbed::PerturbedLeader;
 pub use sets::{ProductSets, SetDistribution};
 
-use crate::error::{Error, every};
+use crate::error::{Error, every, require};
 use crate::learner::Loss;
 use crate::memory::{check_numbers, product};
 use crate::random::Random;
@@ -58,10 +58,8 @@ fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> 
     const SLACK: f64 = 1e-6;
     every("logarithms of probabilities", log_dropped, "at most 0", |log| log <= SLACK)?;
     let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);
-    if (total - dropped).abs() <= SLACK * dropped {
-        return Ok(());
-    }
-    Err(Error::Parameter { name: "the total of the probabilities", rule: "the number dropped", value: total })
+    let holds = (total - dropped).abs() <= SLACK * dropped;
+    require(holds, "the total of the probabilities", "the number dropped", total).map(drop)
 }
 
 /// Checks that there is one loss in `[0, 1]` for each expert.

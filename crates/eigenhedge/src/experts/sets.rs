@@ -29,7 +29,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, check_kept, check_losses};
-use crate::error::{self, Error, every};
+use crate::error::{self, Error, every, require};
 use crate::learner::{Learner, Loss};
 use crate::num;
 use crate::random::Random;
@@ -58,10 +58,8 @@ impl SetDistribution {
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
-        if size == 0 || size > positive {
-            let rule = "at least 1 and at most the number of positive weights";
-            return Err(Error::Parameter { name: "the size of a set", rule, value: size as f64 });
-        }
+        let rule = "at least 1 and at most the number of positive weights";
+        require((1..=positive).contains(&size), "the size of a set", rule, size as f64)?;
         let mut distribution = Self::default();
         distribution.fill(log_weights, size);
         Ok(distribution)
@@ -70,8 +68,7 @@ impl SetDistribution {
     /// Fills the table. Entries for impossible degrees are `-∞`.
     pub(crate) fn fill(&mut self, log_weights: &[f64], size: usize) {
         self.size = size;
-        self.log_weights.clear();
-        self.log_weights.extend_from_slice(log_weights);
+        log_weights.clone_into(&mut self.log_weights);
         self.table.clear();
         self.table.resize((log_weights.len() + 1) * (size + 1), f64::NEG_INFINITY);
         self.table[0] = 0.0;

@@ -156,8 +156,7 @@ impl Frame {
     pub fn absorb(&mut self, amounts: &[f64], coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         let count = triangle.columns();
-        point.clear();
-        point.extend_from_slice(coordinates);
+        coordinates.clone_into(point);
         point.push(residual);
         // From below: rotate the point into the first direction of the frame.
         for row in (0..count).rev() {

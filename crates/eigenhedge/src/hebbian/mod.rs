@@ -48,7 +48,7 @@ pub use feature::FeatureWeights;
 pub use rate::Rate;
 pub use rule::Rule;
 
-use crate::error::{self, Error};
+use crate::error::{self, Error, require};
 use crate::learner::{Learner, Loss};
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
@@ -196,11 +196,8 @@ impl<W: Weights> Hebbian<W> {
         let components = params.components;
         check_kept(components, weights.dimension())?;
         params.check()?;
-        if let Some(most) = weights.most()
-            && most < components
-        {
-            let (name, rule) = ("budget", "at least the number of components");
-            return Err(Error::Parameter { name, rule, value: most as f64 });
+        if let Some(most) = weights.most() {
+            require(most >= components, "budget", "at least the number of components", most as f64)?;
         }
         assert_eq!(weights.count(), 0, "weights without vectors");
         let lateral = if params.rule.is_lateral() { components } else { 0 };
@@ -228,10 +225,7 @@ impl<W: Weights> Hebbian<W> {
         for point in points {
             self.load_point(point)?;
             let square = self.scratch.0.square;
-            if square == 0.0 {
-                let (name, rule) = ("the squared norm of an initial point", "positive");
-                return Err(Error::Parameter { name, rule, value: square });
-            }
+            require(square != 0.0, "the squared norm of an initial point", "positive", square)?;
             self.project();
             self.learn(point);
             self.follow(point);
@@ -346,7 +340,7 @@ impl<W: Weights> Hebbian<W> {
             }
         }
         let rule = "small enough for the weight vectors to stay bounded";
-        if bounded { Ok(()) } else { Err(Error::Parameter { name: "eta", rule, value: self.params.rate.eta() }) }
+        require(bounded, "eta", rule, self.params.rate.eta()).map(drop)
     }
 
     fn project(&mut self) {

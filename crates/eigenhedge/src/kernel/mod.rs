@@ -49,6 +49,7 @@ mod vector_dictionary;
 mod vector_kernels;
 
 pub use item_dictionary::Items;
+pub(crate) use items::mix;
 pub use items::{Function, TextItems, item_number};
 pub use precomputed::Precomputed;
 pub use registry::{KERNELS, KernelEntry, KernelParameters};

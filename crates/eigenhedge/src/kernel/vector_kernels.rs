@@ -9,7 +9,7 @@
 
 use super::measures::Measure;
 use super::{Function, TextItems};
-use crate::error::{Error, at_least_one, not_negative, positive};
+use crate::error::{Error, at_least_one, not_negative, positive, require};
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
@@ -185,9 +185,7 @@ impl VectorKernel {
             }
             Self::Sigmoid { gamma, coef0 } => {
                 positive("gamma", *gamma)?;
-                if !coef0.is_finite() {
-                    return Err(Error::Parameter { name: "coef0", rule: "finite", value: *coef0 });
-                }
+                require(coef0.is_finite(), "coef0", "finite", *coef0)?;
             }
             Self::Sum(parts) | Self::Product(parts) => {
                 at_least_one("number of kernels in a sum or product", parts.len())?;

@@ -45,8 +45,7 @@ impl Polar {
         }
         let (rows, columns) = (matrix.rows(), matrix.columns());
         self.turned.transpose_of(matrix);
-        self.turns.resize(0, 0);
-        self.turns.resize(rows, rows);
+        self.turns.reset(rows, rows);
         (0..rows).for_each(|j| self.turns.column_mut(j)[j] = 1.0);
         let tolerance = f64::EPSILON * columns as f64;
         for _ in 0..MOST_SWEEPS {

@@ -2,7 +2,7 @@
 
 use super::row_learner::RowLearner;
 use super::{Embedding, Member};
-use crate::error::{Error, at_least_one};
+use crate::error::{Error, at_least_one, require};
 use crate::hebbian::{self, AmbientWeights, FeatureWeights, Hebbian, Params, Rate};
 use crate::kernel::Vectors;
 use crate::learner::{Learner, Loss, Upcoming};
@@ -75,9 +75,7 @@ impl AnyLearner {
 
     /// Builds the learner of the spec for rows of this length.
     pub fn new(spec: &Spec, length: usize) -> Result<Self, Error> {
-        if spec.kept as u64 > MOST_KEPT {
-            return Err(Error::Parameter { name: "k", rule: "at most 4294967296", value: spec.kept as f64 });
-        }
+        require(spec.kept as u64 <= MOST_KEPT, "k", "at most 4294967296", spec.kept as f64)?;
         check_numbers("a learner over rows of this length", product(&[OF_LENGTH, length]))?;
         at_least_one("the dimension", length)?;
         let is_plain = spec.kernel.is_none() && spec.learner.entry().family != Family::Hebbian;

@@ -158,9 +158,7 @@ impl RowWeights for FeatureWeights<Vectors> {
         let mut dictionary = self.dictionary().clone();
         let atoms = dictionary.len();
         let mut vectors = Matrix::zeros(atoms, self.count());
-        for p in 0..self.count() {
-            vectors.column_mut(p).iter_mut().zip(self.coefficients(p)).for_each(|(v, c)| *v = c);
-        }
+        vectors.for_each_column(|p, vector| vector.iter_mut().zip(self.coefficients(p)).for_each(|(v, c)| *v = c));
         let mut gram = Matrix::zeros(atoms, atoms);
         let mut row = Vec::new();
         for atom in 0..atoms {

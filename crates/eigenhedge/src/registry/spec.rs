@@ -37,18 +37,6 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// All values, in order.
-    pub const ALL: [Self; 3] = [Self::Fail, Self::Skip, Self::Fill];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fail => "fail",
-            Self::Skip => "skip",
-            Self::Fill => "fill",
-        }
-    }
-
     pub(crate) fn passes_over(self, row: &[f64]) -> bool {
         match self {
             Self::Fail => false,
@@ -58,7 +46,7 @@ impl Missing {
     }
 }
 
-error::by_name!(Missing, "missing");
+error::by_name!(Missing, "missing", 3, Fail => "fail", Skip => "skip", Fill => "fill");
 
 /// Parameters of a learner.
 ///
@@ -287,9 +275,7 @@ impl Spec {
             span = span.within(dimension);
         }
         if let Some(atoms) = self.budget {
-            if atoms < self.kept {
-                return Err(Error::Parameter { name: "budget", rule: "at least k", value: atoms as f64 });
-            }
+            error::require(atoms >= self.kept, "budget", "at least k", atoms as f64)?;
             span = span.with_budget(atoms, self.novelty)?;
         }
         Ok(span)
@@ -312,11 +298,7 @@ impl Spec {
             }
             Kind::Tracking => {
                 let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension)?.with_merging(self.merge)?;
-                let rule = match self.max_rank {
-                    Some(max_rank) => rule.with_max_rank(max_rank)?,
-                    None => rule,
-                };
-                AnyRule::Tracking(Box::new(rule))
+                AnyRule::Tracking(Box::new(rule.with_max_rank(self.max_rank)?))
             }
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.rate() }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
@@ -355,11 +337,7 @@ impl Spec {
 
     fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
         self.without_mixing()?;
-        let rule = Anchored::new(law, forget, self.kept, dimension)?;
-        let rule = match self.max_rank {
-            Some(max_rank) => rule.with_max_rank(max_rank)?,
-            None => rule,
-        };
+        let rule = Anchored::new(law, forget, self.kept, dimension)?.with_max_rank(self.max_rank)?;
         Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.capped_as_printed()? } else { rule })))
     }
 }

@@ -26,7 +26,7 @@
 //! # References
 //! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
-use crate::error::{Error, every};
+use crate::error::{Error, every, require};
 
 /// Largest relative deviation from an integer for which a total counts as that integer.
 pub(crate) const WHOLE: f64 = 1e-9;
@@ -80,10 +80,8 @@ impl Mixture {
 pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
     every("probabilities", probabilities, "between 0 and 1", |probability| (0.0..=1.0).contains(&probability))?;
     let total: f64 = probabilities.iter().sum();
-    if (total - total.round()).abs() > WHOLE * total.max(1.0) {
-        let (name, rule) = ("the total of the probabilities", "a whole number");
-        return Err(Error::Parameter { name, rule, value: total });
-    }
+    let is_whole = (total - total.round()).abs() <= WHOLE * total.max(1.0);
+    require(is_whole, "the total of the probabilities", "a whole number", total)?;
     let mut peel = Peel::default();
     peel.start(probabilities.iter().copied(), total.round() as usize);
     let mut corners = Vec::new();

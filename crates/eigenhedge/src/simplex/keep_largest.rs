@@ -27,8 +27,7 @@ pub fn keep_largest(
     scratch: &mut LimitScratch,
 ) {
     let ranking = &mut scratch.ranking;
-    ranking.clear();
-    ranking.extend_from_slice(values);
+    values.clone_into(ranking);
     let boundary =
         if kept <= ranking.len() { *ranking.select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1 } else { 0.0 };
     let tolerance = precision.absolute.max(precision.relative * boundary);

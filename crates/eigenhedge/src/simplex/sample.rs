@@ -45,21 +45,7 @@ pub enum Select {
     Top,
 }
 
-impl Select {
-    /// All methods, in the order of their declaration.
-    pub const ALL: [Self; 3] = [Self::Systematic, Self::Corners, Self::Top];
-
-    /// Returns the name of the method in settings and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Systematic => "systematic",
-            Self::Corners => "corners",
-            Self::Top => "top",
-        }
-    }
-}
-
-crate::error::by_name!(Select, "select");
+crate::error::by_name!(Select, "select", 3, Systematic => "systematic", Corners => "corners", Top => "top");
 
 /// Scratch space of [`draw`].
 #[derive(Debug, Clone, Default)]

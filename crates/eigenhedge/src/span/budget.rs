@@ -12,7 +12,7 @@
 //!
 //! Cost: O(M) per row with M atoms. The eviction itself is in `feature/evict.rs`.
 
-use crate::error::Error;
+use crate::error::{Error, at_least_one, require};
 use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
@@ -29,12 +29,8 @@ const FREED: usize = 16;
 
 impl Budget {
     pub fn new(atoms: usize, novelty: f64) -> Result<Self, Error> {
-        if atoms == 0 {
-            return Err(Error::Parameter { name: "budget", rule: "at least 1", value: 0.0 });
-        }
-        if !(novelty > 0.0 && novelty < 1.0) {
-            return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
-        }
+        at_least_one("budget", atoms)?;
+        require(novelty > 0.0 && novelty < 1.0, "novelty", "between 0 and 1", novelty)?;
         Ok(Self { atoms, novelty, error: 0.0 })
     }
 

@@ -36,7 +36,6 @@
 use super::product_weights::{ProductScratch, drop_by_products};
 use super::rule::{Directions, Observed, Rule};
 use super::scatter::Scatter;
-use super::tracking::check_max_rank;
 use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
@@ -123,13 +122,14 @@ impl Anchored {
     }
 
     /// Limits the number of eigenpairs. The regret bound holds with [`Rule::price`] added to its constant.
-    pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
+    pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
+        let Some(max_rank) = max_rank else { return Ok(self) };
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
             return Err(Error::Unsupported(
                 "max-rank is not for product-sets and as-printed: they count all directions",
             ));
         }
-        check_max_rank(max_rank, self.kept)?;
+        error::require(max_rank >= self.kept, "max-rank", "at least k", max_rank as f64)?;
         self.scatter = Scatter::capped(max_rank, self.dimension);
         Ok(self)
     }

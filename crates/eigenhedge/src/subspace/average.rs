@@ -22,7 +22,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
 use super::{Rule, Subspace};
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, kept};
 use crate::row::check_row;
@@ -73,10 +73,8 @@ impl Average {
 
     /// Creates an empty average for rows of `length` numbers. Returns `Err` unless `1 ≤ length ≤ 4096`.
     pub fn new(length: usize) -> Result<Self, Error> {
-        if length == 0 || length > Self::LONGEST {
-            let rule = "at least 1 and at most 4096";
-            return Err(Error::Parameter { name: "the length of a row", rule, value: length as f64 });
-        }
+        let fits = (1..=Self::LONGEST).contains(&length);
+        require(fits, "the length of a row", "at least 1 and at most 4096", length as f64)?;
         let sum = Matrix::zeros(length, length);
         Ok(Self { sum, common: 0.0, terms: 0, scratch: Scratch::default() })
     }
@@ -110,9 +108,7 @@ impl Average {
         }
         multiply(vectors, learner.span.vectors().view(), directions.view());
         scaled.clone_from(vectors);
-        for (j, change) in changes.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= change);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= changes[j]));
         let (scaled, vectors) = (scaled.view(), vectors.view().transpose());
         faer::linalg::matmul::matmul(self.sum.view_mut(), Accum::Add, scaled, vectors, 1.0, Par::Seq);
         self.common += common;
@@ -146,9 +142,7 @@ impl Average {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();
         let mut directions = Matrix::zeros(size, count.min(size));
-        for j in 0..directions.columns() {
-            directions.column_mut(j).copy_from_slice(eigen.vectors.column(size - 1 - j));
-        }
+        directions.for_each_column(|j, column| column.copy_from_slice(eigen.vectors.column(size - 1 - j)));
         directions
     }
 

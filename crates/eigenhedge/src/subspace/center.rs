@@ -1,6 +1,6 @@
 //! Running center: a weighted mean of the rows so far.
 
-use crate::error::Error;
+use crate::error::{Error, require};
 use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
@@ -60,18 +60,11 @@ impl RunningCenter {
 
 /// Returns the prior if it is 0, or finite and at least 1e-100. Otherwise, including NaN, returns `Err`.
 pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, Error> {
-    if prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite() {
-        Ok(prior)
-    } else {
-        Err(Error::Parameter { name, rule: "0, or finite and at least 1e-100", value: prior })
-    }
+    let holds = prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite();
+    require(holds, name, "0, or finite and at least 1e-100", prior)
 }
 
 /// Returns the forgetting factor if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub(crate) fn check_center_memory(name: &'static str, forget: f64) -> Result<f64, Error> {
-    if (0.0..1.0).contains(&forget) {
-        Ok(forget)
-    } else {
-        Err(Error::Parameter { name, rule: "forget:F with F at least 0 and less than 1", value: forget })
-    }
+    require((0.0..1.0).contains(&forget), name, "forget:F with F at least 0 and less than 1", forget)
 }

@@ -51,8 +51,7 @@ impl Choice {
     /// probability.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
-        self.probabilities.clear();
-        self.probabilities.extend_from_slice(log_weights);
+        log_weights.clone_into(&mut self.probabilities);
         kept_all(&mut self.probabilities);
         let mass = complement_mass(complement);
         // The tolerance prevents rounding from adding a placeholder.
@@ -99,8 +98,7 @@ impl Choice {
     /// Does what [`Self::reach`] does for a part with one more coordinate, for which the span has no column.
     pub fn reach_beyond(&mut self, part: &[f64], more: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut whole = std::mem::take(&mut self.whole);
-        whole.clear();
-        whole.extend_from_slice(part);
+        part.clone_into(&mut whole);
         whole.push(more);
         let left = self.reach(&whole, coordinates);
         self.whole = whole;

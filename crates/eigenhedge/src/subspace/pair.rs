@@ -90,11 +90,8 @@ impl Pair {
     /// Creates a learner that keeps `kept` directions, for pairs of rows with `left` and `right` entries. The bound on
     /// `|x| |y|` is the largest value so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
-        for (name, length) in [("the length of the left rows", left), ("the length of the right rows", right)] {
-            if length == 0 {
-                return Err(Error::Parameter { name, rule: "at least 1", value: 0.0 });
-            }
-        }
+        error::at_least_one("the length of the left rows", left)?;
+        error::at_least_one("the length of the right rows", right)?;
         let span = Ambient::new(left + right)?;
         // The eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
         let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;

@@ -83,8 +83,7 @@ impl PastAverage {
         let size = self.sum.columns();
         let outside = complement.log_weight.exp();
         // V = v_0 I + Σ (v_i - v_0) b_i b_iᵀ
-        mixed.resize(0, 0);
-        mixed.resize(size, size);
+        mixed.reset(size, size);
         scaled.resize(size, rotation.columns());
         for (j, weight) in frame.values.iter().enumerate() {
             let change = weight.exp() - outside;

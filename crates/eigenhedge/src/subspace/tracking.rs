@@ -69,14 +69,6 @@ struct Working {
 /// Number of directions up to which none is merged. SIMD instructions process this many at little extra cost.
 const FEW: usize = 15;
 
-/// Returns `Err` if the rank cap is below the number of kept directions.
-pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
-    if max_rank < kept {
-        return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
-    }
-    Ok(())
-}
-
 impl Tracking {
     /// Creates a rule with learning rate `eta` that keeps `kept` directions in a space of the given dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
@@ -100,9 +92,9 @@ impl Tracking {
 
     /// Limits the number of explicit directions. The directions least likely to be kept are folded into the complement,
     /// which takes over their probability evenly. The regret bound holds with [`Rule::price`] added to its constant.
-    pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
-        check_max_rank(max_rank, self.kept)?;
-        self.max_rank = max_rank;
+    pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
+        self.max_rank = max_rank.unwrap_or(usize::MAX);
+        error::require(self.max_rank >= self.kept, "max-rank", "at least k", self.max_rank as f64)?;
         Ok(self)
     }
 

@@ -41,8 +41,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         *outside = Outside { square, unresolved, lost };
         let coordinates = self.rule.directions().coordinates();
         let mut expected = self.rule.complement().log_weight.exp() * (square + unresolved) + lost;
-        dropped.clear();
-        dropped.extend_from_slice(self.rule.log_weights());
+        self.rule.log_weights().clone_into(dropped);
         exp(dropped);
         for (a, probability) in coordinates.iter().zip(&*dropped) {
             expected += probability * a * a;

@@ -4,7 +4,7 @@ use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
 use crate::batch::gram::{center, trace};
 use crate::batch::{Center, Expansion, fix_sign};
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::linalg::{Matrix, largest_pairs, multiply, symmetric_eigen, top};
 use crate::num::dot;
 use faer::Par;
@@ -153,9 +153,7 @@ fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
 
 /// Returns an error if the kernel matrix has a clearly negative eigenvalue.
 fn check_definite(smallest: f64, trace: f64) -> Result<(), Error> {
-    if smallest >= -INDEFINITE * trace {
-        return Ok(());
-    }
     let rule = "not negative (the kernel must be positive semidefinite)";
-    Err(Error::Parameter { name: "the smallest eigenvalue of the kernel matrix", rule, value: smallest })
+    let holds = smallest >= -INDEFINITE * trace;
+    require(holds, "the smallest eigenvalue of the kernel matrix", rule, smallest).map(drop)
 }

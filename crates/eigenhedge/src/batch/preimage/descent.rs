@@ -12,7 +12,7 @@
 use super::{Preimage, Stop};
 use crate::batch::{Differentiable, Expansion};
 use crate::cancel;
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
@@ -41,9 +41,7 @@ where
     check_row("start", start, length)?;
     let objective = Objective { kernel, dictionary, weights: expansion.weights() };
     let mut here = objective.at(start.to_vec())?;
-    if !here.value.is_finite() {
-        return Err(Error::Parameter { name: "k(z, z) - 2 f(z) at the start", rule: "finite", value: here.value });
-    }
+    require(here.value.is_finite(), "k(z, z) - 2 f(z) at the start", "finite", here.value)?;
     let mut size = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
     let (mut steps, mut converged) = (0, false);
     while steps < stop.steps && !converged {

@@ -205,9 +205,7 @@ pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, M
     let n = values.len();
     let kept = kept.min(n);
     let mut columns = Matrix::zeros(vectors.rows(), kept);
-    for j in 0..kept {
-        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
-    }
+    columns.for_each_column(|j, column| column.copy_from_slice(vectors.column(n - 1 - j)));
     (values.iter().rev().take(kept).copied().collect(), columns)
 }
 

@@ -40,9 +40,7 @@ impl Matrix {
     /// Creates an identity matrix.
     pub fn identity(size: usize) -> Self {
         let mut matrix = Self::zeros(size, size);
-        for i in 0..size {
-            matrix.column_mut(i)[i] = 1.0;
-        }
+        matrix.for_each_column(|i, column| column[i] = 1.0);
         matrix
     }
 
@@ -105,9 +103,21 @@ impl Matrix {
         }
     }
 
+    /// Changes the shape, and makes all entries zero.
+    pub(crate) fn reset(&mut self, rows: usize, columns: usize) {
+        self.resize(0, 0);
+        self.resize(rows, columns);
+    }
+
+    /// Calls `change` with the index and the entries of each column.
+    pub(crate) fn for_each_column(&mut self, mut change: impl FnMut(usize, &mut [f64])) {
+        for j in 0..self.columns {
+            change(j, self.column_mut(j));
+        }
+    }
+
     pub(crate) fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.column(j));
+        self.column(j).clone_into(out);
     }
 
     /// Copies the columns listed in `order`.
@@ -432,9 +442,7 @@ impl Clone for Matrix {
 
     fn clone_from(&mut self, source: &Self) {
         self.resize(source.rows, source.columns);
-        for j in 0..source.columns {
-            self.column_mut(j).copy_from_slice(source.column(j));
-        }
+        self.for_each_column(|j, column| column.copy_from_slice(source.column(j)));
     }
 }
 
@@ -478,9 +486,7 @@ impl<'de> Deserialize<'de> for Matrix {
             return Err(serde::de::Error::custom("a matrix must hold finite numbers"));
         }
         let mut matrix = Self::zeros(saved.rows, saved.columns);
-        for j in 0..saved.columns {
-            matrix.column_mut(j).copy_from_slice(&saved.entries[j * saved.rows..(j + 1) * saved.rows]);
-        }
+        matrix.for_each_column(|j, column| column.copy_from_slice(&saved.entries[j * saved.rows..][..saved.rows]));
         Ok(matrix)
     }
 }

@@ -83,8 +83,7 @@ impl Combinations {
         self.squares.clear();
         self.squares.extend((0..vectors).map(|j| defect.column(j)[j] + if j < columns { 1.0 } else { 0.0 }));
         for matrix in [&mut self.coefficients, &mut self.products] {
-            matrix.resize(0, 0);
-            matrix.resize(vectors, columns);
+            matrix.reset(vectors, columns);
         }
         for j in 0..columns {
             self.coefficients.column_mut(j)[j] = 1.0;
@@ -263,8 +262,7 @@ impl Combinations {
 
     /// Copies the rows of `coefficients` that belong to dense vectors.
     fn dense_rows(&self, coefficients: &Matrix, out: &mut Matrix) {
-        out.resize(0, 0);
-        out.resize(self.dense_at.len(), coefficients.columns());
+        out.reset(self.dense_at.len(), coefficients.columns());
         for j in 0..coefficients.columns() {
             let from = coefficients.column(j);
             out.column_mut(j).iter_mut().zip(&self.dense_at).for_each(|(out, at)| *out = from[*at]);

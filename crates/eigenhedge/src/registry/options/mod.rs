@@ -63,20 +63,7 @@ pub enum Coordinates {
     Drawn,
 }
 
-impl Coordinates {
-    /// All values, in order.
-    pub const ALL: [Self; 2] = [Self::Aligned, Self::Drawn];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Aligned => "aligned",
-            Self::Drawn => "drawn",
-        }
-    }
-}
-
-crate::error::by_name!(Coordinates, "coordinates");
+crate::error::by_name!(Coordinates, "coordinates", 2, Aligned => "aligned", Drawn => "drawn");
 
 /// Resolved settings of a run.
 #[derive(Debug, Clone, PartialEq)]

@@ -95,8 +95,7 @@ impl Accuracy {
         self.sizes.clear();
         self.sizes.extend(sizes);
         let columns = self.sizes.len();
-        self.errors.resize(0, 0);
-        self.errors.resize(columns, columns);
+        self.errors.reset(columns, columns);
         self.sizes.iter().enumerate().for_each(|(j, size)| self.errors.column_mut(j)[j] = ROUNDING * size);
     }
 }

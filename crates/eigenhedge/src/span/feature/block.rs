@@ -136,9 +136,7 @@ impl<D: Dictionary> Feature<D> {
             }
         }
         let (mut sizes, mut scaled) = (Matrix::default(), expansions.clone());
-        for j in 0..own.len() {
-            scaled.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(e, square)| *e *= square);
-        }
+        scaled.for_each_column(|_, column| column.iter_mut().zip(&self.squares.0).for_each(|(e, square)| *e *= square));
         multiply(&mut sizes, scaled.view().transpose(), expansions.view());
         own.iter().enumerate().for_each(|(j, own)| sizes.column_mut(j)[j] += own);
         Ok(Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })

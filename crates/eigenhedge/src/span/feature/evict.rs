@@ -107,12 +107,9 @@ impl<D: Dictionary> Feature<D> {
                 give_up(&mut origin.coefficients, atom, share);
             }
         }
-        going.clear();
-        going.extend_from_slice(&removal.gone);
+        going.clone_from(&removal.gone);
         going.sort_unstable_by(|a, b| b.cmp(a));
-        for j in 0..gram.columns() {
-            swap_remove_all(gram.column_mut(j), going);
-        }
+        gram.for_each_column(|_, column| swap_remove_all(column, going));
         for (dropped, atom) in going.iter().enumerate() {
             let last = gram.columns() - 1 - dropped;
             if *atom != last {

@@ -34,7 +34,7 @@ use super::Span;
 use super::budget::Budget;
 use super::removal::Removal;
 use crate::error::Error;
-use crate::kernel::Dictionary;
+use crate::kernel::{Dictionary, mix};
 use crate::linalg::{Eigen, Matrix, multiply};
 use crate::num::dot;
 use crate::scratch::Scratch;
@@ -394,9 +394,9 @@ impl<D: Dictionary> Feature<D> {
             product.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(a, square)| *a *= square / LOST_SIZE);
         }
         multiply(change, self.coefficients.view().transpose(), product.view());
-        for j in 0..columns {
-            change.column_mut(j).iter_mut().zip(gram.column(j)).for_each(|(size, product)| *size = product - *size);
-        }
+        change.for_each_column(|j, sizes| {
+            sizes.iter_mut().zip(gram.column(j)).for_each(|(size, gram)| *size = gram - *size)
+        });
         make_symmetric(change);
         eigen.compute(change.view());
         let lost = eigen.values.iter().filter(|value| !(**value > LOST_DIRECTION)).count();
@@ -501,8 +501,7 @@ impl<D: Dictionary> Span for Feature<D> {
         }
         // Computes the kernels of all atoms with all atoms of the other span.
         let images = &mut self.scratch.0.parts;
-        images.resize(0, 0);
-        images.resize(self.dictionary.len(), combinations.columns());
+        images.reset(self.dictionary.len(), combinations.columns());
         for atom in 0..from.dictionary.len() {
             for own in 0..self.dictionary.len() {
                 let value = self.dictionary.value_between(own, &from.dictionary, atom);
@@ -516,8 +515,7 @@ impl<D: Dictionary> Span for Feature<D> {
         let Working { moved, square, residual, correction, residual_square, coordinates: remembered, .. } =
             &mut self.scratch.0;
         self.coefficients.transpose_times(moved, coordinates);
-        residual.clear();
-        residual.extend_from_slice(moved);
+        residual.clone_from(moved);
         self.images.subtract_times(coordinates, residual);
         let mut left = *square - dot(coordinates, coordinates);
         if left < REPEAT * REPEAT * *square {
@@ -607,8 +605,7 @@ impl<D: Dictionary> Span for Feature<D> {
             coordinates.resize(self.coefficients.columns(), 0.0);
             coordinates.iter_mut().for_each(|c| *c *= -step);
             origin.error += self.accuracy.of_residual(coordinates, 0.0).0;
-            expansion.clear();
-            expansion.extend_from_slice(&origin.coefficients);
+            expansion.clone_from(&origin.coefficients);
             self.coefficients.subtract_times(coordinates, expansion);
             origin.coefficients.clone_from(expansion);
             self.images.subtract_times(coordinates, &mut origin.image);
@@ -669,10 +666,7 @@ impl<D: Dictionary> Span for Feature<D> {
     }
 }
 
-/// Adds an event to the lineage of a dictionary (the mixing step of SplitMix64).
+/// Adds an event to the lineage of a dictionary (the step of SplitMix64).
 fn descend(lineage: u64, event: u64) -> u64 {
-    let mut z = (lineage ^ event).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
+    mix((lineage ^ event).wrapping_add(0x9e37_79b9_7f4a_7c15))
 }

@@ -70,8 +70,7 @@ impl Directions for Frame {
     fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
         self.rotation.transpose_times(columns, coordinates);
-        outside.clear();
-        outside.extend_from_slice(columns);
+        columns.clone_into(outside);
         let square = dot(columns, columns);
         let mut left = self.rotation.subtract_times(coordinates, outside);
         if left < REPEAT * REPEAT * square {
@@ -150,9 +149,7 @@ impl Frame {
         self.values.clear();
         self.values.extend(values);
         self.rotation.resize(directions.rows(), self.values.len());
-        for j in 0..self.values.len() {
-            self.rotation.column_mut(j).copy_from_slice(directions.column(j));
-        }
+        self.rotation.for_each_column(|j, column| column.copy_from_slice(directions.column(j)));
     }
 
     /// Sets the number of columns of the span. New columns are outside all directions.
@@ -200,8 +197,7 @@ impl Frame {
         let coordinates = &instance.coordinates;
         let mut vector = Vec::new();
         for j in (0..coordinates.columns()).filter(|j| instance.weights[*j] != 0.0) {
-            vector.clear();
-            vector.extend_from_slice(coordinates.column(j));
+            coordinates.copy_column(j, &mut vector);
             vector.resize(self.columns, 0.0);
             if self.rotation.columns() < self.columns && orthonormal_to(&self.rotation, &mut vector) {
                 self.rotation.push_column(&vector);
@@ -212,9 +208,7 @@ impl Frame {
         let rows = coordinates.rows();
         multiply(&mut along, self.rotation.view().subrows(0, rows).transpose(), coordinates.view());
         let mut scaled = along.clone();
-        for (j, weight) in instance.weights.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= rate * weight);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= rate * instance.weights[j]));
         multiply(&mut sum, scaled.view(), along.view().transpose());
         self.values.iter().enumerate().for_each(|(j, value)| sum.column_mut(j)[j] += value);
         let mut eigen = symmetric_eigen(&sum);
@@ -270,11 +264,8 @@ impl Frame {
     pub fn combined(&mut self) {
         let directions = self.rotation.columns();
         self.columns = directions;
-        self.rotation.resize(0, 0);
-        self.rotation.resize(directions, directions);
-        for i in 0..directions {
-            self.rotation.column_mut(i)[i] = 1.0;
-        }
+        self.rotation.reset(directions, directions);
+        self.rotation.for_each_column(|i, column| column[i] = 1.0);
     }
 
     /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions
@@ -283,9 +274,7 @@ impl Frame {
         let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());
         scaled.clone_from(&reduced);
-        for (j, value) in self.values.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= value - common);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.values[j] - common));
         multiply(&mut compressed, scaled.view(), reduced.view().transpose());
         let eigen = symmetric_eigen(&compressed);
         let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));

@@ -59,9 +59,7 @@ impl Capped {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
         let mut scaled = directions.clone();
-        for (j, value) in self.frame.values.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= value);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.frame.values[j]));
         if !self.frame.values.is_empty() {
             multiply(&mut product, scaled.view(), directions.view().transpose());
         }

@@ -140,8 +140,7 @@ impl Directions for Chained {
     /// Each factor is multiplied out once for all directions.
     fn select(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
-        coordinates.resize(0, 0);
-        coordinates.resize(self.values.len(), order.len());
+        coordinates.reset(self.values.len(), order.len());
         order.iter().enumerate().for_each(|(c, i)| coordinates.column_mut(c)[*i] = 1.0);
         for factor in self.chain.factors[..self.chain.used].iter().rev() {
             factor.apply_to_columns(coordinates, working);

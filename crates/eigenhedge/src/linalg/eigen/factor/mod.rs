@@ -97,8 +97,7 @@ impl Factor {
         let sign = if sigma < 0.0 { -1.0 } else { 1.0 };
         scratch.values.clear();
         scratch.values.extend(values.iter().map(|v| sign * v));
-        scratch.z.clear();
-        scratch.z.extend_from_slice(z);
+        z.clone_into(&mut scratch.z);
         self.deflate(sigma.abs(), scratch);
         let scale = self.find_roots(sigma.abs(), scratch);
         scratch.results.clear();
@@ -205,8 +204,7 @@ impl Factor {
     /// Computes `out = Eᵀ y`: converts coordinates from the old directions to the new ones.
     pub fn apply_transpose(&self, y: &[f64], out: &mut [f64], scratch: &mut FactorScratch) {
         let (input, terms) = (&mut scratch.input, &mut scratch.terms);
-        input.clear();
-        input.extend_from_slice(y);
+        y.clone_into(input);
         for r in &self.rotations {
             let (a, b) = (input[r.deflated], input[r.kept]);
             input[r.deflated] = r.cos * a - r.sin * b;
