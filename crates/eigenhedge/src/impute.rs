@@ -176,7 +176,6 @@ pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     substitute(matrix, x);
 }
 
-/// Overwrites the lower triangle of a positive definite matrix by its Cholesky factor.
 fn cholesky(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for p in 0..j {

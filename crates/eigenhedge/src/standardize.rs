@@ -88,7 +88,6 @@ struct Column {
 const IMAGINARY: f64 = 4.0;
 
 impl Column {
-    /// Returns the spread after one more cell at this squared distance from the mean.
     fn spread_with(&self, square: f64) -> f64 {
         if self.squares < IMAGINARY * self.spread || self.spread == 0.0 { self.spread.max(square) } else { self.spread }
     }
@@ -107,7 +106,6 @@ impl Column {
         self.squares += distance * (x - self.mean);
     }
 
-    /// Adds the statistics of another column, as if its cells were appended.
     fn merge(&mut self, other: &Self) {
         if other.count > 0 {
             let (here, there) = (self.count as f64, other.count as f64);
@@ -137,7 +135,6 @@ impl Column {
         (x - self.mean) / self.scale(false)
     }
 
-    /// Returns the divisor for the next cell, computed from the statistics so far.
     fn scale(&self, running: bool) -> f64 {
         match running {
             true => ((self.squares + IMAGINARY * self.spread) / (self.count as f64 + IMAGINARY)).sqrt(),
@@ -200,14 +197,12 @@ impl Standardizer {
         )
     }
 
-    /// Returns a copy with other means and the same divisors.
     pub(crate) fn moved_to(&self, means: &[f64]) -> Self {
         let mut moved = self.clone();
         moved.columns.iter_mut().zip(means).for_each(|(column, mean)| column.mean = *mean);
         moved
     }
 
-    /// Creates a final scale from the means and variances of `rows` rows.
     pub(crate) fn settled(rows: u64, means: &[f64], variances: &[f64]) -> Self {
         let column = |(mean, variance): (&f64, &f64)| Column {
             count: rows,

@@ -45,7 +45,6 @@ pub(crate) fn count(name: &'static str, value: u64) -> Result<(), Error> {
     require(value <= MOST_ROWS, name, "at most 2^53", value as f64).map(drop)
 }
 
-/// Checks that the list has `expected` entries.
 pub(crate) fn length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }

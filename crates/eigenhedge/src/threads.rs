@@ -22,7 +22,6 @@ pub fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// Returns the best number of threads for a pass over `numbers` values that is divided into `pieces` parts.
 pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }

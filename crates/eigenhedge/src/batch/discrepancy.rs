@@ -66,12 +66,10 @@ fn joined<'a, D: Dictionary, P: Borrow<D::Point>>(first: &'a [P], second: &'a [P
 }
 
 impl Sums {
-    /// Adds a block of points, whose kernel rows with all previous points are the columns of `rows`.
     fn add_block(&mut self, start: usize, rows: &Matrix, own: &[f64]) {
         own.iter().enumerate().for_each(|(j, own)| self.add(&rows.column(j)[..start + j], *own));
     }
 
-    /// Adds the next point: its kernel values with all previous points and with itself.
     fn add(&mut self, row: &[f64], own: f64) {
         let sample = usize::from(row.len() >= self.sizes[0]);
         self.own[sample] += own;

@@ -71,7 +71,6 @@ impl Hindsight {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }
 
-    /// Checks a deserialized state against one built by [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,

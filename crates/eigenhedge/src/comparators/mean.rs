@@ -118,7 +118,6 @@ impl Mean {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
 
-    /// Returns the squared distance of the mean from the base point.
     pub fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }

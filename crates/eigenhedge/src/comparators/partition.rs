@@ -115,7 +115,6 @@ impl Block {
         self.add_dyad(&z, (t - 1.0) / t);
     }
 
-    /// Appends the rows of another block.
     fn join(&mut self, other: &Self) {
         for j in 0..self.mean.len() {
             let others = &other.scatter.column(j)[j..];

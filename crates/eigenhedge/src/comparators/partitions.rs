@@ -77,7 +77,6 @@ impl Partitions {
         Self { kernel: Some(kernel), ..Self::new(length, centered) }
     }
 
-    /// Checks a deserialized state against the result of [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,

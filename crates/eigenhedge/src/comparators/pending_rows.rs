@@ -111,7 +111,6 @@ impl PendingRows {
         self.columns.combine(rotation);
     }
 
-    /// Computes the inner products of dense vectors with the columns, one row per dense vector.
     pub fn times_vectors(&self, vectors: &Matrix, out: &mut Matrix) {
         out.resize(vectors.columns(), self.columns());
         for i in 0..vectors.columns() {

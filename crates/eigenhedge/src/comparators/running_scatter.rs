@@ -83,7 +83,6 @@ impl RunningScatter {
         }
     }
 
-    /// Moves to the mean of both sets of rows, and adds the scatter between their means.
     fn merge_mean(&mut self, other: Option<&Mean>) {
         if let (Some(mean), Some(others)) = (&mut self.mean, other)
             && let Some(between) = mean.merge(others)

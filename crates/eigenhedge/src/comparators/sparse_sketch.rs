@@ -51,7 +51,6 @@ impl Sketch {
         Some(mean.beside(way, pending.weight))
     }
 
-    /// Sets the base point of the mean to a row whose loss does not count.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
         self.scratch.0.shift = None;
         self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
@@ -165,7 +164,6 @@ impl Sketch {
         bracket_of(&gram, self.energy(), kept, kept as f64 * (self.shrinkage + self.pending.shrinkage))
     }
 
-    /// Returns the mean of all rows, if the sketch is centered.
     pub(super) fn whole_mean(&self) -> Option<Cow<'_, Mean>> {
         let mean = self.mean.as_ref()?;
         if self.pending.count() == 0 {

@@ -22,7 +22,6 @@ pub struct Mixer {
 }
 
 impl Mixer {
-    /// Creates a mixer for a learner that starts from the log-weights `initial`.
     pub fn new(rule: Mixing, initial: &[f64]) -> Self {
         let past = if matches!(rule, Mixing::PastAverage { .. }) { initial.to_vec() } else { Vec::new() };
         Self { rule, played: 1, past }

@@ -62,7 +62,6 @@ fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> 
     require(holds, "the total of the probabilities", "the number dropped", total).map(drop)
 }
 
-/// Checks that there is one loss in `[0, 1]` for each expert.
 fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
     length("loss vector", losses.len(), experts)?;
     every("loss vector", losses, "finite and between 0 and 1", |loss| (0.0..=1.0).contains(&loss))

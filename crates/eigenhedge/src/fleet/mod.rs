@@ -247,7 +247,6 @@ impl<T: FleetMember> Fleet<T> {
         Ok(slot)
     }
 
-    /// Returns the slot of a member, loading it from the store if necessary.
     fn fetch(&mut self, position: usize) -> Result<usize, Error> {
         let place = match self.places[position] {
             Place::Memory(slot) => return Ok(slot),
@@ -264,7 +263,6 @@ impl<T: FleetMember> Fleet<T> {
         Ok(slot)
     }
 
-    /// Loads the member with this number from the store.
     fn stored(&mut self, place: u64) -> Result<T, Error> {
         let bytes = self.stored_bytes(place)?;
         let member = T::from_bytes(&bytes)
@@ -280,7 +278,6 @@ impl<T: FleetMember> Fleet<T> {
         store.get(place).map_err(cannot_store)
     }
 
-    /// Moves the least recently used members to the store if memory is full.
     fn make_room(&mut self) -> Result<(), Error> {
         let Some(store) = &mut self.store else { return Ok(()) };
         if self.slots.len() < self.most {

@@ -126,7 +126,6 @@ impl Budget {
         products.extend(pairs.map(|(into, atom)| merge.factor * into - atom));
     }
 
-    /// Removes an atom and moves the last atom to its position.
     pub(super) fn remove(&mut self, atom: usize) {
         let last = self.nearest.len() - 1;
         self.kernel.swap_remove_column(atom);

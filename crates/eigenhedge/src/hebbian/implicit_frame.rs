@@ -140,7 +140,6 @@ impl Frame {
         column[count] = scale * residual;
     }
 
-    /// Applies an update in the direction of the most recently projected point.
     pub fn advance(&mut self, step: &Step, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         point.clear();

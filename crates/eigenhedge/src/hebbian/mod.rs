@@ -325,7 +325,6 @@ impl<W: Weights> Hebbian<W> {
         Ok(())
     }
 
-    /// Returns an error if the update could make a vector or a lateral weight too long.
     fn check_growth(&self) -> Result<(), Error> {
         let Working { taught, square, step, .. } = &self.scratch.0;
         let mut longest_point = step.scale * square.sqrt();
@@ -398,7 +397,6 @@ impl<W: Weights> Hebbian<W> {
     }
 }
 
-/// Returns the point of an instance, or an error for a matrix.
 fn point_of<'a, P: ?Sized>(instance: &Instance<'a, P>) -> Result<&'a P, Error> {
     match instance {
         Instance::Point(point) => Ok(point),

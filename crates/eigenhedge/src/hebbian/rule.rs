@@ -40,7 +40,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns an error if a parameter of the rule is invalid or the rule does not allow this number of components.
     pub(super) fn check(&self, components: usize) -> Result<(), Error> {
         match self {
             Self::Oja if components > 1 => {

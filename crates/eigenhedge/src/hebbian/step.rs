@@ -22,7 +22,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// Resets the step: sets `scale` to 1 and empties the lists of factors.
     pub(super) fn clear(&mut self) {
         self.scale = 1.0;
         self.keep.clear();

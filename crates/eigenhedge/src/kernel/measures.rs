@@ -95,7 +95,6 @@ impl Measure {
         }
     }
 
-    /// Returns the measure of a vector with itself, from its squared norm.
     pub(super) fn of_itself(self, square: f64) -> f64 {
         match self {
             Self::Product => square,

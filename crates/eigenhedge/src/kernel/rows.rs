@@ -34,7 +34,6 @@ impl<'a> Row<'a> {
         Self { atoms, squares, points, working, known: [false; Measure::COUNT] }
     }
 
-    /// Computes the kernel of each point with every atom, one point after the other.
     pub(super) fn fill(&mut self, kernel: &VectorKernel, values: &mut Vec<f64>) {
         match kernel {
             VectorKernel::Sum(parts) => self.combine(parts, values, |value, other| *value += other),

@@ -20,7 +20,6 @@ pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeIn
     (0..matrix.columns()).try_for_each(|j| entries(what, matrix.column(j), range.clone()))
 }
 
-/// Checks that the sum of the squared column norms is finite.
 pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }

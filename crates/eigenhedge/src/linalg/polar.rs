@@ -145,7 +145,6 @@ fn half_defect(gram: &mut Matrix) -> f64 {
     square.sqrt()
 }
 
-/// Rotates two columns by the angle with this cosine and sine.
 fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
     for (a, b) in a.iter_mut().zip(b) {
         (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);

@@ -84,7 +84,6 @@ impl Totals {
         self.first_row_loss = Some(loss.expected);
     }
 
-    /// Adds rows learned without a prediction, and skipped rows.
     pub(super) fn enter_unpredicted(&mut self, rows: u64, passed_over: u64) {
         self.rows += rows;
         self.uncharged += rows;

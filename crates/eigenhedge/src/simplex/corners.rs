@@ -104,7 +104,6 @@ pub(crate) struct Peel {
 }
 
 impl Peel {
-    /// Starts a new decomposition of probabilities that sum to `size`.
     pub(crate) fn start(&mut self, probabilities: impl Iterator<Item = f64>, size: usize) {
         self.remaining.clear();
         self.remaining.extend(probabilities);

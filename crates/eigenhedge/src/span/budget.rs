@@ -40,7 +40,6 @@ impl Budget {
         energy("the cost of the budget", self.error)
     }
 
-    /// Returns the number of atoms that remain after an eviction.
     pub fn low(&self) -> usize {
         self.atoms + 1 - (self.atoms / FREED).max(1)
     }

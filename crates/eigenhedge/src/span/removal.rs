@@ -51,7 +51,6 @@ impl std::fmt::Debug for Memory {
 const RIDGE: f64 = 1e-10;
 
 impl Removal {
-    /// Inverts the Gram matrix of all atoms and starts with no atom removed.
     pub fn begin(&mut self, gram: &Matrix) {
         let size = gram.columns();
         let largest = (0..size).fold(0f64, |largest, j| largest.max(gram.column(j)[j]));

@@ -4,7 +4,6 @@ use super::{Stream, add, cut};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
-/// Returns `rank` random orthonormal columns.
 pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     let mut frame = Matrix::zeros(length, rank);
     for j in 0..rank {

@@ -45,7 +45,6 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// Creates a rule with step size `eta` that keeps `kept_count` directions in a space of the given dimension.
     pub fn new(eta: f64, kept_count: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept_count, dimension)?;
@@ -61,7 +60,6 @@ impl Additive {
         })
     }
 
-    /// Projects the eigenvalues onto probabilities with total k.
     fn project(&mut self) {
         let others = self.frame.others();
         self.common = shift_and_clip(&mut self.frame.values, self.common, others, self.kept, &mut self.scratch.0);

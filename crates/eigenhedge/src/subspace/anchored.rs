@@ -207,7 +207,6 @@ impl State for Anchored {
 }
 
 impl Anchored {
-    /// Returns true if the scatter matrix includes all rows with equal weight.
     pub(super) fn forgets_nothing(&self) -> bool {
         self.forget == 1.0
     }
@@ -221,7 +220,6 @@ impl Anchored {
         self.scatter.trace()
     }
 
-    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the columns of the span.
     pub(super) fn replace(&mut self, matrix: Matrix, norm_square: f64) {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);

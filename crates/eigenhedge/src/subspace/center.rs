@@ -37,7 +37,6 @@ impl RunningCenter {
         if self.is_mean() { Ok(()) } else { check_center_memory("center", self.forget).map(drop) }
     }
 
-    /// Returns the total weight after one more row of weight `own`, given the total weight so far.
     pub(crate) fn next_weight(self, weight: f64, own: f64) -> f64 {
         self.forget * weight + own
     }

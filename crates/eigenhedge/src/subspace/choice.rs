@@ -35,7 +35,6 @@ struct Deferred {
     overlaps: Matrix,
 }
 
-/// Returns the expected number of kept directions of the complement.
 pub(super) fn complement_mass(complement: &Complement) -> f64 {
     match complement.multiplicity {
         Multiplicity::Finite(n) => n as f64 * kept(complement.log_weight),

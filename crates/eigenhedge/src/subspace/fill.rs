@@ -61,7 +61,6 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.scratch.0.order.iter().map(|i| ridge(scales.noise, self.energy(*i, scales))).collect()
     }
 
-    /// Copies the most probable explicit directions, with probabilities and ridge factors, to the scratch space.
     fn gather(&mut self, scales: Scales, working: &mut Fill) {
         let Fill { order, probabilities, ridges, directions, basis, expanded, .. } = working;
         let weights = self.rule.log_weights();

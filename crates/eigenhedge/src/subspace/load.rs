@@ -97,7 +97,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Stores the largest eigenvalue of an instance that has passed all checks.
     pub(super) fn admit(&mut self, square: f64) {
         let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
         (*own, *is_loaded) = (square, false);
@@ -151,7 +150,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Computes the largest eigenvalue of a sum of dyads from the Gram matrix of the scaled points.
     pub(super) fn largest_eigenvalue(&self, dyads: &[(f64, &S::Point)]) -> f64 {
         let mut gram = Matrix::zeros(dyads.len(), dyads.len());
         for (j, (weight, point)) in dyads.iter().enumerate() {

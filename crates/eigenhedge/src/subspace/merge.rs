@@ -123,7 +123,6 @@ impl Subspace<Ambient, AnyRule> {
         self.set_scatter(total)
     }
 
-    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the current columns of the span.
     fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
         self.rescale();
         scatter_rule(&mut self.rule)?.replace(matrix, self.scale);

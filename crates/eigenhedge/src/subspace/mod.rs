@@ -171,7 +171,6 @@ fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
 }
 
-/// Checks the deserialized divisor of the rows against the trace of the scatter matrix.
 fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
     within("the scale of the rows", norm_square, f64::MIN_POSITIVE..=LARGEST)?;
     ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")

@@ -46,7 +46,6 @@ struct Working {
 const LARGEST_TERMS: f64 = 9e15;
 
 impl PastAverage {
-    /// Creates a sum that contains only the uniform start, whose log-weight is `uniform`.
     pub fn new(uniform: f64) -> Self {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
     }

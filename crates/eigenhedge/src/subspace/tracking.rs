@@ -70,7 +70,6 @@ struct Working {
 const FEW: usize = 15;
 
 impl Tracking {
-    /// Creates a rule with learning rate `eta` that keeps `kept` directions in a space of the given dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         let mixing = mixing.checked()?;

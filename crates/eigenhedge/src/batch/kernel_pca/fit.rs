@@ -120,7 +120,6 @@ impl<D> KernelPca<D> {
     }
 }
 
-/// Sets eigenvalues that are rounding errors to zero, together with their eigenvectors.
 fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
     let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
     for (j, value) in values.iter_mut().enumerate() {
@@ -151,7 +150,6 @@ fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     combinations
 }
 
-/// Returns an error if the kernel matrix has a clearly negative eigenvalue.
 fn check_definite(smallest: f64, trace: f64) -> Result<(), Error> {
     let rule = "not negative (the kernel must be positive semidefinite)";
     let holds = smallest >= -INDEFINITE * trace;

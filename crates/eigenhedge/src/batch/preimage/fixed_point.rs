@@ -184,7 +184,6 @@ fn search<'a>(
     }
 }
 
-/// Returns the atoms with the largest f, best first.
 fn best_atoms(dictionary: &mut Vectors, weights: &[f64], count: usize) -> Result<Vec<Vec<f64>>, Error> {
     let mut values = Vec::with_capacity(dictionary.len());
     let mut row = Vec::new();

@@ -190,7 +190,6 @@ impl Basis {
         (values, vectors, images)
     }
 
-    /// Shrinks the basis to the best `size` vectors of the most recent Rayleigh–Ritz step.
     fn shrink(&mut self, size: usize) {
         let (_, coordinates) = top(&self.eigen.values, &self.eigen.vectors, size);
         for part in [&mut self.vectors, &mut self.images] {

@@ -199,7 +199,6 @@ fn improve<S: Simd>(
     (next, select(simd, settled, zero, moving))
 }
 
-/// Loads one SIMD vector from the start of a list.
 #[inline(always)]
 fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]

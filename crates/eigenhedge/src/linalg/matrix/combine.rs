@@ -122,7 +122,6 @@ fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotatio
     }
 }
 
-/// Computes `B` SIMD vectors of rows in all columns of the product.
 #[inline(always)]
 fn block<S: Simd, const B: usize>(
     simd: S,

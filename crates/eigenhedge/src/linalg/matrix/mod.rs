@@ -173,18 +173,15 @@ impl Matrix {
         (&self.data[self.start..], self.stride)
     }
 
-    /// Returns the storage of the columns, and the distance between two columns, mutably.
     pub(crate) fn storage_mut(&mut self) -> (&mut [f64], usize) {
         (&mut self.data[self.start..], self.stride)
     }
 
-    /// Appends a column, which must have as many entries as the matrix has rows.
     pub(crate) fn push_column(&mut self, column: &[f64]) {
         self.resize(column.len(), self.columns + 1);
         self.column_mut(self.columns - 1).copy_from_slice(column);
     }
 
-    /// Removes a column and moves the last one into its place.
     pub(crate) fn swap_remove_column(&mut self, j: usize) {
         let last = self.columns - 1;
         if j != last {
@@ -201,7 +198,6 @@ impl Matrix {
         &self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Returns a column including its padding, which fills the last SIMD vector, mutably.
     pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
@@ -228,7 +224,6 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
     }
 
-    /// Returns the spare column after the last one.
     pub(crate) fn spare(&mut self) -> &[f64] {
         self.columns_and_spare().1
     }
@@ -238,7 +233,6 @@ impl Matrix {
         self.columns += 1;
     }
 
-    /// Multiplies the spare column by `scale` and makes it the last column of the matrix.
     pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
         let (_, residual) = self.columns_and_spare();
         residual.iter_mut().for_each(|x| *x *= scale);

@@ -75,7 +75,6 @@ impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
 }
 
 impl<L: Vectors, R: Vectors> Products<'_, L, R> {
-    /// Computes the products of `N` right vectors with all left vectors.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, simd: S, r: usize) {
         let count = if self.below { self.left.count().min(r + N) } else { self.left.count() };
@@ -97,7 +96,6 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
         }
     }
 
-    /// Computes the products of `C` left vectors with `N` right vectors.
     #[inline(always)]
     fn tile<S: Simd, const C: usize, const N: usize>(&mut self, simd: S, l: usize, r: usize) {
         let (rows, length) = (self.rows.clone(), self.rows.len() / S::F64_LANES);

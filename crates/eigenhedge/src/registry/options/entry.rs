@@ -61,7 +61,6 @@ impl OptionEntry {
         }
     }
 
-    /// Returns an error if the number in the value violates its rule.
     pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
         match (self.values, value) {
             (Type::Number(check, _), Value::Number(number)) => {

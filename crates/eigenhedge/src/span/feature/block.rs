@@ -164,7 +164,6 @@ impl<D: Dictionary> Feature<D> {
         coordinates
     }
 
-    /// Returns the coefficients of the residuals of points in the atoms.
     fn expand_block(&self, to: &Growth, before: &Matrix, parts: &Matrix) -> Matrix {
         let (atoms, old, count) = (self.images.rows(), self.images.columns(), parts.columns());
         let mut of_new = parts.clone();
@@ -245,7 +244,6 @@ impl<D: Dictionary> Feature<D> {
         TakenIn { coordinates, squares }
     }
 
-    /// Computes the images after the last block of points.
     pub(crate) fn end_growth(&mut self, added: &Growth) {
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let mut of_origin = vec![0.0; self.coefficients.columns()];

@@ -145,7 +145,6 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Recomputes the images of the columns and of the origin from the Gram matrix.
     fn image_afresh(&mut self) {
         let gram = &self.scratch.0.gram;
         multiply(&mut self.images, gram.view(), self.coefficients.view());

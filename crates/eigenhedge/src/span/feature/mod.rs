@@ -274,7 +274,6 @@ impl<D: Dictionary> Feature<D> {
         (error <= allowed).then_some((size, error))
     }
 
-    /// Resets the error estimates after the images were recomputed.
     fn take_for_fresh(&mut self) {
         self.know_squares();
         let (coefficients, squares) = (&self.coefficients, &self.squares.0);

@@ -111,7 +111,6 @@ impl Directions for Frame {
 }
 
 impl Frame {
-    /// Creates a frame without explicit directions in a space of the given dimension.
     pub fn new(dimension: Multiplicity) -> Self {
         Self {
             dimension,
@@ -132,7 +131,6 @@ impl Frame {
         &self.rotation
     }
 
-    /// Returns the number of directions in the space other than `explicit` explicit directions.
     pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
         match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),

@@ -225,7 +225,6 @@ impl Chained {
         self.sum.collect().clone()
     }
 
-    /// Replaces the matrix, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         self.values.resize(matrix.columns(), 0.0);
         self.sum.replace(matrix);

@@ -144,7 +144,6 @@ impl Scatter {
         *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
     }
 
-    /// Computes more eigenpairs if only the leading ones are stored.
     pub fn widen(&mut self) {
         if let Self::Leading(leading) = self {
             let (stored, dimension) = (3 * leading.frame.values.len(), leading.frame.dimension());

@@ -156,7 +156,6 @@ impl RowSum {
         &self.matrix
     }
 
-    /// Replaces the sum, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         *self = Self::from(matrix);
     }
