@@ -8,9 +8,8 @@
 //!
 //! Both rules keep `v` in the capped simplex. The rate `α` bounds the weights from below, and the time to recover.
 //!
-//! # References
-//! Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors);
-//! Warmuth & Kuzmin, JMLR 2008, section 8.
+//! References: Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors); Warmuth &
+//! Kuzmin, JMLR 2008, section 8.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,30 +1,24 @@
 //! Decomposition of a point of the capped simplex into a mixture of its corners.
 //!
-//! # Setting
-//! Probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For probabilities of
-//! being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s = d`), as in the paper, they
-//! are the sets to drop.
+//! Setting: probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For
+//! probabilities of being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s =
+//! d`), as in the paper, they are the sets to drop.
 //!
-//! # Update
-//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
+//! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
 //! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, and
 //! repeat.
 //!
-//! # Guarantee
-//! At most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The mixture sums to `p`.
+//! Guarantee: at most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The
+//! mixture sums to `p`.
 //!
-//! # Cost
-//! `O(n)` per corner, `O(n²)` in all.
+//! Cost: `O(n)` per corner, `O(n²)` in all.
 //!
-//! # Numerics
-//! Entries at `r` and at 0 are assigned, not computed, so that rounding cannot undo a step. The rounding error of the input
-//! goes to the last corner.
+//! Numerics: entries at `r` and at 0 are assigned, not computed, so that rounding cannot undo a step. The rounding
+//! error of the input goes to the last corner.
 //!
-//! # Not done
-//! No search for the shortest mixture, which is a hard problem and is not needed for sampling.
+//! Not done: no search for the shortest mixture, which is a hard problem and is not needed for sampling.
 //!
-//! # References
-//! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
+//! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
 use crate::error::{Error, every, require};
 

@@ -1,30 +1,23 @@
 //! Sampling of sets with given inclusion probabilities.
 //!
-//! # Setting
-//! Probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k` indices.
-//! Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The second case
-//! occurs when the complement of a span has a part of the probability.
+//! Setting: probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k`
+//! indices. Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The
+//! second case occurs when the complement of a span has a part of the probability.
 //!
-//! # Update
-//! None: sampling does not learn. [`Select`] lists the three methods.
+//! Update: none: sampling does not learn. [`Select`] lists the three methods.
 //!
-//! # Guarantee
-//! `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on nothing else. `top` is
-//! deterministic, and the theorems about expected losses do not cover it.
+//! Guarantee: `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on
+//! nothing else. `top` is deterministic, and the theorems about expected losses do not cover it.
 //!
-//! # Cost
-//! `systematic`: `O(n)` and one random number. `corners`: `O(n)` per corner visited and one random number. `top`: expected
-//! `O(n)`, no random number. No allocation once the buffers have their size.
+//! Cost: `systematic`: `O(n)` and one random number. `corners`: `O(n)` per corner visited and one random number. `top`:
+//! expected `O(n)`, no random number. No allocation once the buffers have their size.
 //!
-//! # Numerics
-//! Systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error does not grow with
-//! `k`. Indices with probability exactly 0 or 1 are never or always drawn.
+//! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error
+//! does not grow with `k`. Indices with probability exactly 0 or 1 are never or always drawn.
 //!
-//! # Not done
-//! Joint inclusion probabilities are not controlled. Only the marginal ones matter here.
+//! Not done: joint inclusion probabilities are not controlled. Only the marginal ones matter here.
 //!
-//! # References
-//! Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
+//! References: Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
 
 use serde::{Deserialize, Serialize};
 
