@@ -6,6 +6,7 @@ use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
 use super::mean::Mean;
 use super::sketch::Sketch;
+use super::{best_loss, best_losses};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
@@ -91,7 +92,7 @@ impl Hindsight {
     /// centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
-            Self::Exact(best) => best.begin_at(row),
+            Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
             Self::Sketched(sketch) => sketch.begin_at(row),
             Self::Features(rows) => rows.begin_at(row),
         }
@@ -100,7 +101,7 @@ impl Hindsight {
     /// Changes the base point of the mean in one column, in which all previous plain rows must have been equal to it.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
-            Self::Exact(best) => best.begin_column(column, value),
+            Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value)),
             Self::Sketched(sketch) => sketch.begin_column(column, value),
             Self::Features(_) => {}
         }
@@ -161,7 +162,7 @@ impl Hindsight {
     /// Returns the best loss of the rows whose losses do not count, or `None` if it is not known.
     pub(crate) fn best_unpredicted(&self, kept: usize) -> Option<Best> {
         match self {
-            Self::Exact(best) => best.unpredicted_loss(kept).map(Best::Exact),
+            Self::Exact(best) => best.uncharged.as_ref().map(|rows| Best::Exact(best_loss(&rows.whole(), kept))),
             Self::Sketched(_) | Self::Features(_) => None,
         }
     }
@@ -169,7 +170,7 @@ impl Hindsight {
     /// Returns [`Self::best`] for subspaces of 0, 1, … `most` dimensions, at the cost of one decomposition.
     pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
         match self {
-            Self::Exact(best) => Some(best.losses(most).into_iter().map(Best::Exact).collect()),
+            Self::Exact(best) => Some(best_losses(&best.charged.whole(), most).into_iter().map(Best::Exact).collect()),
             _ => (0..=most).map(|kept| self.best(kept)).collect(),
         }
     }
@@ -179,7 +180,8 @@ impl Hindsight {
     /// are stored in `leading`. Returns `None` for kernel features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
-            Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
+            // This is cheapest after a full block of rows.
+            Self::Exact(best) => Some(leading.best(&best.charged.whole(), kept)),
             Self::Sketched(sketch) => Some(sketch.best(kept)),
             Self::Features(_) => None,
         }
@@ -197,7 +199,7 @@ impl Hindsight {
     /// Returns the energy of each column over the rows whose losses count, or `None` if it is not known exactly.
     pub(crate) fn column_energies(&self) -> Option<Vec<f64>> {
         match self {
-            Self::Exact(best) => Some(best.column_energies()),
+            Self::Exact(best) => Some(best.charged.column_energies()),
             Self::Sketched(_) | Self::Features(_) => None,
         }
     }
@@ -209,7 +211,7 @@ impl Hindsight {
 
     fn running_mean(&self) -> Option<Cow<'_, Mean>> {
         match self {
-            Self::Exact(best) => best.mean().map(Cow::Borrowed),
+            Self::Exact(best) => best.charged.mean().map(Cow::Borrowed),
             Self::Sketched(sketch) => sketch.whole_mean(),
             Self::Features(_) => None,
         }

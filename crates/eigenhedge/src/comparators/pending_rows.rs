@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 /// Sketch of sparse rows that the large sketch has not absorbed yet.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingRows {
-    columns: Combinations,
+    pub columns: Combinations,
     weights: Vec<f64>,
     pub weight: f64,
     /// Coefficients of the mean of the rows over the rows.
@@ -47,10 +47,6 @@ struct Working {
 impl PendingRows {
     pub fn count(&self) -> usize {
         self.weights.len()
-    }
-
-    pub fn columns(&self) -> usize {
-        self.columns.columns()
     }
 
     pub fn rows(&self) -> impl Iterator<Item = (Cells, f64)> {
@@ -112,7 +108,7 @@ impl PendingRows {
     }
 
     pub fn times_vectors(&self, vectors: &Matrix, out: &mut Matrix) {
-        out.resize(vectors.columns(), self.columns());
+        out.resize(vectors.columns(), self.columns.columns());
         for i in 0..vectors.columns() {
             let with_columns = self.times_vector(vectors.column(i));
             with_columns.iter().enumerate().for_each(|(j, x)| out.column_mut(j)[i] = *x);
@@ -124,15 +120,6 @@ impl PendingRows {
         self.columns.times_dense(&Matrix::zeros(vector.len(), 0), vector, &mut products);
         self.columns.coordinates(&products, &mut out);
         out
-    }
-
-    pub fn gram(&self, out: &mut Matrix) {
-        self.columns.gram(out);
-    }
-
-    /// Adds a combination of the columns to each column of `out`, with coefficients in the columns of `combinations`.
-    pub fn add_combinations(&self, combinations: &Matrix, out: &mut Matrix) {
-        self.columns.add_sparse_to(combinations, out);
     }
 
     pub fn add_mean(&self, vector: &mut [f64]) {
@@ -167,7 +154,7 @@ impl PendingRows {
         length("the rows that wait", self.columns.vectors(), rows)?;
         length("the mean of the rows that wait", self.mean.len(), rows)?;
         length("the products of the mean of the rows that wait", self.mean_products.len(), rows)?;
-        ensure(self.columns() <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
+        ensure(self.columns.columns() <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
         entries("weights of the rows that wait", &self.weights, 0.0..=LARGEST)?;
         entries("coefficients of the mean", &self.mean, 0.0..=1.0)?;
         entries("products of the mean", &self.mean_products, -LARGEST..=LARGEST)?;

@@ -106,7 +106,7 @@ impl Sketch {
         self.shrinkage += pending.shrinkage + shrinking_rotation(eigen, self.retained, &mut whole);
         // The rows of the rotation: first those of the matrix, then those of the pending columns.
         let (dense, left) = (self.buffer.columns(), whole.columns());
-        let mut of_pending = Matrix::zeros(pending.columns(), left);
+        let mut of_pending = Matrix::zeros(pending.columns.columns(), left);
         rotation.reset(dense.max(left), left);
         for j in 0..left {
             let (own, theirs) = whole.column(j).split_at(dense);
@@ -115,7 +115,7 @@ impl Sketch {
         }
         self.buffer.resize(self.buffer.rows(), dense.max(left));
         self.rotate();
-        pending.add_combinations(&of_pending, &mut self.buffer);
+        pending.columns.add_sparse_to(&of_pending, &mut self.buffer);
         pending.clear();
         self.pending = pending;
     }
@@ -127,7 +127,7 @@ impl Sketch {
 
     /// Computes the lower Gram matrix of the matrix, the displacement between the means, and the pending columns.
     fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
-        let (own, more) = (self.buffer.columns(), pending.columns());
+        let (own, more) = (self.buffer.columns(), pending.columns.columns());
         let first = own + usize::from(between.is_some());
         let (mut gram, mut products) = (Matrix::default(), Matrix::default());
         fill_gram(&mut gram, &self.buffer);
@@ -143,7 +143,7 @@ impl Sketch {
             gram.column_mut(own)[own] = dot(between, between);
             gram.column_mut(own)[first..].copy_from_slice(&pending.times_vector(between));
         }
-        pending.gram(&mut products);
+        pending.columns.gram(&mut products);
         for j in 0..more {
             gram.column_mut(first + j)[first..].copy_from_slice(products.column(j));
         }

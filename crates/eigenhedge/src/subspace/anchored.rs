@@ -64,11 +64,11 @@ pub enum Law {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Anchored {
     law: Law,
-    forget: f64,
+    pub(super) forget: f64,
     as_printed: bool,
     kept: usize,
     dimension: Multiplicity,
-    scatter: Scatter,
+    pub(super) scatter: Scatter,
     /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
     price: f64,
     /// Divisor Q² of the rows in the most recent update.
@@ -207,19 +207,6 @@ impl State for Anchored {
 }
 
 impl Anchored {
-    pub(super) fn forgets_nothing(&self) -> bool {
-        self.forget == 1.0
-    }
-
-    pub(super) fn matrix(&mut self) -> Matrix {
-        self.scatter.matrix()
-    }
-
-    /// Returns the trace of the scatter matrix: the energy of the rows along the explicit directions.
-    pub(super) fn trace(&self) -> f64 {
-        self.scatter.trace()
-    }
-
     pub(super) fn replace(&mut self, matrix: Matrix, norm_square: f64) {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);
