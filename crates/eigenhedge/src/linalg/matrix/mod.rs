@@ -5,13 +5,16 @@
 mod append_with_products;
 mod combine;
 mod products;
+mod spare;
 mod subtract_projection;
+mod symmetric;
 
 pub(crate) use append_with_products::{Intake, Source, WINDOW};
+pub(crate) use symmetric::{add_lower_product, symmetric_times};
 
 use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 use subtract_projection::{Columns, SubtractTimes};
 
@@ -204,73 +207,11 @@ impl Matrix {
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Writes `x - A c` to the spare column after the last one and returns its squared norm. [`Self::adopt_spare`]
-    /// makes the spare column part of the matrix.
-    pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
-        assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
-        let (columns, residual) = self.columns_and_spare();
-        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
-    }
-
-    pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
-        let (columns, residual) = self.columns_and_spare();
-        products::transpose_times(columns, residual, out);
-    }
-
-    /// Subtracts `A c` from the spare column and returns the squared norm of the result.
-    pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
-        assert_eq!(coefficients.len(), self.columns, "shapes agree");
-        let (columns, residual) = self.columns_and_spare();
-        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
-    }
-
-    pub(crate) fn spare(&mut self) -> &[f64] {
-        self.columns_and_spare().1
-    }
-
-    pub(crate) fn adopt_spare(&mut self) {
-        self.columns_and_spare();
-        self.columns += 1;
-    }
-
-    pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
-        let (_, residual) = self.columns_and_spare();
-        residual.iter_mut().for_each(|x| *x *= scale);
-        self.columns += 1;
-    }
-
-    /// Overwrites the spare column with the vector stored `distance` columns after it.
-    pub(crate) fn draw_spare(&mut self, distance: usize) {
-        let (rows, stride) = (self.rows, self.stride);
-        let (_, room) = self.columns_and_room();
-        room.copy_within(distance * stride..distance * stride + rows, 0);
-    }
-
-    /// Computes the inner products of the last column with `count` vectors in the spare storage. The first of them is
-    /// `distance` columns after the last column.
-    pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
-        let from = self.start + (self.columns - 1) * self.stride;
-        let vectors = Columns {
-            entries: &self.data[from + distance * self.stride..],
-            stride: self.stride,
-            rows: self.rows,
-            count,
-        };
-        products::transpose_times(vectors, self.column(self.columns - 1), out);
-    }
-
     fn reserve(&mut self, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if columns > room {
             self.relocate(self.stride.max(padded(self.rows)), grown(columns, room));
         }
-    }
-
-    fn columns_and_spare(&mut self) -> (Columns<'_>, &mut [f64]) {
-        self.reserve(self.columns + 1);
-        let (columns, spare) = self.columns_and_room();
-        let rows = columns.rows;
-        (columns, &mut spare[..rows])
     }
 
     fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
@@ -303,24 +244,6 @@ impl Matrix {
     pub fn subtract_times(&self, coefficients: &[f64], x: &mut [f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
-    }
-
-    /// Copies the lower triangle of a square matrix to the upper one.
-    pub(crate) fn mirror(&mut self) {
-        for start in (0..self.columns).step_by(LINE) {
-            for i in start + 1..self.rows {
-                for j in start..(start + LINE).min(i) {
-                    let value = self.column(j)[i];
-                    self.column_mut(i)[j] = value;
-                }
-            }
-        }
-    }
-
-    /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.
-    pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
-        assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");
-        Arch::new().dispatch(SymmetricProduct { lower: self, x, y });
     }
 
     /// Returns the largest absolute entry of the Gram matrix of the columns minus the identity.
@@ -485,43 +408,6 @@ impl<'de> Deserialize<'de> for Matrix {
     }
 }
 
-/// Adds the lower triangle of `a b` to the lower triangle of `out`.
-pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
-}
-
-/// Computes `out = s x` on one thread, where `lower` holds the lower triangle of the symmetric matrix s. Resizes `out`.
-pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
-    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-    out.resize(lower.rows(), x.columns());
-    let (whole, s) = (BlockStructure::Rectangular, lower.view());
-    let (below, above) = (BlockStructure::TriangularLower, BlockStructure::StrictTriangularUpper);
-    matmul(out.view_mut(), whole, Accum::Replace, s, below, x.view(), whole, 1.0, Par::Seq);
-    matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
-}
-
-struct SymmetricProduct<'a> {
-    lower: &'a Matrix,
-    x: &'a [f64],
-    y: &'a mut [f64],
-}
-
-impl WithSimd for SymmetricProduct<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { lower, x, y } = self;
-        for (j, amount) in x.iter().enumerate() {
-            let column = &lower.column(j)[j..];
-            let (own, below) = y[j..].split_at_mut(1);
-            own[0] += column[0] * amount + dot(&column[1..], &x[j + 1..]);
-            below.iter_mut().zip(&column[1..]).for_each(|(y, entry)| *y += amount * entry);
-        }
-    }
-}
-
 /// Computes `out = a b` on one thread. Resizes `out`.
 pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     out.resize(a.nrows(), b.ncols());
@@ -529,121 +415,4 @@ pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_product_of_a_lower_triangle_is_that_of_the_symmetric_matrix() {
-        let mut random = crate::Random::seeded(1);
-        for n in [0, 1, 2, 7, 8, 33, 130] {
-            let mut full = Matrix::zeros(n, n);
-            for j in 0..n {
-                for i in j..n {
-                    let entry = random.normal();
-                    full.column_mut(j)[i] = entry;
-                    full.column_mut(i)[j] = entry;
-                }
-            }
-            let x: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-            let (mut wanted, mut found) = (Vec::new(), vec![1.0; n]);
-            full.transpose_times(&x, &mut wanted);
-            (0..n).for_each(|j| full.column_mut(j)[..j].fill(f64::NAN));
-            full.add_symmetric_product(&x, &mut found);
-            found.iter().zip(&wanted).for_each(|(a, b)| assert!((a - 1.0 - b).abs() <= 1e-12, "{n}: {a} and {b}"));
-        }
-    }
-
-    #[test]
-    fn growing_and_shrinking_keeps_the_shared_part_and_zeroes_the_rest() {
-        let mut matrix = Matrix::zeros(3, 2);
-        for j in 0..2 {
-            for (i, entry) in matrix.column_mut(j).iter_mut().enumerate() {
-                *entry = (10 * j + i) as f64;
-            }
-        }
-        matrix.resize(2, 2);
-        matrix.resize(20, 5);
-        assert_eq!(matrix.column(1)[..3], [10.0, 11.0, 0.0]);
-        assert!(matrix.column(4).iter().all(|x| *x == 0.0));
-        assert_eq!(matrix.column(0).as_ptr().align_offset(ALIGN), 0);
-        assert_eq!(matrix, matrix.clone());
-    }
-
-    /// Returns a test matrix with varied entries.
-    fn numbered(rows: usize, columns: usize) -> Matrix {
-        let mut matrix = Matrix::zeros(rows, columns);
-        for j in 0..columns {
-            for (i, entry) in matrix.column_mut(j).iter_mut().enumerate() {
-                *entry = ((31 * j + 7 * i) % 97) as f64 / 97.0 - 0.5;
-            }
-        }
-        matrix
-    }
-
-    const SHAPES: [(usize, usize); 9] =
-        [(0, 3), (1, 1), (5, 3), (8, 8), (24, 9), (63, 13), (300, 21), (2048, 4), (40_000, 17)];
-
-    #[test]
-    fn combining_in_place_equals_the_product() {
-        for (rows, columns) in SHAPES {
-            for kept in [0, 1, columns.div_ceil(2), columns] {
-                let (mut matrix, rotation) = (numbered(rows, columns), numbered(columns, kept));
-                let mut wanted = Matrix::default();
-                multiply(&mut wanted, matrix.view(), rotation.view());
-                matrix.combine(&rotation, &mut Vec::new());
-                assert_eq!((matrix.rows(), matrix.columns()), (rows, kept));
-                for j in 0..kept {
-                    for (a, b) in matrix.column(j).iter().zip(wanted.column(j)) {
-                        assert!((a - b).abs() <= 1e-13, "{a} against {b}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn passes_over_long_columns_equal_the_sums_they_stand_for() {
-        for (rows, columns) in SHAPES {
-            let mut matrix = numbered(rows, columns);
-            let x: Vec<f64> = (0..rows).map(|i| (i % 11) as f64 / 11.0).collect();
-            let mut coordinates = Vec::new();
-            matrix.transpose_times(&x, &mut coordinates);
-            let tolerance = 1e-14 * rows as f64;
-            for (j, found) in coordinates.iter().enumerate() {
-                let wanted: f64 = matrix.column(j).iter().zip(&x).map(|(a, b)| a * b).sum();
-                assert!((found - wanted).abs() <= tolerance, "{found} against {wanted}");
-            }
-            let coefficients: Vec<f64> = (0..columns).map(|j| 1.0 / (j + 1) as f64).collect();
-            let explained = |i: usize| (0..columns).map(|j| coefficients[j] * matrix.column(j)[i]).sum::<f64>();
-            let wanted: Vec<f64> = (0..rows).map(|i| x[i] - explained(i)).collect();
-            let mut left = x.clone();
-            let square = matrix.subtract_times(&coefficients, &mut left);
-            let before = matrix.clone();
-            assert!((matrix.spare_residual(&x, &coefficients) - square).abs() <= tolerance);
-            assert_eq!(matrix, before);
-            matrix.adopt_spare_scaled(2.0);
-            assert_eq!(matrix.columns(), columns + 1);
-            for i in 0..rows {
-                assert!((left[i] - wanted[i]).abs() <= 1e-13);
-                assert!((matrix.column(columns)[i] - 2.0 * wanted[i]).abs() <= 1e-13);
-            }
-            assert!((square - dot(&wanted, &wanted)).abs() <= tolerance);
-        }
-    }
-
-    #[test]
-    fn a_saved_matrix_without_entries_is_no_wider_than_it_may_be() {
-        let text = |rows: usize, columns: usize| format!(r#"{{"rows":{rows},"columns":{columns},"entries":[]}}"#);
-        for (rows, columns) in [(0, 1 << 60), (usize::MAX, 0)] {
-            assert!(serde_json::from_str::<Matrix>(&text(rows, columns)).is_err());
-        }
-        let long: Matrix = serde_json::from_str(&text(1 << 30, 0)).unwrap();
-        assert_eq!((long.rows(), long.columns()), (1 << 30, 0));
-    }
-
-    #[test]
-    fn a_saved_matrix_with_the_wrong_number_of_entries_is_refused() {
-        let text = r#"{"rows":2,"columns":2,"entries":[1.0,2.0,3.0]}"#;
-        assert!(serde_json::from_str::<Matrix>(text).is_err());
-    }
-}
+mod tests;
