@@ -156,8 +156,7 @@ pub struct Setting {
     pub dimension: Multiplicity,
     /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// Total cost of approximations, which is added to the divergence. Replacing `V` by `V'` costs the sum of
-    /// the positive eigenvalues of `log V - log V'`.
+    /// Total cost of approximations, added to the divergence: the positive eigenvalues of `log V - log V'`.
     pub price: f64,
 }
 

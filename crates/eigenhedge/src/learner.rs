@@ -24,8 +24,7 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes results that the next trials share. An empty list cancels an earlier prefetch. Results are
-    /// bit-identical with and without prefetching.
+    /// Precomputes results that the next trials share, without changing a bit. An empty list cancels a prefetch.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,

@@ -26,8 +26,7 @@ pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. `deal` receives a range of pieces and
-/// returns the closure that processes it.
+/// Splits `pieces` across threads if the pass reads enough values. `deal` returns the work on a range of pieces.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

@@ -103,8 +103,7 @@ pub struct TwoSampleTest {
     pub p_value: f64,
 }
 
-/// Tests whether two samples come from the same distribution, by splitting all points at random. The empty
-/// dictionary provides the kernel.
+/// Tests by random splits whether two samples have one distribution. The empty dictionary provides the kernel.
 ///
 /// ```
 /// use eigenhedge::batch::two_sample_test;

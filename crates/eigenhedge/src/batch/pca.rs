@@ -68,8 +68,7 @@ impl Pca {
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
 
-    /// Returns the orthonormal directions as columns, in descending order of variance. The entry of largest
-    /// absolute value in each column is positive.
+    /// Returns the orthonormal directions, by descending variance. The largest entry of each is positive.
     pub fn components(&self) -> &Matrix {
         &self.components
     }

@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BestMethod {
-    /// [`Self::Exact`] for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, and
-    /// [`Self::Sketch`] for longer rows.
+    /// [`Self::Exact`] up to [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) columns, else [`Self::Sketch`].
     #[default]
     Auto,
     /// Scatter matrix of all rows. It costs n² operations per row and stores n² numbers.

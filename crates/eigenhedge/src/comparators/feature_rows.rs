@@ -47,8 +47,7 @@ impl FeatureRows {
 
     /// Maximum number of rows for an exact eigendecomposition.
     pub const EXACT: usize = 1500;
-    /// Maximum number of stored values, which take 128 MiB. For lists of items, whose kernels are slow, at
-    /// most [`Self::EXACT`] rows are stored.
+    /// Maximum number of stored values (128 MiB). Of lists of items, at most [`Self::EXACT`] rows are stored.
     pub const MOST: usize = 1 << 24;
     /// Maximum number of stored numeric rows, which also limits the size of the factor.
     pub const MOST_ROWS: usize = 1 << 14;

@@ -13,8 +13,7 @@ use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Best subspace of all rows in hindsight. It is computed exactly for short rows, from a sketch for long
-/// rows, and from kernel values for features.
+/// Best subspace of all rows in hindsight: exact for short rows, a sketch for long rows, kernel values for features.
 ///
 /// ```
 /// use eigenhedge::comparators::{Best, Hindsight};
@@ -87,9 +86,8 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base point of the running mean to a row whose loss does not count. This corresponds to a learner that
-    /// centers on the mean and starts at this row. Must be called before the first row. Has no effect without
-    /// centering.
+    /// Sets the base point of the running mean to a row whose loss does not count, before the first row. This
+    /// corresponds to a learner that centers on the mean and starts at this row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
             Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),

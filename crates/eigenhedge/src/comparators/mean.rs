@@ -26,8 +26,7 @@ impl Mean {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base point to a row that does not count in the mean. Must be called before the first row. Without this
-    /// call, the first row becomes the base.
+    /// Sets the base point, which is otherwise the first row, to a row that does not count in the mean.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];

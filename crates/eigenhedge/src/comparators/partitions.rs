@@ -140,8 +140,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if there are no rows, or
-    /// if they were too many to store.
+    /// Returns the best partitions into one, two, … up to `most` segments, or none if there are no rows or too many.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),

@@ -160,8 +160,7 @@ impl<T: FleetMember> Fleet<T> {
         keys.iter().try_for_each(|key| self.with(key, &work))
     }
 
-    /// Calls `work` with the member of a key. For a new key, the member is a copy of the template, and the
-    /// key is added unless `work` fails.
+    /// Calls `work` with the member of a key. A new key is added, with a copy of the template, unless `work` fails.
     pub fn with<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {
         self.slot_after(key, work).map(|(_, outcome)| outcome)
     }
@@ -304,14 +303,12 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Sets whether models compute coordinates after each of the following rows
-    /// ([`Model::ask_for_coordinates`]).
+    /// Sets whether models compute coordinates after each later row ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }
 
-    /// Runs one trial of the model of a key. The row is in units of the input. Returns the loss and the
-    /// updated model. On an error nothing changes.
+    /// Runs one trial of the model of a key. Returns the loss and the updated model. On an error nothing changes.
     pub fn step(&mut self, key: &str, row: &[f64]) -> Result<(Loss, &Model), Error> {
         let aligns = self.aligns;
         let (slot, loss) = self.slot_after(key, |model| {

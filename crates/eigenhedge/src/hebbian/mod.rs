@@ -248,8 +248,7 @@ impl<W: Weights> Hebbian<W> {
         self.trials
     }
 
-    /// Returns true if the next row only sets the center. This is the case for the first row of a learner
-    /// that centers on the mean without a prior.
+    /// Returns true if the next row only sets the center: the first row of a learner that centers without a prior.
     pub fn fixes_center(&self) -> bool {
         self.params.center.is_some() && self.center_weight == 0.0
     }
@@ -269,9 +268,8 @@ impl<W: Weights> Hebbian<W> {
         &self.scratch.0.outputs
     }
 
-    /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors, as they were
-    /// before the update. Vector p is in the span of the first p directions of the frame, and its coordinate along
-    /// direction p is positive.
+    /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors before the update.
+    /// Vector p is in the span of the first p directions, with a positive coordinate along direction p.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }

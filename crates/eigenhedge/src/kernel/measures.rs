@@ -40,8 +40,7 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of a point with all atoms. `squares` contains the squared norms of the atoms, and `square`
-    /// is the squared norm of the point.
+    /// Computes the measure of a point with all atoms, whose squared norms are `square` and `squares`.
     pub(super) fn of_all(
         self,
         (atoms, squares): (&Matrix, &[f64]),

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// Kernel given by its Gram matrix. Points are indices into the matrix.
 ///
-/// The matrix must be square, finite and symmetric, without negative diagonal entries. It is not checked for
-/// negative eigenvalues, because that would cost more than most uses of the kernel. The kernel is therefore
-/// not known to be positive definite.
+/// The matrix must be square, finite and symmetric, without negative diagonal entries. Negative eigenvalues are not
+/// checked, which would cost more than most uses, so the kernel is not known to be positive definite.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};

@@ -63,8 +63,7 @@ pub struct KernelParameters {
 }
 
 impl VectorKernel {
-    /// Builds the kernel with this name for vectors of `length` entries. Returns `None` if the name is
-    /// unknown. The parameters are not checked.
+    /// Builds the kernel with this name for vectors of `length` entries, if there is one. Parameters are not checked.
     ///
     /// ```
     /// use eigenhedge::kernel::{KernelParameters, VectorKernel};

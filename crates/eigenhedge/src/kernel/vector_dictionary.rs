@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Dictionary of vectors of equal length, or of lists of items of any length.
 ///
-/// A kernel row costs one pass over the atoms for each measure that the kernel uses. It allocates memory only
-/// if the number of atoms has changed.
+/// A kernel row costs one pass over the atoms per measure of the kernel. It allocates only after new atoms.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};

@@ -137,9 +137,8 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a new learner to compare with a deserialized one. For `auto`, the new learner has the saved members,
-    /// because another version of the program may have chosen them. The saved members must be possible members over
-    /// this space.
+    /// Builds a new learner to compare with a deserialized one. For `auto` it has the saved members, which must be
+    /// possible over this space: another version of the program may have chosen them.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);

@@ -211,9 +211,8 @@ impl Model {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
-    /// Sets whether the reconstructions of the following rows are needed ([`Self::reconstruction`]). They
-    /// cost O(n u) per row. Returns an error if the learner cannot compute them
-    /// ([`Spec::check_reconstructions`]).
+    /// Sets whether reconstructions of the following rows are needed ([`Self::reconstruction`]), at O(n u) per row.
+    /// Returns an error if the learner cannot compute them ([`Spec::check_reconstructions`]).
     pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
         if asked {
             self.spec.check_reconstructions()?;
@@ -287,8 +286,7 @@ impl Model {
         &self.totals
     }
 
-    /// Adds the current distribution of the learner to an [`Average`]. Returns an error unless the model is a single
-    /// subspace learner over plain rows.
+    /// Adds the distribution of the learner, a single subspace learner over plain rows, to an [`Average`].
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
             AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
@@ -311,9 +309,8 @@ impl Model {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the most recent row on the subspace drawn for it. The squared distance of the
-    /// projection from the row is the loss. The list is empty unless reconstructions were requested
-    /// ([`Self::ask_for_reconstructions`]).
+    /// Returns the projection of the most recent row on the subspace drawn for it, at a squared distance equal to the
+    /// loss. The list is empty unless reconstructions were requested ([`Self::ask_for_reconstructions`]).
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -370,9 +367,8 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows along each direction of an embedding, and in total. Cells that were missing count
-    /// with the values that were filled in. Returns `None` if the energies are not known exactly. The call costs O(n²
-    /// k) operations.
+    /// Returns the energy of all rows along each direction of an embedding, and in total, at O(n² k) operations. Cells
+    /// that were filled in count. Returns `None` if the energies are not known exactly.
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }

@@ -10,8 +10,7 @@ use crate::standardize::Standardize;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the input. The fields have the same names as in the JSON summary,
-/// where a value that does not exist is null.
+/// Summary of a model. Losses are in squared units of the input. Fields are named as in JSON, where no value is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {

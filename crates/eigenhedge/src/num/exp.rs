@@ -72,8 +72,7 @@ impl WithSimd for KeptAll<'_> {
     }
 }
 
-/// Returns the exponential of one number, in a form that the compiler can vectorize in loops. The result is
-/// bit-identical to that of [`exp`].
+/// Returns the exponential of one number, bit-identical to that of [`exp`], in a form that vectorizes in loops.
 #[inline(always)]
 pub(crate) fn exp_lane(x: f64) -> f64 {
     let (series, m) = reduced_to_bits(x);

@@ -45,8 +45,7 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point minus the origin. Returns the squared norm of the difference. Returns `Err` if the point is
-    /// invalid. Changes only scratch space.
+    /// Loads a point minus the origin into scratch space, if it is valid. Returns the squared norm of the difference.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
     /// Announces that the next point is zero except at these positions, which ascend. `None` cancels it.
@@ -57,8 +56,7 @@ pub trait Span {
         None
     }
 
-    /// Loads a point that another span has just loaded, and reuses the results of that span if possible. Returns the
-    /// squared norm of the point minus the origin.
+    /// Loads a point that another span has just loaded, like [`Self::load_point`], and reuses its results if possible.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
@@ -92,8 +90,7 @@ pub trait Span {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual. A residual at the level of
-    /// rounding errors counts as exactly zero.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, exactly zero at rounding level.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
     /// Appends the normalized residual of the most recent projection as a column, as far as the span can represent it.
@@ -101,14 +98,12 @@ pub trait Span {
     /// added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part of a residual that the span cannot represent is lost for every choice. Otherwise that
-    /// part belongs to the complement.
+    /// Returns true if the part of a residual outside the span is lost for every choice, not part of the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Makes the columns orthonormal again without changing their span, as far as possible during a trial. The current
-    /// point must then be loaded again.
+    /// Makes the columns orthonormal again, as far as a trial permits. The point must then be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.

@@ -93,8 +93,7 @@ const TIE: f64 = 1e-12;
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl Anchored {
-    /// Creates a rule that keeps `kept` directions. In each trial, the weights of earlier rows are multiplied by
-    /// `forget`. A factor of 1 means no forgetting.
+    /// Creates a rule that keeps `kept` directions. Each trial multiplies the weights of earlier rows by `forget`.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;

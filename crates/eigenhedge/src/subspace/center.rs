@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// At row t, row s has the weight `forget^(t-s)`. If `forget` is 1, the center is the mean of all rows. If `forget` is
-/// 0, the center is the most recent row.
+/// At row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).

@@ -48,8 +48,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.first_value(column)
     }
 
-    /// Returns the mean energy of a row along explicit direction `i`. If the rule does not know the energy, it is
-    /// estimated from the probability of being kept.
+    /// Returns the mean energy of a row along explicit direction `i`, or an estimate from its probability.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)

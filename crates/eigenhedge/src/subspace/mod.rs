@@ -105,8 +105,7 @@ pub struct Subspace<S, R> {
     scale: f64,
     /// Cost of rows that are longer than all previous rows. It is added to the regret bound.
     surprise: f64,
-    /// Number of rows for which the directions had to be orthonormalized again, because the energies of the parts of
-    /// the row did not add up to its energy.
+    /// Number of rows whose parts did not add up to their energy, so that the directions were orthonormalized.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -282,9 +281,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.surprise
     }
 
-    /// Returns the number of rows for which the energies of the coordinates and the residual did not add up to the
-    /// energy of the row, because rounding errors had accumulated. The directions were orthonormalized again before the
-    /// losses of these rows were computed.
+    /// Returns the number of rows whose parts did not add up to their energy, because rounding errors had accumulated.
+    /// The directions were orthonormalized again before the losses of these rows were computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
@@ -338,8 +336,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the most recent row in the directions that were kept for it, in descending order of
-    /// probability, padded with zeros to length k.
+    /// Returns the coordinates of the last row in its kept directions, by descending probability, padded to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }

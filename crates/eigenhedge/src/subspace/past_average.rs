@@ -127,8 +127,7 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// Updates the sum after the columns were replaced by combinations. The part of the trace outside them is
-    /// distributed evenly over the other directions.
+    /// Updates the sum after columns were combined. The trace outside them is spread over the other directions.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
         let (before, columns) = (trace(&self.sum), self.sum.columns());

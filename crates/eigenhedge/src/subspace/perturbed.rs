@@ -41,8 +41,7 @@ use serde::{Deserialize, Serialize};
 /// Share of the largest squared norm below which a squared residual may be a rounding error. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// Perturbed leader: a scatter matrix and its leading subspace. The subspace is computed with noise for each choice,
-/// and without noise after each update.
+/// Perturbed leader: a scatter matrix and its leading subspace, with noise for each choice and without afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,

@@ -147,8 +147,7 @@ impl<D: Dictionary> KernelPca<D> {
         &self.coefficients
     }
 
-    /// Returns the k largest eigenvalues of the (centered) kernel matrix in descending order. If there are fewer than k
-    /// directions, the remaining values are zero.
+    /// Returns the k largest eigenvalues of the (centered) kernel matrix, descending. Missing ones are zero.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }

@@ -43,8 +43,7 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few steps, which take a small
-/// part of the time of a full decomposition.
+/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few cheap steps.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;

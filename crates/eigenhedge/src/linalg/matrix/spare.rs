@@ -5,8 +5,7 @@ use super::{Matrix, products};
 use pulp::Arch;
 
 impl Matrix {
-    /// Writes `x - A c` to the spare column after the last one and returns its squared norm. [`Self::adopt_spare`]
-    /// makes the spare column part of the matrix.
+    /// Writes `x - A c` to the spare column, which [`Self::adopt_spare`] appends. Returns its squared norm.
     pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
         assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
         let (columns, residual) = self.columns_and_spare();
@@ -47,8 +46,7 @@ impl Matrix {
         room.copy_within(distance * stride..distance * stride + rows, 0);
     }
 
-    /// Computes the inner products of the last column with `count` vectors in the spare storage. The first of them is
-    /// `distance` columns after the last column.
+    /// Computes the products of the last column with `count` spare vectors, the first `distance` columns after it.
     pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
         let from = self.start + (self.columns - 1) * self.stride;
         let vectors = Columns {

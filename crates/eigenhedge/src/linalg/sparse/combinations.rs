@@ -40,8 +40,7 @@ pub(crate) struct Combinations {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Copy of the dense vectors, row by row, made at the first product with a sparse vector. A cell of the sparse
-    /// vector then needs only a few cache lines.
+    /// Copy of the dense vectors, row by row: a cell of a sparse vector then needs only a few cache lines.
     by_row: Vec<f64>,
     by_row_columns: usize,
     some: Vec<f64>,
@@ -166,8 +165,7 @@ impl Combinations {
         self.push_row(square, with_columns);
     }
 
-    /// Stores a dense vector, given its squared norm and its inner products with the columns. The caller appends the
-    /// vector to the matrix of dense vectors.
+    /// Stores a dense vector, given its squared norm and products with the columns. The caller appends it.
     pub fn push_dense(&mut self, square: f64, with_columns: &[f64]) {
         self.dense_at.push(self.vectors());
         self.push_row(square, with_columns);

@@ -158,8 +158,7 @@ impl Scatter {
         }
     }
 
-    /// Computes all eigenpairs if only the leading ones are stored, and the coordinates of the most recently observed point
-    /// in them. The last dyad must be this point.
+    /// Computes all eigenpairs if only the leading ones are stored, and observes the last dyad again.
     pub fn complete(&mut self, instance: &Observed) {
         if let Self::Leading(leading) = self {
             let mut full = Chained::of(leading.take_sum());

@@ -88,9 +88,8 @@ pub struct FactorScratch {
 const NEGLIGIBLE: f64 = 1e-50;
 
 impl Factor {
-    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`. They
-    /// are ascending for positive `sigma` and descending for negative `sigma`. The output directions of the
-    /// factor are in the order of the eigenvalues.
+    /// Solves the eigenvalue problem of `diag(values) + sigma·z zᵀ`. The eigenvalues replace `values`, ascending for
+    /// positive `sigma` and descending for negative `sigma`. The output directions are in their order.
     pub fn solve(&mut self, values: &mut [f64], sigma: f64, z: &[f64], scratch: &mut FactorScratch) {
         assert_eq!(values.len(), z.len(), "one coordinate for each value");
         self.size = values.len();
