@@ -36,8 +36,7 @@
 
 use crate::simplex::Multiplicity;
 
-/// Returns `d log(N/d)`, the divergence of a projection from the uniform start. For infinite N this is the limit k.
-/// Returns `None` unless `k < N`.
+/// Returns `d log(N/d)`, the divergence of a projection from the uniform start (k for infinite N), if `k < N`.
 ///
 /// ```
 /// use eigenhedge::{bounds::divergence, simplex::Multiplicity};
@@ -67,8 +66,7 @@ pub fn divergence_by_kept(kept: usize, dimension: Multiplicity) -> Option<f64> {
     (0.0 < kept && 2.0 * kept <= n).then(|| kept * (n / kept).ln())
 }
 
-/// Returns `log C(n, k)`, the divergence of a single set of k experts from the uniform distribution over all
-/// such sets.
+/// Returns `log C(n, k)`, the divergence of one set of k experts from the uniform distribution over all sets.
 ///
 /// ```
 /// use eigenhedge::bounds::set_divergence;
@@ -158,8 +156,7 @@ pub struct Setting {
     pub dimension: Multiplicity,
     /// Squared bound Q² on the norms of rows, after centering if the learner centers.
     pub norm_square: f64,
-    /// Total cost of approximations, which is added to the divergence. Replacing `V` by `V'` costs the sum of
-    /// the positive eigenvalues of `log V - log V'`.
+    /// Total cost of approximations, added to the divergence: the positive eigenvalues of `log V - log V'`.
     pub price: f64,
 }
 
@@ -220,8 +217,7 @@ pub fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Opt
 /// `squares_norm` is the square root of `Σ |z|⁴`. For matrix instances it is the square root of the sum of their
 /// squared Frobenius norms. Returns `None` unless `k < N`.
 ///
-/// Hypotheses: there is no centering, and the rate was divided by the same Q² in all trials. `best` is the loss of any
-/// S + 1 subspaces.
+/// Hypotheses: no centering, and the same Q² in all trials. `best` is the loss of any S + 1 subspaces.
 ///
 /// Proof: projecting `P̄` onto a convex set does not increase its distance from any point of the set. For every projection P of
 /// rank k a trial therefore satisfies `2 (η/Q²) tr((P - P̄) S) ≤ |P - P̄|² - |P - P̄_after|² + (η/Q²)² |S|²` in Frobenius
@@ -358,15 +354,13 @@ pub fn self_confident(setting: &Setting, best: f64) -> Option<f64> {
     Some(best + 2.0 * square * divergence + 2.0 * (square * divergence).sqrt() * root)
 }
 
-/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)), or `None` unless `ceiling` and `divergence`
-/// are positive.
+/// Returns the rate `η = log(1 + √(2 scale D / L̂))` (JMLR (3), ICML (6)) if `ceiling` and `divergence` are positive.
 ///
 /// - `divergence`: D, the divergence of the comparator from the start.
 /// - `ceiling`: L̂, an upper bound on the loss of the best comparator.
 /// - `scale`: the largest possible loss of a trial. It is Q² for rows of norm at most Q.
 ///
-/// The rate is meant for losses divided by `scale`. A learner that receives the original losses divides the rate by
-/// `scale`.
+/// The rate is for losses divided by `scale`. With the original losses, divide the rate by `scale`.
 ///
 /// ICML (6) prints the root without the scale. For rows of norm above 1, ICML (7) follows only with the scale.
 ///
@@ -380,8 +374,7 @@ pub fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64> {
     (rate > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// Returns the bound on the regret with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML
-/// (7)).
+/// Returns the regret bound with the [`tuned_rate`], `√(2 scale L̂ D) + scale D` (JMLR (3), (4), (5), (7); ICML (7)).
 ///
 /// Hypotheses: those of the theorem to which the divergence D belongs, and a best loss of at most `ceiling` (L̂). With
 /// [`centered_on_the_mean`], add the last two terms of that bound.
@@ -412,113 +405,4 @@ pub fn lower_regret(divergence: f64, best: f64, scale: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_papers_simpler_divergence_is_never_smaller() {
-        for n in 2..60u64 {
-            for kept in 1..n {
-                let exact = divergence(kept as usize, Multiplicity::Finite(n)).unwrap();
-                let simple = divergence_by_kept(kept as usize, Multiplicity::Finite(n));
-                assert_eq!(simple.is_some(), 2 * kept <= n);
-                assert!(simple.is_none_or(|simple| exact <= simple * (1.0 + 1e-14)), "{n} {kept}");
-            }
-        }
-    }
-
-    #[test]
-    fn sets_are_further_from_uniform_than_the_paper_prints_by_at_most_k() {
-        for (kept, experts) in [(1, 2), (2, 6), (3, 10), (5, 50), (20, 100)] {
-            let (exact, printed) = (set_divergence(kept, experts), kept as f64 * (experts as f64 / kept as f64).ln());
-            assert!((printed..=printed + kept as f64).contains(&exact), "{exact} {printed}");
-            assert!((exact - set_divergence(experts - kept, experts)).abs() < 1e-12);
-        }
-    }
-
-    #[test]
-    fn tuning_turns_every_bound_into_the_tuned_regret() {
-        for divergence in [0.1, 1.0, 40.0] {
-            for scale in [0.01, 1.0, 9.0] {
-                for ceiling in [0.3, 10.0, 1e5] {
-                    let rate = tuned_rate(divergence, ceiling, scale).unwrap();
-                    for best in [0.0, 0.5 * ceiling, ceiling] {
-                        let regret = exponential(rate, best, divergence, scale) - best;
-                        let tuned = tuned_regret(divergence, ceiling, scale);
-                        assert!(regret <= tuned * (1.0 + 1e-12), "{regret} {tuned}: {divergence} {scale} {ceiling}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_printed_rate_breaks_the_printed_regret_for_long_rows() {
-        // ICML (6) as printed, with Q = 10 and no Q in the root.
-        let (divergence, ceiling, scale) = (10.0, 1e4, 100.0);
-        let printed = f64::sqrt(2.0 * divergence / ceiling).ln_1p();
-        let regret = exponential(printed, ceiling, divergence, scale) - ceiling;
-        assert!(regret > tuned_regret(divergence, ceiling, scale));
-    }
-
-    #[test]
-    fn scaling_rows_and_losses_scales_every_bound() {
-        let unit = Setting { price: 0.3, ..Setting::new(0.7, 3, Multiplicity::Finite(11)) };
-        let scaled = Setting { norm_square: 25.0, ..unit };
-        let pairs = [
-            (uncentered(&unit, 4.0), uncentered(&scaled, 100.0)),
-            (centered(&unit, 4.0, 2.0, 0.1, 50), centered(&scaled, 100.0, 2.0, 2.5, 50)),
-            (centered_on_the_mean(&unit, 4.0, 3.0, 50), centered_on_the_mean(&scaled, 100.0, 75.0, 50)),
-        ];
-        for (one, other) in pairs {
-            assert!((25.0 * one.unwrap() - other.unwrap()).abs() < 1e-10);
-        }
-    }
-
-    #[test]
-    fn nothing_is_promised_when_everything_is_kept() {
-        let setting = Setting::new(1.0, 3, Multiplicity::Finite(3));
-        assert_eq!(uncentered(&setting, 1.0), None);
-        assert_eq!(centered(&setting, 1.0, 0.0, 0.0, 5), None);
-        assert_eq!(centered_on_the_mean(&setting, 1.0, 1.0, 5), None);
-        assert_eq!(self_confident(&setting, 1.0), None);
-        assert_eq!(shifting(&setting, 1.0, 1, 0.1), None);
-        assert_eq!(additive(&setting, 1.0, 0, 1.0), None);
-        assert_eq!(additive_rate(3, setting.dimension, 10), None);
-        assert_eq!(capped_hedge(1.0, 1.0, 3, 3), None);
-    }
-
-    #[test]
-    fn every_bound_grows_to_that_of_infinite_dimension() {
-        let bounds = |dimension| {
-            let setting = Setting { price: 0.2, norm_square: 9.0, ..Setting::new(0.7, 3, dimension) };
-            [
-                uncentered(&setting, 4.0),
-                centered(&setting, 4.0, 2.0, 0.1, 50),
-                centered_on_the_mean(&setting, 4.0, 3.0, 50),
-                self_confident(&setting, 4.0),
-                shifting(&setting, 4.0, 5, 0.01),
-                additive(&setting, 4.0, 5, 30.0),
-                additive_rate(3, dimension, 50),
-            ]
-            .map(Option::unwrap)
-        };
-        let limit = bounds(Multiplicity::Infinite);
-        for (power, tolerance) in [(3, 1e-2), (6, 1e-5), (12, 1e-11)] {
-            for (i, (finite, limit)) in bounds(Multiplicity::Finite(10u64.pow(power))).iter().zip(limit).enumerate() {
-                assert!((finite - limit).abs() < tolerance * limit, "{i}, N = 10^{power}: {finite} {limit}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_change_of_the_additive_comparator_can_cost_twice_k() {
-        // With P' orthogonal to P = P̄ in a space of 2k directions, |P' - P̄|² - |P - P̄|² = 2k, more than 2 k(N-k)/N =
-        // k.
-        let (kept, dimension) = (3, Multiplicity::Finite(6));
-        let setting = Setting::new(0.5, kept, dimension);
-        let each = additive(&setting, 0.0, 1, 0.0).unwrap() - additive(&setting, 0.0, 0, 0.0).unwrap();
-        assert_eq!(each, 2.0 * kept as f64 / (2.0 * setting.eta));
-        assert!(each > 2.0 * additive_distance(kept, dimension).unwrap() / (2.0 * setting.eta));
-    }
-}
+mod tests;

@@ -35,7 +35,6 @@ pub fn cancellable<T>(flag: Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// Returns `Err` if the flag of this thread is set.
 pub(crate) fn check() -> Result<(), Error> {
     let is_set = FLAG.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)));
     if is_set { Err(Error::Cancelled) } else { Ok(()) }

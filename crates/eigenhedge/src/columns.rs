@@ -21,21 +21,18 @@ pub struct Columns {
 }
 
 impl Default for Columns {
-    /// Returns unnamed columns that are not scaled.
     fn default() -> Self {
         Self::new(None, Standardizer::new(Standardize::None, 0))
     }
 }
 
 impl Columns {
-    /// Creates columns with these names and this scale. Columns are unnamed if `names` is `None` or contains
-    /// duplicates.
+    /// Creates columns with these names and this scale. They are unnamed if `names` is `None` or has duplicates.
     pub fn new(names: Option<Vec<String>>, standardizer: Standardizer) -> Self {
         Self { names: names.filter(|names| are_distinct(names)), standardizer }
     }
 
-    /// Writes the raw row in standard units to `row`. Returns `Err` during the warm-up, or if an entry cannot be
-    /// scaled.
+    /// Writes the raw row in standard units. Returns `Err` during the warm-up, or if an entry cannot be scaled.
     pub(crate) fn scaled(&self, raw: &[f64], width: usize, row: &mut Vec<f64>) -> Result<(), Error> {
         if self.standardizer.is_warming_up() {
             return Err(Error::Unsupported("a warm-up must set the scale of the columns before a row is learned from"));
@@ -80,8 +77,7 @@ impl Columns {
         Ok(needs_more)
     }
 
-    /// Checks that `self` and `other` have the same names and the same kind of scale. If only `other` has names, they
-    /// are copied.
+    /// Checks that both have the same names and kind of scale. If only `other` has names, they are copied.
     pub(crate) fn agree(&mut self, other: &Self) -> Result<(), Error> {
         if let (Some(own), Some(found)) = (&self.names, &other.names) {
             length("the columns of the other model", found.len(), own.len())?;
@@ -106,7 +102,6 @@ impl Columns {
         self.standardizer.merge(&other.standardizer)
     }
 
-    /// Checks deserialized columns for a model of `width` columns. `has_rows` is true if the model has learned rows.
     pub(crate) fn check_state(&self, width: usize, has_rows: bool) -> Result<(), Error> {
         if let Some(names) = &self.names {
             length("the names of columns", names.len(), width)?;

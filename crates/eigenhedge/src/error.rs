@@ -220,7 +220,6 @@ impl Error {
         Self::At { point, error: Box::new(self) }
     }
 
-    /// Creates the error for a string `text` that is not one of `names`.
     pub(crate) fn name(what: &'static str, names: &[&str], text: &str) -> Self {
         let rule = match names {
             [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
@@ -230,9 +229,21 @@ impl Error {
     }
 }
 
-/// Implements `Display` and `FromStr` for an enum with a list `ALL` of its values and a method `name`.
+/// Gives an enum the list `ALL` of its values, their names, `Display` and `FromStr`.
 macro_rules! by_name {
-    ($type:ty, $what:literal) => {
+    ($type:ty, $what:literal, $count:literal, $($value:ident => $name:literal),+) => {
+        impl $type {
+            /// All values, in order.
+            pub const ALL: [Self; $count] = [$(Self::$value),+];
+
+            /// Returns the name that users type.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name),+
+                }
+            }
+        }
+
         impl std::fmt::Display for $type {
             fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 out.pad(self.name())
@@ -255,18 +266,18 @@ fn partner(atom: &Option<usize>) -> String {
     atom.map_or_else(|| "itself".into(), |atom| format!("atom {atom}"))
 }
 
-/// Returns the value if it is positive and finite. Otherwise, including NaN, returns `Err`.
-pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
-    if value > 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { name, rule: "positive and finite", value })
-    }
+/// Returns the value if `holds` is true, and otherwise an error that states the rule.
+pub(crate) fn require(holds: bool, name: &'static str, rule: &'static str, value: f64) -> Result<f64, Error> {
+    if holds { Ok(value) } else { Err(Error::Parameter { name, rule, value }) }
 }
 
-/// Checks that a count is at least 1.
+/// Returns the value if it is positive and finite. Otherwise, including NaN, returns `Err`.
+pub fn positive(name: &'static str, value: f64) -> Result<f64, Error> {
+    require(value > 0.0 && value.is_finite(), name, "positive and finite", value)
+}
+
 pub(crate) fn at_least_one(name: &'static str, count: usize) -> Result<(), Error> {
-    if count > 0 { Ok(()) } else { Err(Error::Parameter { name, rule: "at least 1", value: 0.0 }) }
+    require(count > 0, name, "at least 1", 0.0).map(drop)
 }
 
 /// Checks that every entry satisfies the rule. The error contains the first entry that does not.
@@ -284,45 +295,28 @@ pub(crate) fn every(
 
 /// Returns the norm bound if it is positive and its square is a normal number. Otherwise, including NaN, returns `Err`.
 pub fn norm_bound(bound: f64) -> Result<f64, Error> {
-    if positive("norm-bound", bound)?.powi(2).is_normal() {
-        Ok(bound)
-    } else {
-        let rule = "a number whose square is between 2.3e-308 and 1.7e308";
-        Err(Error::Parameter { name: "norm-bound", rule, value: bound })
-    }
+    let is_normal = positive("norm-bound", bound)?.powi(2).is_normal();
+    require(is_normal, "norm-bound", "a number whose square is between 2.3e-308 and 1.7e308", bound)
 }
 
-/// Returns the total plus the squared norm of a row. Returns `Err` if the sum is NaN or so large that sums over all
-/// rows could overflow.
+/// Returns the total plus the squared norm of a row, or `Err` if sums over all rows could overflow, or for NaN.
 pub(crate) fn add_square(total: f64, square: f64) -> Result<f64, Error> {
     if total + square < LARGEST_TOTAL { Ok(total + square) } else { Err(Error::Total { square, total }) }
 }
 
 /// Returns the value if it is finite and not negative. Otherwise, including NaN, returns `Err`.
 pub fn not_negative(name: &'static str, value: f64) -> Result<f64, Error> {
-    if value >= 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { name, rule: "finite and not negative", value })
-    }
+    require(value >= 0.0 && value.is_finite(), name, "finite and not negative", value)
 }
 
 /// Returns the value if it is in `(0, 1]`. Otherwise, including NaN, returns `Err`.
 pub fn factor(name: &'static str, value: f64) -> Result<f64, Error> {
-    if value > 0.0 && value <= 1.0 {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { name, rule: "greater than 0 and at most 1", value })
-    }
+    require(value > 0.0 && value <= 1.0, name, "greater than 0 and at most 1", value)
 }
 
 /// Returns the value if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub fn fraction(name: &'static str, value: f64) -> Result<f64, Error> {
-    if (0.0..1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err(Error::Parameter { name, rule: "at least 0 and less than 1", value })
-    }
+    require((0.0..1.0).contains(&value), name, "at least 0 and less than 1", value)
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ pub(crate) struct Imputation {
     few: Few,
 }
 
-/// Factorized system of the missing cells of a row.
 #[derive(Debug, Clone, Default)]
 struct Few {
     /// Missing cells of the factorized system. The list is empty if there is none.
@@ -66,8 +65,7 @@ pub(crate) fn ridge(noise: f64, energy: f64) -> f64 {
 }
 
 impl Imputation {
-    /// Fills in the NaN cells of the row. The columns of `basis` are the directions, and `ridge` contains the factor of
-    /// each squared coordinate.
+    /// Fills in the NaN cells of a row from the directions in `basis`. `ridge`: factor of each squared coordinate.
     pub fn fill(&mut self, basis: &Matrix, ridge: &[f64], row: &mut [f64]) {
         let Self { seen, normal, coefficients, .. } = self;
         seen.clone_from(basis);
@@ -126,8 +124,7 @@ impl Imputation {
 impl Few {
     fn factorize(&mut self, basis: &Matrix, ridge: &[f64], missing: &[usize]) {
         let Self { cells, scaled, factor, is_accurate, .. } = self;
-        cells.clear();
-        cells.extend_from_slice(missing);
+        missing.clone_into(cells);
         scaled.resize(basis.columns(), missing.len());
         factor.resize(missing.len(), missing.len());
         for (a, j) in missing.iter().enumerate() {
@@ -179,7 +176,6 @@ pub(crate) fn solve(matrix: &mut Matrix, x: &mut [f64]) {
     substitute(matrix, x);
 }
 
-/// Overwrites the lower triangle of a positive definite matrix by its Cholesky factor.
 fn cholesky(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for p in 0..j {

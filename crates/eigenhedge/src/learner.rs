@@ -24,8 +24,7 @@ pub trait Learner<I: ?Sized> {
     fn incur(&mut self, instance: &I) -> Loss;
     /// Updates the state with the instance for which the loss was just computed.
     fn update(&mut self, instance: &I);
-    /// Precomputes results that the next trials share. An empty list cancels an earlier prefetch. Results are
-    /// bit-identical with and without prefetching.
+    /// Precomputes results that the next trials share, without changing a bit. An empty list cancels a prefetch.
     fn prefetch(&mut self, _upcoming: Upcoming<'_, I>)
     where
         I: Sized,
@@ -61,8 +60,7 @@ impl<I> Clone for Upcoming<'_, I> {
 
 impl<I> Copy for Upcoming<'_, I> {}
 
-/// Runs one trial: check, choose, incur, update. On an error, the learner and the random generator are
-/// unchanged.
+/// Runs one trial: check, choose, incur, update. On an error, learner and random generator are unchanged.
 pub fn trial<I: ?Sized>(
     learner: &mut (impl Learner<I> + ?Sized),
     instance: &I,

@@ -212,8 +212,7 @@ pub use standardize::{Standardize, Standardizer};
 pub use subspace::{Average, Instance, NormBound, Pair, PairGain, RunningCenter, Subspace, Symmetric};
 pub use threads::{set_threads, threads};
 
-/// Internal items for the tests, benchmarks, figures and Python package of this project. They change without notice. Do not use
-/// them.
+/// Internal items for the tests, benchmarks, figures and Python package of this project. They change without notice.
 #[doc(hidden)]
 pub mod internals {
     pub use crate::hebbian::weights::Weights;

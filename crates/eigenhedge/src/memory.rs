@@ -8,8 +8,7 @@ static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 /// Size in bytes below which an allocation is not checked.
 const LITTLE: u128 = 1 << 20;
 
-/// Sets the maximum size of a single object in bytes, for the whole process. Without this call, only the system limits
-/// the size.
+/// Sets the maximum size of a single object in bytes, for the whole process. The default is no maximum.
 pub fn set_max_memory(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }

@@ -1,5 +1,4 @@
-//! Mixing: after each trial, a share of another distribution is mixed in, so that a learner can recover when the stream
-//! changes.
+//! Mixing: after each trial, a share of another distribution is mixed in, so that a learner can follow changes.
 //!
 //! Let `v` be the probabilities of being dropped, with sum `d` over `N` directions or experts. After trial `t`:
 //!
@@ -7,12 +6,10 @@
 //! - past average: `v ← (1-α) v + α · mean(v_0 … v_{t-1})`, where `v_0` is the initial distribution and the others are those of
 //!   the previous trials.
 //!
-//! Both rules keep `v` in the capped simplex. The rate `α` gives a lower bound on the weights, and thereby limits the
-//! time to recover.
+//! Both rules keep `v` in the capped simplex. The rate `α` bounds the weights from below, and the time to recover.
 //!
-//! # References
-//! Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors);
-//! Warmuth & Kuzmin, JMLR 2008, section 8.
+//! References: Herbster & Warmuth 1998 (fixed share); Bousquet & Warmuth 2002 (mixing past posteriors); Warmuth &
+//! Kuzmin, JMLR 2008, section 8.
 
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +90,6 @@ impl Blend {
         Self { b, alpha, kept: alpha * num::kept(b), dropped: alpha * b.exp() }
     }
 
-    /// Returns [`blend`] of `a` with the stored log-weight `b`.
     pub fn of(&self, a: f64) -> f64 {
         let Self { b, alpha, kept, dropped } = *self;
         if alpha == 0.0 {

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Saved")]
 pub struct Random(Pcg64Mcg);
 
-/// Serialized form of the generator.
 #[derive(Deserialize)]
 struct Saved {
     state: u128,
@@ -20,8 +19,7 @@ struct Saved {
 impl TryFrom<Saved> for Random {
     type Error = Error;
 
-    /// Checks a deserialized state. An even state is rejected, because its period is short. From state zero the
-    /// generator only returns zeros.
+    /// Rejects even states, whose period is short. From state zero the generator only returns zeros.
     fn try_from(Saved { state }: Saved) -> Result<Self, Error> {
         ensure(state & 1 == 1, "the state of a generator must be odd")?;
         Ok(Self(Pcg64Mcg::new(state)))
@@ -44,7 +42,6 @@ impl Random {
         self.0.sample(rand_distr::StandardNormal)
     }
 
-    /// Returns a chi-squared random number with `degrees` degrees of freedom.
     pub(crate) fn chi_squared(&mut self, degrees: f64) -> f64 {
         rand_distr::ChiSquared::new(degrees).map_or(0.0, |distribution| self.0.sample(distribution))
     }

@@ -64,13 +64,11 @@ impl RecentMedian {
         }
     }
 
-    /// Multiplies all numbers by a factor.
     pub fn rescale(&mut self, factor: f64) {
         self.ring.iter_mut().for_each(|number| *number *= factor);
         self.sorted.0.clear();
     }
 
-    /// Checks a deserialized median.
     pub fn check_state(&self) -> Result<(), Error> {
         let fits = self.ring.len() <= WINDOW && self.oldest < WINDOW.min(self.ring.len().max(1));
         ensure(fits, "a median must be that of the last 101 numbers")?;
@@ -82,12 +80,11 @@ impl RecentMedian {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Clip {
     norms: RecentMedian,
-    clipped: u64,
+    pub clipped: u64,
 }
 
 impl Clip {
-    /// Returns the factor that shortens a row of this norm to at most `times` the median norm. It is 1 if `times` is
-    /// `None`.
+    /// Returns the factor that shortens a row of this norm to at most `times` the median norm, or 1 without `times`.
     pub fn factor(&self, times: Option<f64>, norm: f64) -> f64 {
         times.map_or(1.0, |times| self.norms.shortening(norm, times))
     }
@@ -100,12 +97,6 @@ impl Clip {
         }
     }
 
-    /// Returns the number of clipped rows.
-    pub fn clipped(&self) -> u64 {
-        self.clipped
-    }
-
-    /// Checks the deserialized norms and count.
     pub fn check_state(&self) -> Result<(), Error> {
         count("the number of rows that were shortened", self.clipped)?;
         self.norms.check_state()

@@ -41,8 +41,7 @@ const KINDS: [SavedKind; 5] =
     [SavedKind::Model, SavedKind::Monitor, SavedKind::Moments, SavedKind::Models, SavedKind::Monitors];
 
 impl SavedKind {
-    /// Determines the kind of a file from its first [`Self::HEAD`] bytes. Returns `Err` for any other format or
-    /// version.
+    /// Determines the kind of a file from its first [`Self::HEAD`] bytes, or `Err` for another format or version.
     pub fn of(bytes: &[u8]) -> Result<Self, Refusal> {
         let head = bytes.get(..8).ok_or(Refusal::Foreign)?;
         if head != MAGIC {
@@ -142,7 +141,6 @@ fn checksum(bytes: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Serializes the content into the bytes of a file of this kind.
 pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8>, postcard::Error> {
     let mut bytes = postcard::to_extend(content, vec![0; HEAD])?;
     let length = (bytes.len() - HEAD) as u64;
@@ -153,8 +151,7 @@ pub(crate) fn framed(kind: SavedKind, content: &impl Serialize) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// Reads a file written by [`framed`]. Returns the content and the length of the body. The state is not
-/// checked yet.
+/// Reads a file written by [`framed`], without a check of its state. Returns the content and the length of the body.
 pub(crate) fn unframed<T: DeserializeOwned>(kind: SavedKind, bytes: &[u8]) -> Result<(T, usize), Refusal> {
     kind.expect(bytes)?;
     let short = || Refusal::Length { expected: HEAD as u64, found: bytes.len() as u64 };

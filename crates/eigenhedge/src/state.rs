@@ -7,7 +7,7 @@
 //!
 //! Cost: as for a few rows, plus O(n w²) for a basis of w columns.
 
-use crate::error::{Error, every};
+use crate::error::{Error, every, require};
 use std::ops::RangeInclusive;
 
 /// Type whose deserialized state can be checked.
@@ -32,29 +32,19 @@ pub(crate) fn ensure(condition: bool, sentence: &'static str) -> Result<(), Erro
 
 /// Checks that the number is in the range. NaN fails.
 pub(crate) fn within(name: &'static str, value: f64, range: RangeInclusive<f64>) -> Result<(), Error> {
-    if range.contains(&value) {
-        return Ok(());
-    }
-    Err(Error::Parameter { name, rule: "within its range", value })
+    require(range.contains(&value), name, "within its range", value).map(drop)
 }
 
 /// Checks that the energy is not negative and at most [`LARGEST`].
 pub(crate) fn energy(name: &'static str, value: f64) -> Result<(), Error> {
-    if (0.0..=LARGEST).contains(&value) {
-        return Ok(());
-    }
-    Err(Error::Parameter { name, rule: "finite and not negative", value })
+    require((0.0..=LARGEST).contains(&value), name, "finite and not negative", value).map(drop)
 }
 
 /// Checks that the number of rows or events is at most 2^53.
 pub(crate) fn count(name: &'static str, value: u64) -> Result<(), Error> {
-    if value <= MOST_ROWS {
-        return Ok(());
-    }
-    Err(Error::Parameter { name, rule: "at most 2^53", value: value as f64 })
+    require(value <= MOST_ROWS, name, "at most 2^53", value as f64).map(drop)
 }
 
-/// Checks that the list has `expected` entries.
 pub(crate) fn length(what: &'static str, found: usize, expected: usize) -> Result<(), Error> {
     if found == expected { Ok(()) } else { Err(Error::Length { what, expected, found }) }
 }

@@ -6,15 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 static THREADS: AtomicUsize = AtomicUsize::new(1);
 
-/// Smallest number of values in a pass that justifies a second thread. Starting a thread takes about as long as reading
-/// this many values.
+/// Smallest number of values in a pass that justifies a second thread, which takes about as long to start.
 const WORTHWHILE: usize = 1 << 20;
 
 /// Maximum number of threads per pass.
 const MOST: usize = 256;
 
-/// Sets the number of threads for passes over long rows, for the whole process. The default is 1 and the
-/// maximum 256.
+/// Sets the number of threads for passes over long rows, for the whole process: 1 by default, at most 256.
 pub fn set_threads(count: NonZeroUsize) {
     THREADS.store(count.get().min(MOST), Ordering::Relaxed);
 }
@@ -24,13 +22,11 @@ pub fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
-/// Returns the best number of threads for a pass over `numbers` values that is divided into `pieces` parts.
 pub(crate) fn worthwhile(pieces: usize, numbers: usize) -> usize {
     if numbers < WORTHWHILE { 1 } else { threads().min(pieces) }
 }
 
-/// Splits `pieces` across threads if the pass reads at least `WORTHWHILE` values. `deal` receives a range of pieces and
-/// returns the closure that processes it.
+/// Splits `pieces` across threads if the pass reads enough values. `deal` returns the work on a range of pieces.
 pub(crate) fn share_out<W: FnOnce() + Send>(pieces: usize, numbers: usize, mut deal: impl FnMut(Range<usize>) -> W) {
     let count = worthwhile(pieces, numbers);
     if count < 2 {

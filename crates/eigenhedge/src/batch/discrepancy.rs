@@ -29,8 +29,7 @@ use std::borrow::Borrow;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Discrepancy {
-    /// Squared distance `|μ - ν|²` between the two means. It is never negative. As an estimate, it has a positive bias
-    /// of order 1/m + 1/n.
+    /// Squared distance `|μ - ν|²` between the means, never negative. As an estimate, it has a bias of order 1/m + 1/n.
     pub biased: f64,
     /// Unbiased estimate of the squared distance. It leaves out the pairs of a point with itself. The estimate can be
     /// negative, and it is `None` if a sample has only one point.
@@ -51,7 +50,6 @@ where
     Ok(sums.discrepancy())
 }
 
-/// Sums of the kernel over pairs of points.
 #[derive(Debug, Default)]
 struct Sums {
     sizes: [usize; 2],
@@ -63,18 +61,15 @@ struct Sums {
     across: f64,
 }
 
-/// Returns the points of both samples.
 fn joined<'a, D: Dictionary, P: Borrow<D::Point>>(first: &'a [P], second: &'a [P]) -> Vec<&'a D::Point> {
     first.iter().chain(second).map(Borrow::borrow).collect()
 }
 
 impl Sums {
-    /// Adds a block of points, whose kernel rows with all previous points are the columns of `rows`.
     fn add_block(&mut self, start: usize, rows: &Matrix, own: &[f64]) {
         own.iter().enumerate().for_each(|(j, own)| self.add(&rows.column(j)[..start + j], *own));
     }
 
-    /// Adds the next point: its kernel values with all previous points and with itself.
     fn add(&mut self, row: &[f64], own: f64) {
         let sample = usize::from(row.len() >= self.sizes[0]);
         self.own[sample] += own;
@@ -104,13 +99,11 @@ impl Sums {
 pub struct TwoSampleTest {
     /// Discrepancy of the samples.
     pub discrepancy: Discrepancy,
-    /// Share of the splits (including the observed one) whose samples are at least as far apart as the
-    /// observed ones.
+    /// Share of the splits (including the observed one) whose samples are at least as far apart as observed.
     pub p_value: f64,
 }
 
-/// Tests whether two samples come from the same distribution, by splitting all points at random. The empty
-/// dictionary provides the kernel.
+/// Tests by random splits whether two samples have one distribution. The empty dictionary provides the kernel.
 ///
 /// ```
 /// use eigenhedge::batch::two_sample_test;
@@ -166,8 +159,7 @@ where
 /// Number of splits whose weights are multiplied with the kernel matrix at once.
 const SPLITS: usize = 256;
 
-/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary must be empty, and is
-/// empty afterwards.
+/// Returns `aᵀ K a` for each column a of `weights`, and adds the points to the sums. The dictionary stays empty.
 fn squares<D: Dictionary>(
     dictionary: &mut D,
     points: &[&D::Point],

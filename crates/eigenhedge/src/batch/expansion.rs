@@ -9,7 +9,7 @@
 
 use super::gram::checked_row;
 use crate::cancel;
-use crate::error::{Error, at_least_one};
+use crate::error::{Error, at_least_one, require};
 use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
@@ -34,9 +34,7 @@ impl Expansion {
             let before: f64 = (0..i).map(|j| weights[j] * dictionary.value(dictionary.atom(j), atom)).sum();
             square += weight * (2.0 * before + weight * dictionary.value(atom, atom));
         }
-        if !square.is_finite() {
-            return Err(Error::Parameter { name: "the squared norm of the expansion", rule: "finite", value: square });
-        }
+        require(square.is_finite(), "the squared norm of the expansion", "finite", square)?;
         Ok(Self { weights, square: square.max(0.0) })
     }
 
@@ -47,7 +45,6 @@ impl Expansion {
         Self::new(dictionary, vec![1.0 / t as f64; t])
     }
 
-    /// Creates an expansion whose squared norm is known.
     pub(crate) fn from_parts(weights: Vec<f64>, square: f64) -> Self {
         Self { weights, square: square.max(0.0) }
     }
@@ -81,7 +78,6 @@ impl Expansion {
         Ok((dot(&self.weights, &row), own))
     }
 
-    /// Returns an error if the dictionary does not have one atom per weight.
     pub(super) fn check_atoms(&self, atoms: usize) -> Result<(), Error> {
         length("weights", self.weights.len(), atoms)
     }

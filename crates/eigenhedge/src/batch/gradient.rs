@@ -8,8 +8,7 @@ use crate::num::dot;
 pub trait Differentiable {
     /// Adds `scale · ∂k(atom, z)/∂z` at `z = point` to `gradient` and returns `k(atom, point)`.
     ///
-    /// The derivative of `k(z, z)` is twice this gradient at `atom = z`, because kernels are symmetric. Returns an
-    /// error if the kernel has no gradient.
+    /// The derivative of `k(z, z)` is twice this gradient at `atom = z`. Returns `Err` if the kernel has no gradient.
     fn add_gradient(&self, atom: &[f64], point: &[f64], scale: f64, gradient: &mut [f64]) -> Result<f64, Error>;
 }
 
@@ -25,8 +24,7 @@ impl Differentiable for VectorKernel {
 }
 
 impl VectorKernel {
-    /// Returns the factors p and q of the gradient `p·atom + q·point`. The gradient of every kernel of inner
-    /// products or distances has this form.
+    /// Returns the factors of the gradient `p·atom + q·point`, the form of all kernels of products or distances.
     fn slopes(&self, atom: &[f64], point: &[f64], value: f64) -> Result<(f64, f64), Error> {
         // A function of the distance r has the gradient s·(point - atom) with s = k'(r)/r.
         let radial = |s: f64| (-s, s);

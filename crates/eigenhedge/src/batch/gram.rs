@@ -1,19 +1,15 @@
 //! Kernel matrix of a set of points.
 
 use crate::cancel;
-use crate::error::{Error, at_least_one, every, not_negative};
+use crate::error::{Error, at_least_one, every, not_negative, require};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use std::borrow::Borrow;
 
-/// Returns an error if there are no points or the dictionary is not empty.
 pub(super) fn check_fresh<D: Dictionary>(dictionary: &D, points: usize) -> Result<(), Error> {
     at_least_one("the number of points", points)?;
-    if !dictionary.is_empty() {
-        let value = dictionary.len() as f64;
-        return Err(Error::Parameter { name: "the number of atoms before fitting", rule: "0", value });
-    }
-    Ok(())
+    let atoms = dictionary.len();
+    require(atoms == 0, "the number of atoms before fitting", "0", atoms as f64).map(drop)
 }
 
 /// Returns an error if `k(x, x)` underflows to zero for all points although some point is not zero.
@@ -126,7 +122,6 @@ where
     Ok(gram)
 }
 
-/// Returns the sum of the diagonal.
 pub(super) fn trace(matrix: &Matrix) -> f64 {
     (0..matrix.columns()).map(|i| matrix.column(i)[i]).sum()
 }

@@ -37,7 +37,7 @@ pub use ridge::{KernelRidge, Posterior};
 pub(crate) use gram::{center as center_gram, gram};
 pub(crate) use pca::{of_factor, of_scatter};
 
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::kernel::Dictionary;
 use crate::linalg::Matrix;
 use crate::state::{energy, within};
@@ -53,16 +53,14 @@ pub enum Center {
     Mean,
 }
 
-/// Returns an error unless `kept` is between 1 and `most`.
 fn check_kept(kept: usize, most: usize, rule: &'static str) -> Result<(), Error> {
-    if (1..=most).contains(&kept) { Ok(()) } else { Err(Error::Parameter { name: "k", rule, value: kept as f64 }) }
+    require((1..=most).contains(&kept), "k", rule, kept as f64).map(drop)
 }
 
 /// Largest allowed coefficient of an atom in a component (a unit vector) or in a mean.
 const LARGEST_PART: f64 = 1e12;
 
-/// Checks deserialized coefficients of unit vectors over the atoms. Returns an upper bound on the inner product of a
-/// unit vector with an atom.
+/// Checks the coefficients of unit vectors over the atoms. Returns a bound on their inner products with atoms.
 fn check_parts<D: Dictionary>(dictionary: &D, coefficients: &Matrix) -> Result<f64, Error> {
     let mut largest = 0f64;
     for atom in 0..dictionary.len() {

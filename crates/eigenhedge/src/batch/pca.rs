@@ -53,9 +53,7 @@ impl Pca {
         let mean = (center == Center::Mean).then(|| subtract_mean(&mut columns, rows[0].borrow()));
         let deviation = (0..rows.len()).map(|i| largest_entry(columns.column(i))).fold(0f64, f64::max);
         let unit = unit(deviation);
-        for i in 0..rows.len() {
-            columns.column_mut(i).iter_mut().for_each(|x| *x /= unit);
-        }
+        columns.for_each_column(|_, row| row.iter_mut().for_each(|x| *x /= unit));
         let total = (0..rows.len()).map(|i| dot(columns.column(i), columns.column(i))).sum::<f64>() * unit * unit;
         if !total.is_finite() {
             return Err(Error::Overflow { largest: deviation });
@@ -70,8 +68,7 @@ impl Pca {
         Ok(Self { mean, components, eigenvalues, total, rows: rows.len() })
     }
 
-    /// Returns the orthonormal directions as columns, in descending order of variance. The entry of largest
-    /// absolute value in each column is positive.
+    /// Returns the orthonormal directions, by descending variance. The largest entry of each is positive.
     pub fn components(&self) -> &Matrix {
         &self.components
     }
@@ -86,8 +83,7 @@ impl Pca {
         &self.eigenvalues
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if the rows were centered, and by t
-    /// otherwise.
+    /// Returns the variance along each component: its eigenvalue divided by t - 1 if rows were centered, else by t.
     pub fn explained_variance(&self) -> Vec<f64> {
         let divisor = self.rows - usize::from(self.mean.is_some() && self.rows > 1);
         self.eigenvalues.iter().map(|value| value / divisor as f64).collect()
@@ -145,9 +141,7 @@ fn subtract_mean(columns: &mut Matrix, base: &[f64]) -> Vec<f64> {
         // Divide first, so that sums of large rows cannot overflow.
         mean.iter_mut().zip(columns.column(i)).for_each(|(m, x)| *m += x / t as f64);
     }
-    for i in 0..t {
-        columns.column_mut(i).iter_mut().zip(&mean).for_each(|(x, m)| *x -= m);
-    }
+    columns.for_each_column(|_, row| row.iter_mut().zip(&mean).for_each(|(x, m)| *x -= m));
     mean.iter_mut().zip(base).for_each(|(m, base)| *m += base);
     mean
 }
@@ -164,7 +158,6 @@ fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     })
 }
 
-/// Computes the components from the scatter matrix.
 fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut scatter = Matrix::zeros(columns.rows(), columns.rows());
     add_lower_product(&mut scatter, columns.view(), columns.view().transpose());

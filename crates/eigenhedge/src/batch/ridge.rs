@@ -28,7 +28,7 @@
 //! References: Rasmussen and Williams, *Gaussian processes for machine learning*, 2006, algorithm 2.1 and section 5.4.2.
 
 use super::gram::{BLOCK, each_block, gram};
-use crate::error::{Error, at_least_one, positive};
+use crate::error::{Error, at_least_one, positive, require};
 use crate::kernel::Dictionary;
 use crate::linalg::checks::{matrix_entries, shape};
 use crate::linalg::{Matrix, multiply};
@@ -91,13 +91,9 @@ impl<D: Dictionary> KernelRidge<D> {
             check_row("targets", targets.column(j), points.len())?;
         }
         let mut factor = gram(&mut dictionary, points)?;
-        for i in 0..points.len() {
-            factor.column_mut(i)[i] += alpha;
-        }
-        if !factorise(&mut factor) {
-            let rule = "large enough to make K + alpha I positive definite";
-            return Err(Error::Parameter { name: "alpha", rule, value: alpha });
-        }
+        factor.for_each_column(|i, column| column[i] += alpha);
+        let is_definite = factorise(&mut factor);
+        require(is_definite, "alpha", "large enough to make K + alpha I positive definite", alpha)?;
         let mut coefficients = targets.clone();
         solve_lower_triangular_in_place(factor.view(), coefficients.view_mut(), Par::Seq);
         solve_upper_triangular_in_place(factor.view().transpose(), coefficients.view_mut(), Par::Seq);
@@ -171,8 +167,7 @@ impl<D: Dictionary> KernelRidge<D> {
         Ok(means)
     }
 
-    /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output. For row i, f is fitted without
-    /// point i.
+    /// Returns the leave-one-out errors `y_i - f(x_i)`, one column per output, where f is fitted without point i.
     pub fn leave_one_out(&self) -> Matrix {
         let t = self.factor.columns();
         let mut inverse = Matrix::zeros(t, t);
@@ -180,9 +175,8 @@ impl<D: Dictionary> KernelRidge<D> {
         let mut errors = self.coefficients.clone();
         // Column i of L^{-1} starts at its diagonal, and its squared norm is entry (i, i) of the inverse of L Lᵀ.
         let squares: Vec<f64> = (0..t).map(|i| dot(&inverse.column(i)[i..], &inverse.column(i)[i..])).collect();
-        for j in 0..errors.columns() {
-            errors.column_mut(j).iter_mut().zip(&squares).for_each(|(error, square)| *error /= square);
-        }
+        errors
+            .for_each_column(|_, errors| errors.iter_mut().zip(&squares).for_each(|(error, square)| *error /= square));
         errors
     }
 

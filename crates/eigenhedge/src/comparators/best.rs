@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BestMethod {
-    /// [`Self::Exact`] for rows of at most [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) numbers, and
-    /// [`Self::Sketch`] for longer rows.
+    /// [`Self::Exact`] up to [`BestSubspace::LONGEST`](super::BestSubspace::LONGEST) columns, else [`Self::Sketch`].
     #[default]
     Auto,
     /// Scatter matrix of all rows. It costs n² operations per row and stores n² numbers.
@@ -18,22 +17,7 @@ pub enum BestMethod {
     None,
 }
 
-impl BestMethod {
-    /// All methods.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Exact, Self::Sketch, Self::None];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Exact => "exact",
-            Self::Sketch => "sketch",
-            Self::None => "none",
-        }
-    }
-}
-
-crate::error::by_name!(BestMethod, "best");
+crate::error::by_name!(BestMethod, "best", 4, Auto => "auto", Exact => "exact", Sketch => "sketch", None => "none");
 
 /// Total loss of the best fixed subspace: a number, or an interval that contains the loss.
 ///

@@ -6,11 +6,9 @@
 //! Cost: n² operations per row, in blocks at the speed of a matrix product; n² numbers of memory; one
 //! eigendecomposition per evaluation. Rows longer than [`BestSubspace::LONGEST`] are not supported.
 
-use super::best::Best;
-use super::leading_directions::LeadingDirections;
+use super::best_loss;
 use super::mean::Mean;
 use super::running_scatter::RunningScatter;
-use super::{best_loss, best_losses};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::memory::{check_numbers, product};
@@ -21,14 +19,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BestSubspace {
     /// Scatter of the rows whose losses count.
-    charged: RunningScatter,
+    pub(super) charged: RunningScatter,
     /// Scatter of the rows that count for energies but not for losses, or `None` if there are none. A single first row
     /// that only sets the center is not included, because it is the base point of the mean.
-    uncharged: Option<Box<RunningScatter>>,
+    pub(super) uncharged: Option<Box<RunningScatter>>,
 }
 
 impl BestSubspace {
-    /// Checks a deserialized state for rows of this length.
     pub(super) fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
         self.charged.check_state(length, centered)?;
         self.uncharged.as_ref().map_or(Ok(()), |rows| rows.check_state(length, centered))
@@ -43,32 +40,14 @@ impl BestSubspace {
         (length <= Self::LONGEST).then(|| Self { charged: charged(), uncharged: None })
     }
 
-    /// Creates a comparator without rows, for rows of any length that fits into memory.
     pub(super) fn of_any_length(length: usize, centered: bool) -> Result<Self, Error> {
         check_numbers("the scatter matrix of all rows", product(&[length, length]))?;
         Ok(Self { charged: RunningScatter::new(length, centered), uncharged: None })
     }
 
-    /// Creates a comparator whose only rows are these, and their losses do not count.
     pub(crate) fn after(uncharged: RunningScatter, length: usize) -> Self {
         let charged = RunningScatter::new(length, uncharged.mean().is_some());
         Self { charged, uncharged: Some(Box::new(uncharged)) }
-    }
-
-    /// Sets the base point of the running mean to a row whose loss does not count. Has no effect without centering.
-    pub(super) fn begin_at(&mut self, row: &[f64]) {
-        self.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row));
-    }
-
-    /// Changes the base point of the running mean in one column. All previous rows must have been equal to the base
-    /// point in this column.
-    pub(super) fn begin_column(&mut self, column: usize, value: f64) {
-        self.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value));
-    }
-
-    /// Returns the mean of the rows whose losses count, or `None` without centering.
-    pub(super) fn mean(&self) -> Option<&Mean> {
-        self.charged.mean()
     }
 
     /// Adds a row.
@@ -94,8 +73,7 @@ impl BestSubspace {
         self.charged.merge(&other.charged);
     }
 
-    /// Removes and returns the rows whose losses do not count, including the base point of the mean. Returns `None` if
-    /// there are none.
+    /// Removes and returns the rows whose losses do not count, including the base point of the mean, if there are any.
     fn take_uncharged(&mut self) -> Option<Box<RunningScatter>> {
         let base = self.charged.mean.as_mut().and_then(Mean::take_left_out);
         let mut uncharged = self.uncharged.take();
@@ -114,11 +92,11 @@ impl BestSubspace {
             found.0.iter_mut().enumerate().for_each(|(j, energy)| *energy += dot(vector, directions.column(j)).powi(2));
             found.1 += dot(vector, vector);
         };
-        if let Some(between) = self.mean().and_then(Mean::between_left_out) {
+        if let Some(between) = self.charged.mean().and_then(Mean::between_left_out) {
             add(&between);
         }
         let Some(uncharged) = &self.uncharged else { return found };
-        if let (Some(mean), Some(others)) = (self.mean(), uncharged.mean())
+        if let (Some(mean), Some(others)) = (self.charged.mean(), uncharged.mean())
             && let Some(between) = mean.between(others)
         {
             add(&between);
@@ -128,31 +106,9 @@ impl BestSubspace {
         (found.0, found.1 + total)
     }
 
-    /// Returns the energy of each column, over the rows whose losses count.
-    pub(super) fn column_energies(&self) -> Vec<f64> {
-        self.charged.column_energies()
-    }
-
     /// Returns the total loss of the best k-dimensional subspace.
     pub fn loss(&self, kept: usize) -> f64 {
         best_loss(&self.charged.whole(), kept)
-    }
-
-    /// Returns the total loss of the best k-dimensional subspace of the rows whose losses do not count, or `None` if there
-    /// are none.
-    pub(super) fn unpredicted_loss(&self, kept: usize) -> Option<f64> {
-        self.uncharged.as_ref().map(|rows| best_loss(&rows.whole(), kept))
-    }
-
-    /// Returns the total losses of the best subspaces of 0, 1, … `most` dimensions, from one decomposition.
-    pub(super) fn losses(&self, most: usize) -> Vec<f64> {
-        best_losses(&self.charged.whole(), most)
-    }
-
-    /// Returns an interval that contains the total loss of the best k-dimensional subspace, for evaluations during a
-    /// run. The call is cheapest after a full block of rows.
-    pub(super) fn loss_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Best {
-        leading.best(&self.charged.whole(), kept)
     }
 }
 
@@ -168,7 +124,7 @@ mod tests {
         let rows: Vec<Vec<f64>> = (0..90).map(|_| (0..5).map(|i| i as f64 + random.normal()).collect()).collect();
         let (mut all, mut others) = (BestSubspace::new(5, true).unwrap(), BestSubspace::new(5, true).unwrap());
         rows.iter().for_each(|row| all.add(row));
-        others.begin_at(&rows[0]);
+        others.charged.mean.iter_mut().for_each(|mean| mean.begin_at(&rows[0]));
         rows[1..].iter().for_each(|row| others.add(row));
         let directions = Matrix::identity(5);
         let ((a, in_all), (b, in_others)) = (all.energies(&directions), others.energies(&directions));

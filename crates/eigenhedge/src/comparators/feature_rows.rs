@@ -25,16 +25,13 @@ pub struct FeatureRows {
     centered: bool,
     length: usize,
     rows: Vec<Vec<f64>>,
-    /// True if there were too many rows to store.
     full: bool,
-    /// Total number of stored values.
     numbers: usize,
     /// Base row, whose loss does not count. The field is `None` if no base row was set, or if rows are not centered.
     base: Option<Vec<f64>>,
 }
 
 impl FeatureRows {
-    /// Checks a deserialized state for rows of this length.
     pub(super) fn check_state(&self, kernel: &VectorKernel, length: usize, centered: bool) -> Result<(), Error> {
         let parameters = (&self.kernel, self.centered) == (kernel, centered);
         ensure(parameters, "the comparator must have the kernel and the centering of the learner")?;
@@ -50,13 +47,11 @@ impl FeatureRows {
 
     /// Maximum number of rows for an exact eigendecomposition.
     pub const EXACT: usize = 1500;
-    /// Maximum number of stored values, which take 128 MiB. For lists of items, whose kernels are slow, at
-    /// most [`Self::EXACT`] rows are stored.
+    /// Maximum number of stored values (128 MiB). Of lists of items, at most [`Self::EXACT`] rows are stored.
     pub const MOST: usize = 1 << 24;
     /// Maximum number of stored numeric rows, which also limits the size of the factor.
     pub const MOST_ROWS: usize = 1 << 14;
 
-    /// Creates a comparator without rows.
     pub fn new(kernel: VectorKernel, length: usize, centered: bool) -> Self {
         Self { kernel, centered, length, rows: Vec::new(), full: false, numbers: 0, base: None }
     }
@@ -78,12 +73,10 @@ impl FeatureRows {
         Some(self.rows.iter().map(distance).sum())
     }
 
-    /// Returns the stored rows, including the base row.
     pub(crate) fn rows(&self) -> impl Iterator<Item = &[f64]> {
         self.rows.iter().chain(&self.base).map(Vec::as_slice)
     }
 
-    /// Adds a row.
     pub fn add(&mut self, row: &[f64]) {
         self.numbers = self.numbers.saturating_add(row.len());
         let most_rows = if self.kernel.takes_items() { Self::EXACT } else { Self::MOST_ROWS };

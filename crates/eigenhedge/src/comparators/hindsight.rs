@@ -6,14 +6,14 @@ use super::feature_rows::FeatureRows;
 use super::leading_directions::LeadingDirections;
 use super::mean::Mean;
 use super::sketch::Sketch;
+use super::{best_loss, best_losses};
 use crate::error::Error;
 use crate::kernel::VectorKernel;
 use crate::linalg::Matrix;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Best subspace of all rows in hindsight. It is computed exactly for short rows, from a sketch for long
-/// rows, and from kernel values for features.
+/// Best subspace of all rows in hindsight: exact for short rows, a sketch for long rows, kernel values for features.
 ///
 /// ```
 /// use eigenhedge::comparators::{Best, Hindsight};
@@ -58,7 +58,6 @@ impl Hindsight {
         }))
     }
 
-    /// Returns the method that creates this kind of comparator for rows of this length.
     pub(crate) fn method(&self, length: usize) -> BestMethod {
         match self {
             Self::Exact(_) if length > BestSubspace::LONGEST => BestMethod::Exact,
@@ -72,7 +71,6 @@ impl Hindsight {
         Self::Features(Box::new(FeatureRows::new(kernel, length, centered)))
     }
 
-    /// Checks a deserialized state against one built by [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,
@@ -88,22 +86,20 @@ impl Hindsight {
         }
     }
 
-    /// Sets the base point of the running mean to a row whose loss does not count. This corresponds to a learner that
-    /// centers on the mean and starts at this row. Must be called before the first row. Has no effect without
-    /// centering.
+    /// Sets the base point of the running mean to a row whose loss does not count, before the first row. This
+    /// corresponds to a learner that centers on the mean and starts at this row. Has no effect without centering.
     pub fn begin_at(&mut self, row: &[f64]) {
         match self {
-            Self::Exact(best) => best.begin_at(row),
+            Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_at(row)),
             Self::Sketched(sketch) => sketch.begin_at(row),
             Self::Features(rows) => rows.begin_at(row),
         }
     }
 
-    /// Changes the base point of the running mean in one column. All previous rows must have been equal to the base
-    /// point in this column. For plain rows only.
+    /// Changes the base point of the mean in one column, in which all previous plain rows must have been equal to it.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         match self {
-            Self::Exact(best) => best.begin_column(column, value),
+            Self::Exact(best) => best.charged.mean.iter_mut().for_each(|mean| mean.begin_column(column, value)),
             Self::Sketched(sketch) => sketch.begin_column(column, value),
             Self::Features(_) => {}
         }
@@ -140,8 +136,7 @@ impl Hindsight {
         }
     }
 
-    /// Adds the rows of another comparator with the same parameters. The result is exact, or within the
-    /// interval of the sketch.
+    /// Adds the rows of another comparator with the same parameters, exactly or within the interval of the sketch.
     pub(crate) fn merge(self, other: Self) -> Result<Self, Error> {
         match (self, other) {
             (Self::Exact(mut best), Self::Exact(other)) => {
@@ -162,20 +157,18 @@ impl Hindsight {
         }
     }
 
-    /// Returns the total loss of the best k-dimensional subspace of the rows whose losses do not count, or `None` if it
-    /// is not known.
+    /// Returns the best loss of the rows whose losses do not count, or `None` if it is not known.
     pub(crate) fn best_unpredicted(&self, kept: usize) -> Option<Best> {
         match self {
-            Self::Exact(best) => best.unpredicted_loss(kept).map(Best::Exact),
+            Self::Exact(best) => best.uncharged.as_ref().map(|rows| Best::Exact(best_loss(&rows.whole(), kept))),
             Self::Sketched(_) | Self::Features(_) => None,
         }
     }
 
-    /// Returns the total losses of the best subspaces of 0, 1, … `most` dimensions. Equals [`Self::best`] for each, at the
-    /// cost of one decomposition.
+    /// Returns [`Self::best`] for subspaces of 0, 1, … `most` dimensions, at the cost of one decomposition.
     pub fn best_up_to(&self, most: usize) -> Option<Vec<Best>> {
         match self {
-            Self::Exact(best) => Some(best.losses(most).into_iter().map(Best::Exact).collect()),
+            Self::Exact(best) => Some(best_losses(&best.charged.whole(), most).into_iter().map(Best::Exact).collect()),
             _ => (0..=most).map(|kept| self.best(kept)).collect(),
         }
     }
@@ -185,7 +178,8 @@ impl Hindsight {
     /// are stored in `leading`. Returns `None` for kernel features.
     pub fn best_on_the_way(&self, kept: usize, leading: &mut LeadingDirections) -> Option<Best> {
         match self {
-            Self::Exact(best) => Some(best.loss_on_the_way(kept, leading)),
+            // This is cheapest after a full block of rows.
+            Self::Exact(best) => Some(leading.best(&best.charged.whole(), kept)),
             Self::Sketched(sketch) => Some(sketch.best(kept)),
             Self::Features(_) => None,
         }
@@ -200,31 +194,28 @@ impl Hindsight {
         }
     }
 
-    /// Returns the energy of each column, over the rows whose losses count. Returns `None` if the energies are not known
-    /// exactly.
+    /// Returns the energy of each column over the rows whose losses count, or `None` if it is not known exactly.
     pub(crate) fn column_energies(&self) -> Option<Vec<f64>> {
         match self {
-            Self::Exact(best) => Some(best.column_energies()),
+            Self::Exact(best) => Some(best.charged.column_energies()),
             Self::Sketched(_) | Self::Features(_) => None,
         }
     }
 
-    /// Returns the mean of the rows whose losses count. Returns `None` without centering, for kernel features, or
-    /// before the first row.
+    /// Returns the mean of the rows whose losses count, or `None` without centering, for features, or before a row.
     pub fn mean(&self) -> Option<Vec<f64>> {
         self.running_mean()?.value()
     }
 
     fn running_mean(&self) -> Option<Cow<'_, Mean>> {
         match self {
-            Self::Exact(best) => best.mean().map(Cow::Borrowed),
+            Self::Exact(best) => best.charged.mean().map(Cow::Borrowed),
             Self::Sketched(sketch) => sketch.whole_mean(),
             Self::Features(_) => None,
         }
     }
 }
 
-/// Returns the number of directions that a sketch retains for a subspace of `kept` directions.
 pub(crate) fn retained(kept: usize) -> usize {
     8 * kept + 16
 }

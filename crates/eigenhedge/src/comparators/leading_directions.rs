@@ -49,8 +49,7 @@ impl LeadingDirections {
         orthonormal("the leading directions", &self.basis)
     }
 
-    /// Returns the best loss for a scatter matrix: an interval, or the exact loss on overflow. Only the lower triangle
-    /// is read.
+    /// Returns the best loss for the lower triangle of a scatter matrix: an interval, or the exact loss on overflow.
     pub(super) fn best(&mut self, scatter: &Matrix, kept: usize) -> Best {
         let length = scatter.rows();
         if self.basis.columns() == 0 {

@@ -12,7 +12,6 @@ pub(crate) struct Mean {
     /// Base point, usually the first row. The vector is empty before the first row.
     base: Vec<f64>,
     way: Vec<f64>,
-    /// Total weight of the rows.
     weight: f64,
     /// True if the base point is a row that does not count in the mean.
     left_out: bool,
@@ -27,8 +26,7 @@ impl Mean {
         Self { base: vec![0.0; length], way: vec![0.0; length], weight: self.weight, left_out: false }
     }
 
-    /// Sets the base point to a row that does not count in the mean. Must be called before the first row. Without this
-    /// call, the first row becomes the base.
+    /// Sets the base point, which is otherwise the first row, to a row that does not count in the mean.
     pub fn begin_at(&mut self, base: &[f64]) {
         self.base = base.to_vec();
         self.way = vec![0.0; base.len()];
@@ -110,7 +108,6 @@ impl Mean {
         (&self.base, &self.way)
     }
 
-    /// Returns the total weight of the rows.
     pub fn weight(&self) -> f64 {
         self.weight
     }
@@ -120,7 +117,6 @@ impl Mean {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }
 
-    /// Returns the squared distance of the mean from the base point.
     pub fn squared_way(&self) -> f64 {
         dot(&self.way, &self.way)
     }
@@ -135,7 +131,6 @@ pub(super) fn weigh(row: &mut [f64], weight: f64, mean: Option<&mut Mean>) {
     }
 }
 
-/// Checks a deserialized mean.
 pub(super) fn check_mean(mean: Option<&Mean>, length: usize, centered: bool) -> Result<(), Error> {
     ensure(mean.is_some() == centered, "the comparator must be centered if the learner is")?;
     let Some(Mean { base, way, weight, left_out: _ }) = mean else { return Ok(()) };

@@ -51,8 +51,7 @@ use crate::linalg::{Eigen, Matrix, largest_sum, symmetric_eigenvalues};
 
 /// Minimum matrix size for computing only the largest eigenvalues.
 const LARGE: usize = 128;
-/// Share of the total energy below which the best loss may be affected by rounding, and is computed from small eigenvalues
-/// alone.
+/// Share of the total energy below which the best loss is computed from small eigenvalues alone, because of rounding.
 const GRADED: f64 = 1e-8;
 
 /// Returns the loss of the best k-dimensional subspace for a scatter or kernel matrix: the sum of all but the

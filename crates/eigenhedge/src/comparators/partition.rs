@@ -83,7 +83,6 @@ pub struct Blocks {
     blocks: Vec<Block>,
 }
 
-/// Mean and scatter of a sequence of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Block {
     rows: usize,
@@ -98,7 +97,6 @@ impl Block {
         Self { rows: 0, mean: vec![0.0; length], scatter: Matrix::zeros(length, length) }
     }
 
-    /// Adds `weight z zᵀ`.
     fn add_dyad(&mut self, z: &[f64], weight: f64) {
         for (j, factor) in z.iter().enumerate() {
             let amount = weight * factor;
@@ -117,7 +115,6 @@ impl Block {
         self.add_dyad(&z, (t - 1.0) / t);
     }
 
-    /// Appends the rows of another block.
     fn join(&mut self, other: &Self) {
         for j in 0..self.mean.len() {
             let others = &other.scatter.column(j)[j..];
@@ -136,7 +133,6 @@ impl Block {
 }
 
 impl Blocks {
-    /// Checks a deserialized state for fewer than `most` blocks of rows of this length.
     pub(crate) fn check_state(&self, length: usize, centered: bool, most: usize) -> Result<(), Error> {
         let parameters = (self.length, self.centered) == (length, centered);
         ensure(parameters, "the partition must be of rows like those of the learner")?;
@@ -155,8 +151,7 @@ impl Blocks {
         energy("the energy of all blocks", 4.0 * total)
     }
 
-    /// Creates a comparator without rows. Cuts are possible at multiples of `rows_each`, which must be at
-    /// least 1.
+    /// Creates a comparator without rows. Cuts are possible at multiples of `rows_each ≥ 1`.
     pub fn new(length: usize, rows_each: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("block", rows_each)?;
         Ok(Self { length, rows_each, centered, blocks: Vec::new() })
@@ -206,8 +201,7 @@ impl Blocks {
         losses
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments. There is at most one segment per
-    /// block.
+    /// Returns the best partitions into one, two, … up to `most` segments, with at most one segment per block.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let m = self.blocks.len();
         let losses = self.segment_losses(kept);

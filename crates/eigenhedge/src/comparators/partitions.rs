@@ -46,7 +46,6 @@ pub struct Partitions {
     seen: Seen,
 }
 
-/// Stored information about the rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Seen {
     /// All rows, one per column.
@@ -78,7 +77,6 @@ impl Partitions {
         Self { kernel: Some(kernel), ..Self::new(length, centered) }
     }
 
-    /// Checks a deserialized state against the result of [`Self::new`] or [`Self::of_features`].
     pub(crate) fn check_state(
         &self,
         kernel: Option<&VectorKernel>,
@@ -142,8 +140,7 @@ impl Partitions {
         }
     }
 
-    /// Returns the best partitions into one, two, … up to `most` segments. The list is empty if there are no rows, or
-    /// if they were too many to store.
+    /// Returns the best partitions into one, two, … up to `most` segments, or none if there are no rows or too many.
     pub fn best(&self, kept: usize, most: usize) -> Vec<Partition> {
         let mut partitions = match &self.seen {
             Seen::Rows(rows) if rows.columns() > 0 => self.cut_rows(rows, kept, most),
@@ -181,9 +178,7 @@ impl Partitions {
     fn coordinates(&self, rows: &Matrix, kept: usize) -> Option<(Matrix, f64)> {
         let mut moved = rows.clone();
         if let (None, Some(base)) = (&self.kernel, &self.base) {
-            for j in 0..moved.columns() {
-                moved.column_mut(j).iter_mut().zip(base).for_each(|(x, base)| *x -= base);
-            }
+            moved.for_each_column(|_, row| row.iter_mut().zip(base).for_each(|(x, base)| *x -= base));
         }
         if self.is_short() {
             return Some((moved, 0.0));

@@ -19,10 +19,9 @@ use serde::{Deserialize, Serialize};
 /// Sketch of sparse rows that the large sketch has not absorbed yet.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct PendingRows {
-    columns: Combinations,
-    /// Weights of the rows.
+    pub columns: Combinations,
     weights: Vec<f64>,
-    weight: f64,
+    pub weight: f64,
     /// Coefficients of the mean of the rows over the rows.
     mean: Vec<f64>,
     /// Inner products of the mean of the rows with the rows.
@@ -46,17 +45,10 @@ struct Working {
 }
 
 impl PendingRows {
-    /// Returns the number of rows.
     pub fn count(&self) -> usize {
         self.weights.len()
     }
 
-    /// Returns the number of columns of the sketch.
-    pub fn columns(&self) -> usize {
-        self.columns.columns()
-    }
-
-    /// Returns the rows as cells, with their weights.
     pub fn rows(&self) -> impl Iterator<Item = (Cells, f64)> {
         (0..self.count()).map(|j| (self.columns.sparse().row(j), self.weights[j]))
     }
@@ -104,7 +96,6 @@ impl PendingRows {
         true
     }
 
-    /// Reduces the columns to the retained directions.
     pub fn shrink(&mut self, retained: usize) {
         if self.columns.columns() <= retained {
             return;
@@ -116,16 +107,14 @@ impl PendingRows {
         self.columns.combine(rotation);
     }
 
-    /// Computes the inner products of dense vectors with the columns, one row per dense vector.
     pub fn times_vectors(&self, vectors: &Matrix, out: &mut Matrix) {
-        out.resize(vectors.columns(), self.columns());
+        out.resize(vectors.columns(), self.columns.columns());
         for i in 0..vectors.columns() {
             let with_columns = self.times_vector(vectors.column(i));
             with_columns.iter().enumerate().for_each(|(j, x)| out.column_mut(j)[i] = *x);
         }
     }
 
-    /// Computes the inner products of a dense vector with the columns.
     pub fn times_vector(&self, vector: &[f64]) -> Vec<f64> {
         let (mut products, mut out) = (Vec::new(), Vec::new());
         self.columns.times_dense(&Matrix::zeros(vector.len(), 0), vector, &mut products);
@@ -133,23 +122,6 @@ impl PendingRows {
         out
     }
 
-    /// Computes the Gram matrix of the columns.
-    pub fn gram(&self, out: &mut Matrix) {
-        self.columns.gram(out);
-    }
-
-    /// Adds linear combinations of the columns to `out`: one combination per column of `combinations`, added to the
-    /// same column of `out`.
-    pub fn add_combinations(&self, combinations: &Matrix, out: &mut Matrix) {
-        self.columns.add_sparse_to(combinations, out);
-    }
-
-    /// Returns the total weight of the rows.
-    pub fn weight(&self) -> f64 {
-        self.weight
-    }
-
-    /// Adds the mean of the rows to a vector.
     pub fn add_mean(&self, vector: &mut [f64]) {
         self.columns.add_to(&Matrix::zeros(vector.len(), 0), &self.mean, vector);
     }
@@ -171,20 +143,18 @@ impl PendingRows {
         }
     }
 
-    /// Removes all rows.
     pub fn clear(&mut self) {
         let scratch = std::mem::take(&mut self.scratch);
         *self = Self { scratch, ..Self::default() };
     }
 
-    /// Checks a deserialized state for rows of this length.
     pub fn check_state(&self, row_length: usize, retained: usize) -> Result<(), Error> {
         self.columns.check_state(&Matrix::zeros(row_length, 0), LARGEST)?;
         let rows = self.count();
         length("the rows that wait", self.columns.vectors(), rows)?;
         length("the mean of the rows that wait", self.mean.len(), rows)?;
         length("the products of the mean of the rows that wait", self.mean_products.len(), rows)?;
-        ensure(self.columns() <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
+        ensure(self.columns.columns() <= 2 * retained, "the sketch must be no wider than twice what it retains")?;
         entries("weights of the rows that wait", &self.weights, 0.0..=LARGEST)?;
         entries("coefficients of the mean", &self.mean, 0.0..=1.0)?;
         entries("products of the mean", &self.mean_products, -LARGEST..=LARGEST)?;

@@ -33,7 +33,6 @@ impl Rows<'_> {
         block.add(self.rows.column(row), self.centered);
     }
 
-    /// Returns the loss of the best subspace of a segment of rows.
     fn loss(&self, start: usize, end: usize) -> f64 {
         let mut block = self.empty();
         (start..end).for_each(|row| self.add(&mut block, row));
@@ -60,8 +59,7 @@ impl Rows<'_> {
         found.unwrap_or((f64::INFINITY, start))
     }
 
-    /// Returns the best cut found between `start` and `end`, by a search that starts with distances up to `reach` from
-    /// `cut`.
+    /// Returns the best cut found between `start` and `end`, starting with distances up to `reach` from `cut`.
     fn moved(&self, start: usize, end: usize, cut: usize, reach: usize) -> usize {
         let (mut cut, mut reach) = (cut, reach);
         loop {

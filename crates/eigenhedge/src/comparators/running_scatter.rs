@@ -12,7 +12,6 @@ use crate::state::ensure;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Scatter matrix of rows, around their mean if centered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunningScatter {
     /// Running mean, if rows are centered.
@@ -30,7 +29,6 @@ fn block_rows(length: usize) -> usize {
 }
 
 impl RunningScatter {
-    /// Creates a scatter matrix without rows.
     pub fn new(length: usize, centered: bool) -> Self {
         let (scatter, block) = (Matrix::zeros(length, length), Matrix::zeros(length, 0));
         Self { mean: centered.then(Mean::default), scatter, block }
@@ -42,7 +40,6 @@ impl RunningScatter {
         Self { mean, scatter, block }
     }
 
-    /// Checks a deserialized state for rows of this length.
     pub fn check_state(&self, length: usize, centered: bool) -> Result<(), Error> {
         check_mean(self.mean.as_ref(), length, centered)?;
         shape("the scatter matrix of all rows", &self.scatter, length, length)?;
@@ -52,7 +49,6 @@ impl RunningScatter {
         ensure(self.block.columns() < block_rows(length), "the last rows must be fewer than a block")
     }
 
-    /// Returns the running mean, if rows are centered.
     pub fn mean(&self) -> Option<&Mean> {
         self.mean.as_ref()
     }
@@ -87,7 +83,6 @@ impl RunningScatter {
         }
     }
 
-    /// Moves to the mean of both sets of rows, and adds the scatter between their means.
     fn merge_mean(&mut self, other: Option<&Mean>) {
         if let (Some(mean), Some(others)) = (&mut self.mean, other)
             && let Some(between) = mean.merge(others)
@@ -114,7 +109,6 @@ impl RunningScatter {
         Cow::Owned(scatter)
     }
 
-    /// Returns the energy of each column.
     pub fn column_energies(&self) -> Vec<f64> {
         let recent = |i: usize| (0..self.block.columns()).map(|j| self.block.column(j)[i].powi(2)).sum::<f64>();
         (0..self.scatter.rows()).map(|i| self.scatter.column(i)[i] + recent(i)).collect()

@@ -59,9 +59,7 @@ pub struct Sketch {
     pub(super) shrinkage: f64,
     /// Matrix B with at most 2ℓ columns.
     pub(super) buffer: Matrix,
-    /// Sparse rows that are not part of the matrix yet.
     pub(super) pending: PendingRows,
-    /// Number of consecutive sparse rows.
     pub(super) sparse_streak: usize,
     #[serde(skip)]
     pub(super) scratch: Scratch<Working>,
@@ -82,7 +80,6 @@ pub(super) struct Working {
 const BLOCK: usize = 512;
 
 impl Sketch {
-    /// Checks a deserialized state for rows of this length.
     pub(crate) fn check_state(&self, length: usize, retained: usize, centered: bool) -> Result<(), Error> {
         check_mean(self.mean.as_ref(), length, centered)?;
         ensure(self.retained == retained, "the sketch must be made for as many directions as are kept")?;
@@ -99,8 +96,7 @@ impl Sketch {
         count("the number of rows", self.rows)
     }
 
-    /// Creates a sketch without rows. `retained`, the number of directions, must be at least 1 and should be
-    /// several times k.
+    /// Creates a sketch without rows. The number `retained ≥ 1` of directions should be several times k.
     pub fn new(length: usize, retained: usize, centered: bool) -> Result<Self, Error> {
         at_least_one("retained", retained)?;
         Ok(Self {
@@ -126,17 +122,14 @@ impl Sketch {
         self.energies.iter().sum::<f64>() + self.pending_energy()
     }
 
-    /// Returns the energy of each column.
     pub(crate) fn energies(&self) -> &[f64] {
         &self.energies
     }
 
-    /// Returns the running mean, if the sketch is centered.
     pub(crate) fn mean(&self) -> Option<&Mean> {
         self.mean.as_ref()
     }
 
-    /// Returns the matrix B, whose columns are the sketch.
     pub(crate) fn buffer(&self) -> &Matrix {
         &self.buffer
     }
@@ -163,7 +156,6 @@ impl Sketch {
         self.add_dense(row, weight)
     }
 
-    /// Adds a weighted row to the matrix. Returns the increase of the energy.
     pub(super) fn add_dense(&mut self, row: &[f64], weight: f64) -> f64 {
         let at = self.push(row);
         self.rows += 1;
@@ -265,16 +257,13 @@ pub(super) fn bracket_of(gram: &Matrix, energy: f64, kept: usize, most: f64) -> 
     Best::between((high - lost.min(most)).max(0.0), high)
 }
 
-/// Adds the square of each entry of `column` to `energies`.
 pub(super) fn add_squares(energies: &mut [f64], column: &[f64]) {
     energies.iter_mut().zip(column).for_each(|(energy, x)| *energy += x * x);
 }
 
 /// Computes the lower triangle of `gram = Bᵀ B`.
 pub(super) fn fill_gram(gram: &mut Matrix, columns: &Matrix) {
-    // Resizing to zero first makes all entries zero.
-    gram.resize(0, 0);
-    gram.resize(columns.columns(), columns.columns());
+    gram.reset(columns.columns(), columns.columns());
     add_lower_product(gram, columns.view().transpose(), columns.view());
 }
 

@@ -43,23 +43,20 @@ impl Sketch {
         parts.map_or_else(Cells::default, |(base, way)| Cells::largest_of_sum(base, way))
     }
 
-    /// Returns the mean of pending rows.
     fn mean_of(&self, pending: &PendingRows) -> Option<Mean> {
         let mean = self.mean.as_ref()?;
         let mut way: Vec<f64> = mean.parts().0.iter().map(|base| -base).collect();
         self.shift().iter().for_each(|(i, shift)| way[i] += shift);
         pending.add_mean(&mut way);
-        Some(mean.beside(way, pending.weight()))
+        Some(mean.beside(way, pending.weight))
     }
 
-    /// Sets the base point of the mean to a row whose loss does not count.
     pub(super) fn begin_at(&mut self, row: &[f64]) {
         self.scratch.0.shift = None;
         self.mean.iter_mut().for_each(|mean| mean.begin_at(row));
     }
 
-    /// Changes the base point of the mean in one column. All previous rows must have been equal to the base point in
-    /// this column.
+    /// Changes the base point of the mean in one column, in which all previous rows must have been equal to it.
     pub(super) fn begin_column(&mut self, column: usize, value: f64) {
         self.settle();
         self.scratch.0.shift = None;
@@ -109,9 +106,8 @@ impl Sketch {
         self.shrinkage += pending.shrinkage + shrinking_rotation(eigen, self.retained, &mut whole);
         // The rows of the rotation: first those of the matrix, then those of the pending columns.
         let (dense, left) = (self.buffer.columns(), whole.columns());
-        let mut of_pending = Matrix::zeros(pending.columns(), left);
-        rotation.resize(0, 0);
-        rotation.resize(dense.max(left), left);
+        let mut of_pending = Matrix::zeros(pending.columns.columns(), left);
+        rotation.reset(dense.max(left), left);
         for j in 0..left {
             let (own, theirs) = whole.column(j).split_at(dense);
             rotation.column_mut(j)[..dense].copy_from_slice(own);
@@ -119,21 +115,19 @@ impl Sketch {
         }
         self.buffer.resize(self.buffer.rows(), dense.max(left));
         self.rotate();
-        pending.add_combinations(&of_pending, &mut self.buffer);
+        pending.columns.add_sparse_to(&of_pending, &mut self.buffer);
         pending.clear();
         self.pending = pending;
     }
 
-    /// Returns the vector by which the displacement between the mean of the pending rows and the mean of the others
-    /// contributes to the scatter.
+    /// Returns the contribution to the scatter of the displacement between the pending and the other mean.
     fn between(&self, pending: &PendingRows) -> Option<Vec<f64>> {
         self.mean.as_ref()?.between(&self.mean_of(pending)?)
     }
 
-    /// Computes the Gram matrix of the matrix, the displacement between the means, and the pending columns, in this order. Only
-    /// the lower triangle is defined.
+    /// Computes the lower Gram matrix of the matrix, the displacement between the means, and the pending columns.
     fn whole_gram(&self, pending: &PendingRows, between: Option<&[f64]>) -> Matrix {
-        let (own, more) = (self.buffer.columns(), pending.columns());
+        let (own, more) = (self.buffer.columns(), pending.columns.columns());
         let first = own + usize::from(between.is_some());
         let (mut gram, mut products) = (Matrix::default(), Matrix::default());
         fill_gram(&mut gram, &self.buffer);
@@ -149,14 +143,13 @@ impl Sketch {
             gram.column_mut(own)[own] = dot(between, between);
             gram.column_mut(own)[first..].copy_from_slice(&pending.times_vector(between));
         }
-        pending.gram(&mut products);
+        pending.columns.gram(&mut products);
         for j in 0..more {
             gram.column_mut(first + j)[first..].copy_from_slice(products.column(j));
         }
         gram
     }
 
-    /// Returns the energy of the pending rows around the mean of all rows.
     pub(super) fn pending_energy(&self) -> f64 {
         if self.pending.count() == 0 {
             return 0.0;
@@ -165,14 +158,12 @@ impl Sketch {
         self.pending.energy + between.map_or(0.0, |between| dot(&between, &between))
     }
 
-    /// Returns the interval of [`Sketch::best`] if there are pending rows.
     pub(super) fn best_with_pending(&self, kept: usize) -> Best {
         let between = self.between(&self.pending);
         let gram = self.whole_gram(&self.pending, between.as_deref());
         bracket_of(&gram, self.energy(), kept, kept as f64 * (self.shrinkage + self.pending.shrinkage))
     }
 
-    /// Returns the mean of all rows, if the sketch is centered.
     pub(super) fn whole_mean(&self) -> Option<Cow<'_, Mean>> {
         let mean = self.mean.as_ref()?;
         if self.pending.count() == 0 {

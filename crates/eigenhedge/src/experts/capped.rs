@@ -1,31 +1,25 @@
 //! Capped Hedge, including Hedge as a special case.
 //!
-//! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
+//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
-//! # Update
-//! Let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is
+//! Update: let `v_i` be the probability that expert `i` is dropped (field `log_dropped`, as `log v_i`). The update is
 //! `log v ← cap(log v - η loss)`, followed by mixing. Initially `v_i = d/n`. With `d = 1` the cap only normalizes, and
 //! this is Hedge.
 //!
-//! # Guarantee
-//! Without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where `L*` is the loss of
-//! the best set of `d` experts (JMLR Theorem 3). Mixing lowers some `log v`. The total decrease ([`CappedHedge::price`]) adds
-//! to `d log(n/d)`. Experts are the diagonal case of subspaces, so [`bounds::uncentered`](crate::bounds::uncentered) and
-//! [`bounds::shifting`](crate::bounds::shifting) hold with that price.
+//! Guarantee: without mixing, for every sequence of losses, `Σ expected ≤ (η L* + d log(n/d)) / (1 - e^{-η})`, where
+//! `L*` is the loss of the best set of `d` experts (JMLR Theorem 3). Mixing lowers some `log v`. The total decrease
+//! ([`CappedHedge::price`]) adds to `d log(n/d)`. Experts are the diagonal case of subspaces, so
+//! [`bounds::uncentered`](crate::bounds::uncentered) and [`bounds::shifting`](crate::bounds::shifting) hold with that
+//! price.
 //!
-//! # Cost
-//! `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
+//! Cost: `O(n)` per trial while the order of the weights changes little, `O(n log n)` at worst.
 //!
-//! # Numerics
-//! Weights are logarithms throughout and have no floor. Without mixing, a weight may sink to `e^{-10000}`.
+//! Numerics: weights are logarithms throughout and have no floor. Without mixing, a weight may sink to `e^{-10000}`.
 //!
-//! # Not done
-//! No tuning of `η` during the run.
+//! Not done: no tuning of `η` during the run.
 //!
-//! # References
-//! Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The normalizer printed in
-//! Algorithm 3 lacks the factor `w_j`.
+//! References: Freund & Schapire 1997; Warmuth & Kuzmin, JMLR 2008, Algorithms 1 and 3, section 8 for mixing. The
+//! normalizer printed in Algorithm 3 lacks the factor `w_j`.
 
 use serde::{Deserialize, Serialize};
 
@@ -61,7 +55,6 @@ pub struct CappedHedge {
     scratch: Scratch<(CapScratch, Choice, Vec<f64>)>,
 }
 
-/// Serialized form of [`CappedHedge`].
 #[derive(Deserialize)]
 #[serde(rename = "CappedHedge")]
 struct Saved {
@@ -87,8 +80,7 @@ impl TryFrom<Saved> for CappedHedge {
     }
 }
 
-/// Creates a Hedge learner. In each trial it draws one expert, with exponential weights, and incurs the loss of that
-/// expert.
+/// Creates a Hedge learner. In each trial it draws one expert, with exponential weights, and incurs its loss.
 ///
 /// ```
 /// use eigenhedge::{Random, experts::hedge, trial};
@@ -103,8 +95,7 @@ pub fn hedge(experts: usize, eta: f64) -> Result<CappedHedge, Error> {
 }
 
 impl CappedHedge {
-    /// Creates a learner that keeps `kept` of `experts`, with learning rate `eta`. It uses systematic
-    /// sampling and no mixing.
+    /// Creates a learner that keeps `kept` of `experts` at rate `eta`, with systematic sampling and no mixing.
     pub fn new(experts: usize, kept: usize, eta: f64) -> Result<Self, Error> {
         check_kept(kept, experts)?;
         error::positive("eta", eta)?;

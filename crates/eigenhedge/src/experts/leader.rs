@@ -1,27 +1,20 @@
 //! Follow the leader: drops the experts with the smallest total loss so far.
 //!
-//! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
+//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`.
 //!
-//! # Update
-//! `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts tied at the boundary share the
-//! remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
+//! Update: `total ← total + loss`. The `d` experts with the smallest totals are dropped. Experts tied at the boundary
+//! share the remaining places evenly, which is the limit of capped Hedge as `η → ∞`.
 //!
-//! # Guarantee
-//! None: an adversary that always charges the experts that the leader drops makes its loss `d` per trial. The learner
-//! is a baseline that shows the benefit of hedging.
+//! Guarantee: none: an adversary that always charges the experts that the leader drops makes its loss `d` per trial.
+//! The learner is a baseline that shows the benefit of hedging.
 //!
-//! # Cost
-//! Expected `O(n)` per trial.
+//! Cost: expected `O(n)` per trial.
 //!
-//! # Numerics
-//! Totals are tied if they are equal floating-point numbers.
+//! Numerics: totals are tied if they are equal floating-point numbers.
 //!
-//! # Not done
-//! No tolerance for ties, which would be a second parameter without a meaning in the limit.
+//! Not done: no tolerance for ties, which would be a second parameter without a meaning in the limit.
 //!
-//! # References
-//! Warmuth & Kuzmin, JMLR 2008, Fact 1 and section 7.
+//! References: Warmuth & Kuzmin, JMLR 2008, Fact 1 and section 7.
 
 use serde::{Deserialize, Serialize};
 

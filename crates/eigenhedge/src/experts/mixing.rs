@@ -12,7 +12,6 @@ use crate::error::{Error, at_least_one};
 use crate::mixing::{Blend, Mixing, blend};
 use crate::state::length;
 
-/// Mixing rule and its state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixer {
     rule: Mixing,
@@ -23,13 +22,11 @@ pub struct Mixer {
 }
 
 impl Mixer {
-    /// Creates a mixer for a learner that starts from the log-weights `initial`.
     pub fn new(rule: Mixing, initial: &[f64]) -> Self {
         let past = if matches!(rule, Mixing::PastAverage { .. }) { initial.to_vec() } else { Vec::new() };
         Self { rule, played: 1, past }
     }
 
-    /// Checks a deserialized mixer for a learner that keeps `kept` of `experts`.
     pub fn check(&self, experts: usize, kept: usize) -> Result<(), Error> {
         self.rule.checked()?;
         at_least_one("the number of distributions played", self.played.min(1) as usize)?;

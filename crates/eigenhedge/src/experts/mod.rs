@@ -35,7 +35,7 @@ pub(crate) use mixing::Mixer;
 pub use perturbed::PerturbedLeader;
 pub use sets::{ProductSets, SetDistribution};
 
-use crate::error::{Error, every};
+use crate::error::{Error, every, require};
 use crate::learner::Loss;
 use crate::memory::{check_numbers, product};
 use crate::random::Random;
@@ -45,7 +45,6 @@ use crate::state::length;
 /// Maximum memory per expert, counted in 8-byte numbers: weights, mixtures, the choice and scratch space.
 const NUMBERS: usize = 16;
 
-/// Checks that `1 ≤ kept < experts` and that the weights fit into memory.
 fn check_kept(kept: usize, experts: usize) -> Result<(), Error> {
     if !(0 < kept && kept < experts) {
         return Err(Error::Kept { kept, dimension: experts });
@@ -59,13 +58,10 @@ fn check_distribution(log_dropped: &[f64], dropped: usize) -> Result<(), Error> 
     const SLACK: f64 = 1e-6;
     every("logarithms of probabilities", log_dropped, "at most 0", |log| log <= SLACK)?;
     let (total, dropped) = (log_dropped.iter().map(|log| log.exp()).sum::<f64>(), dropped as f64);
-    if (total - dropped).abs() <= SLACK * dropped {
-        return Ok(());
-    }
-    Err(Error::Parameter { name: "the total of the probabilities", rule: "the number dropped", value: total })
+    let holds = (total - dropped).abs() <= SLACK * dropped;
+    require(holds, "the total of the probabilities", "the number dropped", total).map(drop)
 }
 
-/// Checks that there is one loss in `[0, 1]` for each expert.
 fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
     length("loss vector", losses.len(), experts)?;
     every("loss vector", losses, "finite and between 0 and 1", |loss| (0.0..=1.0).contains(&loss))
@@ -74,26 +70,22 @@ fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
 /// Distribution of a trial, and the set drawn from it.
 #[derive(Debug, Clone, Default)]
 struct Choice {
-    /// Probability that each expert is dropped.
     probabilities: Vec<f64>,
     dropped: Vec<usize>,
     draw: DrawScratch,
 }
 
 impl Choice {
-    /// Draws the experts to drop according to `probabilities`.
     fn commit(&mut self, select: Select, random: &mut Random) {
         draw(select, &self.probabilities, random, &mut self.dropped, &mut self.draw);
     }
 
-    /// Returns the expected loss and the loss of the drawn set in a trial with these losses.
     fn loss(&self, losses: &[f64]) -> Loss {
         let expected = self.probabilities.iter().zip(losses).map(|(probability, loss)| probability * loss).sum();
         Loss { expected, realised: sum_at(&self.dropped, losses) }
     }
 }
 
-/// Returns the sum of the losses at these indices.
 fn sum_at(places: &[usize], losses: &[f64]) -> f64 {
     places.iter().map(|&place| losses[place]).sum()
 }

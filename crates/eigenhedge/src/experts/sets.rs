@@ -1,35 +1,30 @@
 //! Hedge over all sets of experts, with product weights.
 //!
-//! # Setting
-//! `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`. Each of the
-//! `C(n, d)` sets to drop is treated as an expert, whose loss is the sum over its members.
+//! Setting: `n` experts, of which `k` are kept and `d = n - k` are dropped and charged. Losses are in `[0, 1]`. Each of
+//! the `C(n, d)` sets to drop is treated as an expert, whose loss is the sum over its members.
 //!
-//! # Update
-//! `log w ← log w - η loss` (field `log_weights`). The probability of a set is proportional to the product of the weights of
-//! its members, which is exactly Hedge over sets.
+//! Update: `log w ← log w - η loss` (field `log_weights`). The probability of a set is proportional to the product of
+//! the weights of its members, which is exactly Hedge over sets.
 //!
-//! # Guarantee
-//! Losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log C(n, d)) / (1 - e^{-ηd})`. Capped Hedge
-//! avoids the factor `d`.
+//! Guarantee: losses of sets are in `[0, d]`, so Hedge's bound is `Σ expected ≤ d (η L* + log C(n, d)) / (1 -
+//! e^{-ηd})`. Capped Hedge avoids the factor `d`.
 //!
-//! # Cost
-//! `O(n d)` time and memory per trial.
+//! Cost: `O(n d)` time and memory per trial.
 //!
-//! # Numerics
-//! The table `F[i][j]` contains the log of the elementary symmetric polynomial of degree `j` in the first `i` weights, a sum of
-//! positive terms. Inclusion probabilities and samples traverse it backwards through ratios of neighbours, without any
-//! subtraction.
+//! Numerics: the table `F[i][j]` contains the log of the elementary symmetric polynomial of degree `j` in the first `i`
+//! weights, a sum of positive terms. Inclusion probabilities and samples traverse it backwards through ratios of
+//! neighbours, without any subtraction.
 //!
-//! # Not done
-//! For `d > n/2` a table over kept sets with inverse weights would be smaller, but it could not represent weights of zero.
+//! Not done: for `d > n/2` a table over kept sets with inverse weights would be smaller, but it could not represent
+//! weights of zero.
 //!
-//! # References
-//! Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic programming).
+//! References: Warmuth & Kuzmin, JMLR 2008, section 4.1; Takimoto & Warmuth 2003 (product weights by dynamic
+//! programming).
 
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, check_kept, check_losses};
-use crate::error::{self, Error, every};
+use crate::error::{self, Error, every, require};
 use crate::learner::{Learner, Loss};
 use crate::num;
 use crate::random::Random;
@@ -54,15 +49,12 @@ pub struct SetDistribution {
 }
 
 impl SetDistribution {
-    /// Creates the distribution over sets of `size` indices. Returns `Err` unless `1 ≤ size ≤ n` and at least `size`
-    /// weights are positive.
+    /// Creates the distribution over sets of `1 ≤ size ≤ n` indices. At least `size` weights must be positive.
     pub fn new(log_weights: &[f64], size: usize) -> Result<Self, Error> {
         every("list of log-weights", log_weights, "less than infinity", |weight| weight < f64::INFINITY)?;
         let positive = log_weights.iter().filter(|weight| weight.is_finite()).count();
-        if size == 0 || size > positive {
-            let rule = "at least 1 and at most the number of positive weights";
-            return Err(Error::Parameter { name: "the size of a set", rule, value: size as f64 });
-        }
+        let rule = "at least 1 and at most the number of positive weights";
+        require((1..=positive).contains(&size), "the size of a set", rule, size as f64)?;
         let mut distribution = Self::default();
         distribution.fill(log_weights, size);
         Ok(distribution)
@@ -71,8 +63,7 @@ impl SetDistribution {
     /// Fills the table. Entries for impossible degrees are `-∞`.
     pub(crate) fn fill(&mut self, log_weights: &[f64], size: usize) {
         self.size = size;
-        self.log_weights.clear();
-        self.log_weights.extend_from_slice(log_weights);
+        log_weights.clone_into(&mut self.log_weights);
         self.table.clear();
         self.table.resize((log_weights.len() + 1) * (size + 1), f64::NEG_INFINITY);
         self.table[0] = 0.0;
@@ -108,8 +99,7 @@ impl SetDistribution {
         inclusion
     }
 
-    /// Computes the inclusion probabilities. `reach[j]` is scratch space for the probability that the backward pass
-    /// still needs `j` members.
+    /// Computes the inclusion probabilities. `reach[j]`: probability that the backward pass still needs `j` members.
     fn inclusion_into(&self, inclusion: &mut Vec<f64>, reach: &mut Vec<f64>) {
         inclusion.clear();
         inclusion.resize(self.log_weights.len(), 0.0);

@@ -1,7 +1,6 @@
 //! Trials of a block of rows: the rows of a key together, and different keys on several threads.
 //!
-//! The models of different keys do not depend on each other, so the results are the same bits for every number of
-//! threads.
+//! The models of different keys are independent, so the results are the same bits for every number of threads.
 
 use super::{Fleet, member};
 use crate::error::Error;
@@ -28,7 +27,6 @@ impl<'a> Group<'a> {
         Self { rows, model, results: Vec::with_capacity(rows.len()), coordinates: Vec::new() }
     }
 
-    /// Runs the trials of the group.
     fn step_all(&mut self, rows: &[&[f64]], aligns: bool) {
         self.model.ask_for_coordinates(aligns);
         for i in self.rows {
@@ -92,8 +90,7 @@ impl Fleet<Model> {
             && groups.iter().all(|rows| keys[rows[0]].len() <= member::LONGEST_KEY as usize)
     }
 
-    /// Runs the trials of all groups on several threads. Returns the first accepted row of each new key, in the order of
-    /// the keys.
+    /// Runs the trials of all groups on threads. Returns the first accepted row of each new key, in their order.
     fn step_on_threads(
         &mut self,
         keys: &[&str],
@@ -160,8 +157,7 @@ fn learn(work: &mut [(usize, Group<'_>)], rows: &[&[f64]], aligns: bool) {
     });
 }
 
-/// Returns the positions of all keys, with equal keys adjacent. The groups are in the order of the first occurrence of
-/// their keys.
+/// Returns the positions of all keys, grouped by key, in the order of the first occurrences.
 fn together(keys: &[&str]) -> Vec<usize> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let mut numbered = Vec::with_capacity(keys.len());

@@ -55,7 +55,6 @@ pub struct Fleet<T> {
     /// Location of the member of each key.
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
-    /// Maximum number of members in memory.
     most: usize,
     /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
@@ -74,7 +73,6 @@ struct Slot<T> {
     member: T,
     /// Position of the member's key among all keys.
     key: usize,
-    /// Clock value at the most recent use of the member.
     used: u64,
 }
 
@@ -113,8 +111,7 @@ impl<T: FleetMember> Fleet<T> {
         (self.most, self.store) = (most.max(1), Some(store));
     }
 
-    /// Changes the limit on members in memory. Excess members are moved to the store when the next key needs
-    /// memory.
+    /// Changes the limit on members in memory. Excess members are stored when the next key needs memory.
     pub fn set_most(&mut self, most: usize) {
         self.most = most.max(1);
     }
@@ -163,8 +160,7 @@ impl<T: FleetMember> Fleet<T> {
         keys.iter().try_for_each(|key| self.with(key, &work))
     }
 
-    /// Calls `work` with the member of a key. For a new key, the member is a copy of the template, and the
-    /// key is added unless `work` fails.
+    /// Calls `work` with the member of a key. A new key is added, with a copy of the template, unless `work` fails.
     pub fn with<R>(&mut self, key: &str, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {
         self.slot_after(key, work).map(|(_, outcome)| outcome)
     }
@@ -197,8 +193,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from position `known` on by their first rows. Keys can be out of order if the first row of a new
-    /// key was rejected.
+    /// Sorts the keys from `known` on by first rows. They are out of order if the first row of a key was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;
@@ -251,7 +246,6 @@ impl<T: FleetMember> Fleet<T> {
         Ok(slot)
     }
 
-    /// Returns the slot of a member, loading it from the store if necessary.
     fn fetch(&mut self, position: usize) -> Result<usize, Error> {
         let place = match self.places[position] {
             Place::Memory(slot) => return Ok(slot),
@@ -268,7 +262,6 @@ impl<T: FleetMember> Fleet<T> {
         Ok(slot)
     }
 
-    /// Loads the member with this number from the store.
     fn stored(&mut self, place: u64) -> Result<T, Error> {
         let bytes = self.stored_bytes(place)?;
         let member = T::from_bytes(&bytes)
@@ -284,7 +277,6 @@ impl<T: FleetMember> Fleet<T> {
         store.get(place).map_err(cannot_store)
     }
 
-    /// Moves the least recently used members to the store if memory is full.
     fn make_room(&mut self) -> Result<(), Error> {
         let Some(store) = &mut self.store else { return Ok(()) };
         if self.slots.len() < self.most {
@@ -311,14 +303,12 @@ impl<T: FleetMember> Fleet<T> {
 }
 
 impl Fleet<Model> {
-    /// Sets whether models compute coordinates after each of the following rows
-    /// ([`Model::ask_for_coordinates`]).
+    /// Sets whether models compute coordinates after each later row ([`Model::ask_for_coordinates`]).
     pub fn ask_for_coordinates(&mut self, asked: bool) {
         self.aligns = asked;
     }
 
-    /// Runs one trial of the model of a key. The row is in units of the input. Returns the loss and the
-    /// updated model. On an error nothing changes.
+    /// Runs one trial of the model of a key. Returns the loss and the updated model. On an error nothing changes.
     pub fn step(&mut self, key: &str, row: &[f64]) -> Result<(Loss, &Model), Error> {
         let aligns = self.aligns;
         let (slot, loss) = self.slot_after(key, |model| {
@@ -330,162 +320,4 @@ impl Fleet<Model> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::saved::{Refusal, SavedKind};
-    use crate::{Columns, Kind, RunningCenter, Spec, Standardize, Standardizer, streams};
-    use std::io::Cursor;
-
-    #[derive(Default)]
-    struct Shelf {
-        bytes: Vec<Option<Vec<u8>>>,
-    }
-
-    impl Store for Shelf {
-        fn put(&mut self, bytes: &[u8]) -> io::Result<u64> {
-            self.bytes.push(Some(bytes.to_vec()));
-            Ok(self.bytes.len() as u64 - 1)
-        }
-        fn get(&mut self, place: u64) -> io::Result<Vec<u8>> {
-            self.bytes[place as usize].clone().ok_or_else(|| io::Error::other("freed"))
-        }
-        fn free(&mut self, place: u64) {
-            self.bytes[place as usize] = None;
-        }
-    }
-
-    fn fresh(kind: Kind) -> Model {
-        let columns = Columns::new(None, Standardizer::new(Standardize::Running, 6));
-        let spec = Spec { center: Some(RunningCenter::MEAN), ..Spec::bare(kind, 2) };
-        Model::new(spec, 6, 3).unwrap().with_columns(columns)
-    }
-
-    fn rows() -> Vec<(String, Vec<f64>)> {
-        let rows = streams::iid(6, 3, 0.3, 300, 8).rows;
-        // Some keys are frequent, others rare.
-        rows.into_iter().enumerate().map(|(t, row)| (format!("key {}", (t * t + t / 7) % 13), row)).collect()
-    }
-
-    #[test]
-    fn a_fleet_is_separate_runs_whatever_is_put_away() {
-        for kind in [Kind::Auto, Kind::Tracking, Kind::Gha] {
-            let mut apart: HashMap<String, Model> = HashMap::new();
-            let mut whole = Fleet::new(fresh(kind)).unwrap();
-            let mut small = Fleet::new(fresh(kind)).unwrap().with_store(4, Box::new(Shelf::default()));
-            [&mut whole, &mut small].into_iter().for_each(|fleet| fleet.ask_for_coordinates(true));
-            for (key, row) in rows() {
-                let model = apart.entry(key.clone()).or_insert_with(|| fresh(kind));
-                model.ask_for_coordinates(true);
-                let wanted = model.step(&row).unwrap();
-                for fleet in [&mut whole, &mut small] {
-                    let (loss, after) = fleet.step(&key, &row).unwrap();
-                    assert_eq!((loss, after.coordinates()), (wanted, model.coordinates()));
-                }
-                assert!(small.in_memory() <= 4);
-            }
-            assert_eq!(whole.in_memory(), apart.len());
-            for (key, model) in apart {
-                for fleet in [&mut whole, &mut small] {
-                    assert_eq!(fleet.get(&key).unwrap().unwrap(), model);
-                }
-            }
-            assert!(whole.get("nobody").unwrap().is_none());
-        }
-    }
-
-    #[test]
-    fn rows_of_a_key_may_be_learned_together() {
-        let mut rows = rows();
-        // The first row of a key is rejected, and one in the middle.
-        rows[0].1[2] = f64::NAN;
-        rows[40].1[0] = f64::INFINITY;
-        let mut one_by_one = Fleet::new(fresh(Kind::Auto)).unwrap();
-        let mut together = Fleet::new(fresh(Kind::Auto)).unwrap().with_store(4, Box::new(Shelf::default()));
-        [&mut one_by_one, &mut together].into_iter().for_each(|fleet| fleet.ask_for_coordinates(true));
-        let told = |outcome: Result<(Loss, &[f64]), Error>| {
-            outcome.map(|(loss, coordinates)| (loss, coordinates.to_vec())).map_err(|error| error.to_string())
-        };
-        for block in rows.chunks(70) {
-            let mut alone = |key: &str, row: &[f64]| {
-                told(one_by_one.step(key, row).map(|(loss, model)| (loss, model.coordinates())))
-            };
-            let wanted: Vec<_> = block.iter().map(|(key, row)| Some(alone(key, row))).collect();
-            let mut found = vec![None; block.len()];
-            let (keys, rows): (Vec<&str>, Vec<&[f64]>) = block.iter().map(|(key, row)| (&key[..], &row[..])).unzip();
-            together.step_all(&keys, &rows, |i, outcome| found[i] = Some(told(outcome))).unwrap();
-            assert_eq!(found, wanted);
-        }
-        let bytes = |fleet: &mut Fleet<Model>| {
-            let mut bytes = Vec::new();
-            fleet.write(b"", &mut bytes).unwrap();
-            bytes
-        };
-        assert!(one_by_one.keys().eq(together.keys()));
-        assert!(bytes(&mut one_by_one) == bytes(&mut together));
-        assert!(together.step_all(&["a"], &[], |_, _| ()).is_err());
-    }
-
-    #[test]
-    fn a_fleet_reads_back_and_goes_on_bit_for_bit() {
-        let rows = rows();
-        let mut fleet = Fleet::new(fresh(Kind::Auto)).unwrap().with_store(4, Box::new(Shelf::default()));
-        rows[..200].iter().for_each(|(key, row)| _ = fleet.step(key, row).unwrap());
-        let mut bytes = Vec::new();
-        fleet.write(b"around", &mut bytes).unwrap();
-        assert_eq!(SavedKind::of(&bytes), Ok(SavedKind::Models));
-        let FleetIndex { mut fresh, parts, .. } = Fleet::<Model>::index(&mut Cursor::new(&bytes)).unwrap();
-        assert_eq!(std::mem::take(&mut fresh.resume_state), b"around");
-        let mut shelf = Shelf::default();
-        let part = |(_, at, length): &(String, u64, u64)| Some(bytes[*at as usize..][..*length as usize].to_vec());
-        shelf.bytes = parts.iter().map(part).collect();
-        let mut again = Fleet::new(fresh).unwrap().with_store(5, Box::new(shelf));
-        for (place, (key, ..)) in parts.iter().enumerate() {
-            again.insert_stored(key, place as u64).unwrap();
-            again.insert_stored(key, place as u64).unwrap_err();
-        }
-        assert!(fleet.keys().eq(again.keys()));
-        for (key, row) in &rows[200..] {
-            let wanted = fleet.step(key, row).map(|(loss, model)| (loss, model.coordinates().to_vec())).unwrap();
-            let found = again.step(key, row).map(|(loss, model)| (loss, model.coordinates().to_vec())).unwrap();
-            assert_eq!(found, wanted);
-        }
-    }
-
-    #[test]
-    fn a_row_that_is_refused_changes_nothing() {
-        let mut fleet = Fleet::new(fresh(Kind::Auto)).unwrap();
-        fleet.step("a", &[1.0; 6]).unwrap();
-        for (key, row) in [("a", &[f64::NAN; 6][..]), ("b", &[1.0; 5]), ("b", &[f64::INFINITY; 6])] {
-            fleet.step(key, row).unwrap_err();
-        }
-        let long = "k".repeat((1 << 20) + 1);
-        assert_eq!(fleet.step(&long, &[1.0; 6]).unwrap_err().to_string(), "a key must be at most 1 MiB long");
-        assert_eq!(fleet.keys().collect::<Vec<_>>(), ["a"]);
-        assert_eq!(fleet.get("a").unwrap().unwrap().totals().rows, 1);
-        let warm_up = Columns::new(None, Standardizer::new(Standardize::Warmup(3), 6));
-        assert!(Fleet::new(fresh(Kind::Auto).with_columns(warm_up)).is_err());
-    }
-
-    #[test]
-    fn damage_is_found() {
-        let mut fleet = Fleet::new(fresh(Kind::Leader)).unwrap();
-        rows()[..40].iter().for_each(|(key, row)| _ = fleet.step(key, row).unwrap());
-        let mut bytes = Vec::new();
-        fleet.write(b"", &mut bytes).unwrap();
-        let refusal = |bytes: &[u8]| Fleet::<Model>::index(&mut Cursor::new(bytes)).unwrap_err();
-        assert_eq!(refusal(b"row,loss"), Refusal::Foreign);
-        for cut in [10, 20, 200, bytes.len() / 2, bytes.len() - 1] {
-            assert_eq!(refusal(&bytes[..cut]), Refusal::Content, "{cut}");
-        }
-        let mut longer = bytes.clone();
-        longer.push(0);
-        assert_eq!(refusal(&longer), Refusal::Content);
-        let mut newer = bytes.clone();
-        newer[8] = 9;
-        assert_eq!(refusal(&newer), Refusal::Version(9));
-        let mut renamed = bytes.clone();
-        let key = bytes.windows(4).rposition(|window| window == b"key ").unwrap();
-        renamed[key] = b'K';
-        assert_eq!(refusal(&renamed), Refusal::Checksum);
-    }
-}
+mod tests;

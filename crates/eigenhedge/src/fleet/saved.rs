@@ -37,8 +37,7 @@ pub fn checked_bytes<T: FleetMember>(member: &T) -> Result<Vec<u8>, Error> {
 }
 
 impl<T: FleetMember> Fleet<T> {
-    /// Writes the fleet and the resume state of the calling program. Returns `Err` if a member in memory cannot be read
-    /// again.
+    /// Writes the fleet and the resume state of the calling program, if every member in memory can be read again.
     pub fn write(&mut self, resume_state: &[u8], out: &mut dyn Write) -> Result<(), Error> {
         let mut fresh = self.fresh.clone();
         *fresh.resume_state_mut() = resume_state.to_vec();

@@ -1,7 +1,6 @@
 //! Weight vectors in `R^n`.
 //!
-//! Cost: two passes per trial over the n × P matrix of P weight vectors of length n. No allocation once all vectors
-//! exist.
+//! Cost: two passes per trial over the n × P matrix of P weight vectors. No allocation once all vectors exist.
 
 use super::SavedWeights;
 use super::step::{Step, move_column};
@@ -20,8 +19,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AmbientWeights {
     vectors: Matrix,
-    /// Fixed part of the center. The center is `base + moved`. The base is subtracted first, so that a large center
-    /// does not reduce the precision.
+    /// Fixed part of the center `base + moved`. It is subtracted first, so that a large center does not cost precision.
     base: Vec<f64>,
     moved: Vec<f64>,
     #[serde(skip)]
@@ -30,7 +28,6 @@ pub struct AmbientWeights {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Loaded point minus the center.
     deviation: Vec<f64>,
     deflated: Vec<f64>,
 }

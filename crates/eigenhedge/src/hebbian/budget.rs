@@ -26,7 +26,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     most: usize,
-    /// Kernel values of all pairs of atoms.
     kernel: Matrix,
     /// Squared norms of the atoms: the diagonal of `kernel`.
     squares: Vec<f64>,
@@ -43,10 +42,8 @@ struct Neighbour {
 /// Placeholder for an atom without neighbours.
 const NOBODY: Neighbour = Neighbour { atom: usize::MAX, share: f64::NEG_INFINITY };
 
-/// Merge of one atom into another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Merge {
-    /// Atom that is removed.
     pub atom: usize,
     /// Nearest neighbour of that atom.
     pub into: usize,
@@ -61,7 +58,6 @@ impl Budget {
         Self { most, kernel: Matrix::zeros(0, 0), squares: Vec::new(), nearest: Vec::new() }
     }
 
-    /// Checks a deserialized state for this many atoms against a newly built one.
     pub(super) fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         ensure(self.most == built.most && atoms <= self.most, "the atoms must be within the budget of the learner")?;
         shape("the kernel of the atoms", &self.kernel, atoms, atoms)?;
@@ -73,7 +69,6 @@ impl Budget {
         ensure(there, "the neighbour of an atom must be another atom")
     }
 
-    /// Returns the maximum number of atoms.
     pub fn most(&self) -> usize {
         self.most
     }
@@ -90,7 +85,6 @@ impl Budget {
         nearest
     }
 
-    /// Appends an atom with this kernel row and squared norm.
     pub(super) fn admit(&mut self, row: &[f64], square: f64) {
         let new = row.len();
         self.kernel.resize(new + 1, new + 1);
@@ -132,7 +126,6 @@ impl Budget {
         products.extend(pairs.map(|(into, atom)| merge.factor * into - atom));
     }
 
-    /// Removes an atom and moves the last atom to its position.
     pub(super) fn remove(&mut self, atom: usize) {
         let last = self.nearest.len() - 1;
         self.kernel.swap_remove_column(atom);

@@ -46,9 +46,7 @@ pub struct FeatureWeights<D> {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Kernel values of the loaded point with the atoms.
     row: Vec<f64>,
-    /// Squared norm of the loaded point, before centering.
     square: f64,
     /// Inner products of the loaded point with the atoms, after centering.
     centered: Vec<f64>,
@@ -100,14 +98,12 @@ impl<D: Dictionary> FeatureWeights<D> {
         self.coefficients.column(component).iter().map(move |alpha| self.shrink[component] * alpha)
     }
 
-    /// Returns the coefficients of the center, and the inner products of the center with the atoms. Returns `None` if
-    /// the center is the origin.
+    /// Returns the coefficients of the center, and its inner products with the atoms, or `None` if it is the origin.
     pub(crate) fn center(&self) -> Option<(&[f64], &[f64])> {
         (!self.center.is_empty()).then_some((&self.center, &self.image))
     }
 
-    /// Returns the total distance by which the removal of atoms has moved the weight vectors, in the norm of
-    /// the feature space.
+    /// Returns the total distance in the feature space by which the removal of atoms has moved the weight vectors.
     pub fn forgotten(&self) -> f64 {
         self.forgotten
     }

@@ -46,17 +46,14 @@ struct Working {
 const DEPENDENT: f64 = 1e-6;
 /// Share of `|z|²` below which the squared distance of a point z from the span counts as a rounding error.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
-/// Share of `|z|²` by which the squared norm of the coordinates may exceed that of the point z if the frame is
-/// accurate.
+/// z|²` by which|Share of `|z|²` by which the squared coordinates of a point z may exceed it if the frame is accurate.
 const UNCERTAIN: f64 = 1e-10;
 
 impl Frame {
-    /// Creates an empty frame.
     pub fn new() -> Self {
         Self { triangle: Matrix::zeros(1, 0), scratch: Scratch::default() }
     }
 
-    /// Checks a deserialized state for `count` vectors.
     pub fn check_state(&self, count: usize) -> Result<(), Error> {
         let what = "the triangle of the weight vectors";
         shape(what, &self.triangle, count + 1, count)?;
@@ -67,7 +64,6 @@ impl Frame {
         Ok(())
     }
 
-    /// Returns the length of a weight vector.
     pub fn length(&self, p: usize) -> f64 {
         norm(self.triangle.column(p))
     }
@@ -144,7 +140,6 @@ impl Frame {
         column[count] = scale * residual;
     }
 
-    /// Applies an update in the direction of the most recently projected point.
     pub fn advance(&mut self, step: &Step, coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         point.clear();
@@ -160,8 +155,7 @@ impl Frame {
     pub fn absorb(&mut self, amounts: &[f64], coordinates: &[f64], residual: f64) {
         let Self { triangle, scratch: Scratch(Working { point, .. }) } = self;
         let count = triangle.columns();
-        point.clear();
-        point.extend_from_slice(coordinates);
+        coordinates.clone_into(point);
         point.push(residual);
         // From below: rotate the point into the first direction of the frame.
         for row in (0..count).rev() {
@@ -182,8 +176,7 @@ impl Frame {
     }
 }
 
-/// Returns the distance of a point with these coordinates from the span, or exactly zero if the distance is at rounding
-/// level.
+/// Returns the distance of a point with these coordinates from the span, or exactly zero at rounding level.
 fn distance(square: f64, coordinates: &[f64]) -> f64 {
     let outside = square - dot(coordinates, coordinates);
     if outside > ROUNDING * square { outside.sqrt() } else { 0.0 }

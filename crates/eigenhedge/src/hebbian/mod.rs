@@ -48,7 +48,7 @@ pub use feature::FeatureWeights;
 pub use rate::Rate;
 pub use rule::Rule;
 
-use crate::error::{self, Error};
+use crate::error::{self, Error, require};
 use crate::learner::{Learner, Loss};
 use crate::linalg::Matrix;
 use crate::linalg::checks::shape;
@@ -135,15 +135,11 @@ pub struct Hebbian<W> {
     params: Params,
     weights: W,
     frame: Frame,
-    /// Lateral weights `a_p` in column p.
     lateral: Matrix,
-    /// Largest squared norm of a learned row.
     largest_square: f64,
-    /// Sum of the squared norms of all rows.
     energy: f64,
     /// Number of rows learned since all vectors were created.
     trials: u64,
-    /// Total weight of the rows averaged in the center.
     center_weight: f64,
     clip: Clip,
     #[serde(skip)]
@@ -190,9 +186,7 @@ impl<W: Weights + SavedWeights> State for Hebbian<W> {
     }
 }
 
-/// Weight vectors that can be read from a saved state.
 pub(crate) trait SavedWeights {
-    /// Checks deserialized vectors against newly built ones.
     fn check_state(&self, built: &Self) -> Result<(), Error>;
 }
 
@@ -202,11 +196,8 @@ impl<W: Weights> Hebbian<W> {
         let components = params.components;
         check_kept(components, weights.dimension())?;
         params.check()?;
-        if let Some(most) = weights.most()
-            && most < components
-        {
-            let (name, rule) = ("budget", "at least the number of components");
-            return Err(Error::Parameter { name, rule, value: most as f64 });
+        if let Some(most) = weights.most() {
+            require(most >= components, "budget", "at least the number of components", most as f64)?;
         }
         assert_eq!(weights.count(), 0, "weights without vectors");
         let lateral = if params.rule.is_lateral() { components } else { 0 };
@@ -225,8 +216,7 @@ impl<W: Weights> Hebbian<W> {
         })
     }
 
-    /// Initializes the weight vectors with these points, as if the points were the first rows. There is one point per
-    /// vector.
+    /// Initializes the weight vectors with one point each, as if the points were the first rows.
     pub fn starting_from(mut self, points: &[&W::Point]) -> Result<Self, Error> {
         let (expected, found) = (self.params.components - self.weights.count(), points.len());
         if expected != found {
@@ -235,10 +225,7 @@ impl<W: Weights> Hebbian<W> {
         for point in points {
             self.load_point(point)?;
             let square = self.scratch.0.square;
-            if square == 0.0 {
-                let (name, rule) = ("the squared norm of an initial point", "positive");
-                return Err(Error::Parameter { name, rule, value: square });
-            }
+            require(square != 0.0, "the squared norm of an initial point", "positive", square)?;
             self.project();
             self.learn(point);
             self.follow(point);
@@ -261,15 +248,14 @@ impl<W: Weights> Hebbian<W> {
         self.trials
     }
 
-    /// Returns true if the next row only sets the center. This is the case for the first row of a learner
-    /// that centers on the mean without a prior.
+    /// Returns true if the next row only sets the center: the first row of a learner that centers without a prior.
     pub fn fixes_center(&self) -> bool {
         self.params.center.is_some() && self.center_weight == 0.0
     }
 
     /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
-        self.clip.clipped()
+        self.clip.clipped
     }
 
     /// Returns the squared norm of the most recently checked row, after centering.
@@ -282,9 +268,8 @@ impl<W: Weights> Hebbian<W> {
         &self.scratch.0.outputs
     }
 
-    /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors, as they were
-    /// before the update. Vector p is in the span of the first p directions of the frame, and its coordinate along
-    /// direction p is positive.
+    /// Returns the coordinates of the most recent row in the orthonormal frame of the weight vectors before the update.
+    /// Vector p is in the span of the first p directions, with a positive coordinate along direction p.
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
@@ -338,7 +323,6 @@ impl<W: Weights> Hebbian<W> {
         Ok(())
     }
 
-    /// Returns an error if the update could make a vector or a lateral weight too long.
     fn check_growth(&self) -> Result<(), Error> {
         let Working { taught, square, step, .. } = &self.scratch.0;
         let mut longest_point = step.scale * square.sqrt();
@@ -353,16 +337,14 @@ impl<W: Weights> Hebbian<W> {
             }
         }
         let rule = "small enough for the weight vectors to stay bounded";
-        if bounded { Ok(()) } else { Err(Error::Parameter { name: "eta", rule, value: self.params.rate.eta() }) }
+        require(bounded, "eta", rule, self.params.rate.eta()).map(drop)
     }
 
-    /// Computes the coordinates and the residual of the loaded point.
     fn project(&mut self) {
         let Working { outputs, square, framed, residual, .. } = &mut self.scratch.0;
         *residual = self.frame.project(outputs, *square, framed);
     }
 
-    /// Returns the loss of the projected point.
     fn charge(&mut self) -> f64 {
         let Working { outputs, square, framed, coordinates, .. } = &mut self.scratch.0;
         coordinates.clone_from(framed);
@@ -413,7 +395,6 @@ impl<W: Weights> Hebbian<W> {
     }
 }
 
-/// Returns the point of an instance, or an error for a matrix.
 fn point_of<'a, P: ?Sized>(instance: &Instance<'a, P>) -> Result<&'a P, Error> {
     match instance {
         Instance::Point(point) => Ok(point),

@@ -41,7 +41,6 @@ impl Rate {
         }
     }
 
-    /// Returns an error unless the step sizes are positive and finite.
     pub(super) fn check(&self) -> Result<(), Error> {
         positive("eta", self.eta())?;
         if let Self::Decreasing { half, .. } = self {

@@ -40,7 +40,6 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// Returns an error if a parameter of the rule is invalid or the rule does not allow this number of components.
     pub(super) fn check(&self, components: usize) -> Result<(), Error> {
         match self {
             Self::Oja if components > 1 => {
@@ -52,8 +51,7 @@ impl Rule {
         }
     }
 
-    /// Returns the number of the current trial of a component, counted from 1. Returns `None` while the component does
-    /// not learn.
+    /// Returns the number of the current trial of a component, from 1, or `None` while it does not learn.
     fn clock(&self, component: usize, components: usize, trial: u64) -> Option<u64> {
         let Self::Apex { stage: Some(stage) } = self else { return Some(trial) };
         let clock = trial.checked_sub(stage.saturating_mul(component as u64)).filter(|clock| *clock > 0)?;
@@ -78,7 +76,6 @@ impl Rule {
         }
     }
 
-    /// Returns true if the rule has lateral weights.
     pub(super) fn is_lateral(&self) -> bool {
         matches!(self, Self::Apex { .. })
     }

@@ -22,7 +22,6 @@ pub struct Step {
 }
 
 impl Step {
-    /// Resets the step: sets `scale` to 1 and empties the lists of factors.
     pub(super) fn clear(&mut self) {
         self.scale = 1.0;
         self.keep.clear();
@@ -30,12 +29,10 @@ impl Step {
         self.remove.clear();
     }
 
-    /// Returns true if the step changes no vector.
     pub(super) fn is_still(&self) -> bool {
         self.push.iter().all(|push| *push == 0.0)
     }
 
-    /// Returns true if the point is deflated between vectors.
     pub(super) fn deflates(&self) -> bool {
         self.remove.iter().rev().skip(1).any(|remove| *remove != 0.0)
     }

@@ -36,8 +36,7 @@ pub trait Weights {
     /// Moves the center towards the most recently loaded point, by the given share of their distance.
     fn shift_center(&mut self, point: &Self::Point, share: f64);
 
-    /// Removes one atom if the budget is exceeded. Returns true if an atom was removed. In this case, `change`
-    /// describes the effect on the vectors.
+    /// Removes one atom if the budget is exceeded, and then returns true and the effect on the vectors.
     fn trim(&mut self, _change: &mut Change) -> bool {
         false
     }

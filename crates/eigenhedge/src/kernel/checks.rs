@@ -17,7 +17,6 @@ pub(super) fn check_values(itself: f64, row: &[f64]) -> Result<(), Error> {
     }
 }
 
-/// Returns true if all values are finite.
 fn all_finite(values: &[f64]) -> bool {
     Arch::new().dispatch(AllFinite(values))
 }

@@ -13,7 +13,6 @@
 use super::VectorKernel;
 use super::items::mix;
 
-/// Row of items with precomputed counts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ItemRow {
     numbers: Vec<f64>,
@@ -24,7 +23,6 @@ pub(super) struct ItemRow {
 }
 
 impl ItemRow {
-    /// Creates a row and counts the items or substrings that the kernel compares.
     pub(super) fn new(kernel: &VectorKernel, numbers: &[f64]) -> Self {
         let mut keys: Vec<u64> = match kernel {
             VectorKernel::Spectrum { substring, .. } => numbers.windows((*substring).max(1)).map(key).collect(),
@@ -39,7 +37,6 @@ impl ItemRow {
         Self { numbers: numbers.to_vec(), counts, square }
     }
 
-    /// Returns the item numbers of the row.
     pub(super) fn numbers(&self) -> &[f64] {
         &self.numbers
     }
@@ -58,7 +55,6 @@ impl ItemRow {
     }
 }
 
-/// Returns a 64-bit hash of a substring.
 fn key(numbers: &[f64]) -> u64 {
     // Zero has two signs; adding 0 makes them equal.
     numbers.iter().fold(0, |key, number| mix(key ^ (number + 0.0).to_bits()).wrapping_add(0x9e37_79b9_7f4a_7c15))

@@ -19,20 +19,9 @@ pub enum TextItems {
     Chars,
 }
 
-crate::error::by_name!(TextItems, "items");
+crate::error::by_name!(TextItems, "items", 2, Words => "words", Chars => "chars");
 
 impl TextItems {
-    /// All kinds, in the order of their declaration.
-    pub const ALL: [Self; 2] = [Self::Words, Self::Chars];
-
-    /// Returns the name of the kind in settings and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Words => "words",
-            Self::Chars => "chars",
-        }
-    }
-
     /// Appends the numbers of the items of a text to a row.
     ///
     /// ```
@@ -63,7 +52,7 @@ pub fn item_number(text: &str) -> f64 {
 }
 
 /// Mixes 64 bits bijectively. Every output bit depends on every input bit (the last steps of SplitMix64).
-pub(super) fn mix(mut x: u64) -> u64 {
+pub(crate) fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)
@@ -90,7 +79,6 @@ impl Function {
         Self(Arc::new(value))
     }
 
-    /// Returns the kernel value of two rows.
     pub(super) fn value(&self, a: &[f64], b: &[f64]) -> f64 {
         (self.0)(a, b)
     }

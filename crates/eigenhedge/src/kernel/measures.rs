@@ -27,7 +27,6 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    /// Number of measures.
     pub(super) const COUNT: usize = 5;
 
     /// Returns the measure of two vectors. The result is bit-identical to the entry of a kernel row.
@@ -41,8 +40,7 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of a point with all atoms. `squares` contains the squared norms of the atoms, and `square`
-    /// is the squared norm of the point.
+    /// Computes the measure of a point with all atoms, whose squared norms are `square` and `squares`.
     pub(super) fn of_all(
         self,
         (atoms, squares): (&Matrix, &[f64]),
@@ -64,8 +62,7 @@ impl Measure {
         }
     }
 
-    /// Computes the measure of several points, the columns of `points`, with all atoms. Entry `i + t j` of `out` belongs
-    /// to atom i of t and point j.
+    /// Computes the measure of the columns of `points` with all t atoms. Entry `i + t j` belongs to atom i and point j.
     pub(super) fn of_block(
         self,
         (atoms, squares): (&Matrix, &[f64]),
@@ -97,7 +94,6 @@ impl Measure {
         }
     }
 
-    /// Returns the measure of a vector with itself, from its squared norm.
     pub(super) fn of_itself(self, square: f64) -> f64 {
         match self {
             Self::Product => square,
@@ -279,7 +275,6 @@ impl<T: Term> WithSimd for Tiles<'_, T> {
     }
 }
 
-/// Computes the sums of terms of a tile of atoms with two points.
 #[inline(always)]
 fn tile_sums<S: Simd, T: Term>(simd: S, tile: &[f64], points: [&[f64]; 2], term: T) -> [[S::f64s; REGISTERS]; 2] {
     let mut sums = [[simd.splat_f64s(0.0); REGISTERS]; 2];

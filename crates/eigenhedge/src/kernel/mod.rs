@@ -49,6 +49,7 @@ mod vector_dictionary;
 mod vector_kernels;
 
 pub use item_dictionary::Items;
+pub(crate) use items::mix;
 pub use items::{Function, TextItems, item_number};
 pub use precomputed::Precomputed;
 pub use registry::{KERNELS, KernelEntry, KernelParameters};
@@ -81,8 +82,7 @@ pub trait Kernel<X: ?Sized> {
     }
 }
 
-/// Dictionary of stored points, called atoms. Vectors in the feature space are represented as linear combinations of
-/// the atoms' features.
+/// Dictionary of stored points, called atoms. Vectors in the feature space are combinations of the atoms' features.
 pub trait Dictionary {
     /// Type of a point.
     type Point: ?Sized;
@@ -137,7 +137,6 @@ pub trait Dictionary {
     fn atom(&self, atom: usize) -> &Self::Point;
 }
 
-/// Computes the kernel rows of several points, one after the other.
 fn rows_one_by_one<D: Dictionary + ?Sized>(
     dictionary: &mut D,
     points: &[&D::Point],

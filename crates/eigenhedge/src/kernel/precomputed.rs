@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// Kernel given by its Gram matrix. Points are indices into the matrix.
 ///
-/// The matrix must be square, finite and symmetric, without negative diagonal entries. It is not checked for
-/// negative eigenvalues, because that would cost more than most uses of the kernel. The kernel is therefore
-/// not known to be positive definite.
+/// The matrix must be square, finite and symmetric, without negative diagonal entries. Negative eigenvalues are not
+/// checked, which would cost more than most uses, so the kernel is not known to be positive definite.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, Items, Precomputed};
@@ -28,13 +27,11 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "Matrix")]
 pub struct Precomputed(Matrix);
 
-/// Allowed difference between mirrored entries, as a share of `√(g_ii g_jj)`. It covers rounding in single
-/// precision.
+/// Allowed difference of mirrored entries, as a share of `√(g_ii g_jj)`: rounding in single precision.
 const ASYMMETRY: f64 = 1e-6;
 
 impl Precomputed {
-    /// Checks a Gram matrix and creates a kernel from it. Mirrored entries that differ only by rounding are replaced by
-    /// their mean.
+    /// Checks a Gram matrix and creates a kernel from it. Mirrored entries equal up to rounding become their mean.
     pub fn new(mut gram: Matrix) -> Result<Self, Error> {
         let size = gram.rows();
         if gram.columns() != size {

@@ -16,66 +16,25 @@ pub struct KernelEntry {
     pub reads: &'static [&'static str],
 }
 
+const fn entry(name: &'static str, formula: &'static str, reads: &'static [&'static str]) -> KernelEntry {
+    KernelEntry { name, formula, positive_definite: true, reads }
+}
+
 /// Descriptions of all kernels that can be built from a name and [`KernelParameters`].
 pub const KERNELS: &[KernelEntry] = &[
-    KernelEntry { name: "linear", formula: "a·b", positive_definite: true, reads: &[] },
-    KernelEntry {
-        name: "polynomial",
-        formula: "(gamma a·b + coef0)^degree",
-        positive_definite: true,
-        reads: &["gamma", "degree", "coef0"],
-    },
-    KernelEntry { name: "rbf", formula: "exp(-gamma |a - b|²)", positive_definite: true, reads: &["gamma"] },
-    KernelEntry { name: "laplacian", formula: "exp(-gamma Σ|a_i - b_i|)", positive_definite: true, reads: &["gamma"] },
-    KernelEntry {
-        name: "matern32",
-        formula: "(1 + s) exp(-s), s = √3 |a - b| / length_scale",
-        positive_definite: true,
-        reads: &["gamma", "length-scale"],
-    },
-    KernelEntry {
-        name: "matern52",
-        formula: "(1 + s + s²/3) exp(-s), s = √5 |a - b| / length_scale",
-        positive_definite: true,
-        reads: &["gamma", "length-scale"],
-    },
-    KernelEntry {
-        name: "sigmoid",
-        formula: "tanh(gamma a·b + coef0)",
-        positive_definite: false,
-        reads: &["gamma", "coef0"],
-    },
-    KernelEntry { name: "cosine", formula: "a·b / (|a| |b|)", positive_definite: true, reads: &[] },
-    KernelEntry {
-        name: "kendall",
-        formula: "of rankings: (concordant - discordant) / pairs of columns",
-        positive_definite: true,
-        reads: &[],
-    },
-    KernelEntry {
-        name: "mallows",
-        formula: "of rankings: exp(-gamma discordant pairs of columns)",
-        positive_definite: true,
-        reads: &["gamma"],
-    },
-    KernelEntry {
-        name: "spectrum",
-        formula: "of texts: cosine of the counts of substrings",
-        positive_definite: true,
-        reads: &["items", "substring"],
-    },
-    KernelEntry {
-        name: "intersection",
-        formula: "of sets: number of common items",
-        positive_definite: true,
-        reads: &["items"],
-    },
-    KernelEntry {
-        name: "jaccard",
-        formula: "of sets: common items / all items of both",
-        positive_definite: true,
-        reads: &["items"],
-    },
+    entry("linear", "a·b", &[]),
+    entry("polynomial", "(gamma a·b + coef0)^degree", &["gamma", "degree", "coef0"]),
+    entry("rbf", "exp(-gamma |a - b|²)", &["gamma"]),
+    entry("laplacian", "exp(-gamma Σ|a_i - b_i|)", &["gamma"]),
+    entry("matern32", "(1 + s) exp(-s), s = √3 |a - b| / length_scale", &["gamma", "length-scale"]),
+    entry("matern52", "(1 + s + s²/3) exp(-s), s = √5 |a - b| / length_scale", &["gamma", "length-scale"]),
+    KernelEntry { positive_definite: false, ..entry("sigmoid", "tanh(gamma a·b + coef0)", &["gamma", "coef0"]) },
+    entry("cosine", "a·b / (|a| |b|)", &[]),
+    entry("kendall", "of rankings: (concordant - discordant) / pairs of columns", &[]),
+    entry("mallows", "of rankings: exp(-gamma discordant pairs of columns)", &["gamma"]),
+    entry("spectrum", "of texts: cosine of the counts of substrings", &["items", "substring"]),
+    entry("intersection", "of sets: number of common items", &["items"]),
+    entry("jaccard", "of sets: common items / all items of both", &["items"]),
 ];
 
 impl KernelEntry {
@@ -104,8 +63,7 @@ pub struct KernelParameters {
 }
 
 impl VectorKernel {
-    /// Builds the kernel with this name for vectors of `length` entries. Returns `None` if the name is
-    /// unknown. The parameters are not checked.
+    /// Builds the kernel with this name for vectors of `length` entries, if there is one. Parameters are not checked.
     ///
     /// ```
     /// use eigenhedge::kernel::{KernelParameters, VectorKernel};

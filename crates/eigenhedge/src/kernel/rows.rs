@@ -7,14 +7,12 @@ use super::measures::Measure;
 use crate::linalg::Matrix;
 use pulp::{Arch, Simd, WithSimd};
 
-/// Scratch space of kernel rows.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Working {
     measures: [Vec<f64>; Measure::COUNT],
     spare: Vec<Vec<f64>>,
 }
 
-/// Points of a computation, with their squared norms.
 #[derive(Clone, Copy)]
 pub(super) enum Points<'a> {
     One(&'a [f64], f64),
@@ -36,7 +34,6 @@ impl<'a> Row<'a> {
         Self { atoms, squares, points, working, known: [false; Measure::COUNT] }
     }
 
-    /// Computes the kernel of each point with every atom, one point after the other.
     pub(super) fn fill(&mut self, kernel: &VectorKernel, values: &mut Vec<f64>) {
         match kernel {
             VectorKernel::Sum(parts) => self.combine(parts, values, |value, other| *value += other),

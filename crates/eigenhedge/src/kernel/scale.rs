@@ -46,8 +46,7 @@ impl KernelParameters {
 }
 
 impl VectorKernel {
-    /// Returns a sentence if the kernel matrix of the first rows is nearly the identity or nearly constant, for kernels of
-    /// distances.
+    /// Returns a sentence if a kernel of distances is nearly the identity or nearly constant on the first rows.
     pub fn advice<R: AsRef<[f64]>>(&self, rows: &[R]) -> Option<&'static str> {
         let of_distances = [Measure::SquaredDistance, Measure::AbsoluteDistance, Measure::Discordance];
         let measure = self.measure().filter(|measure| of_distances.contains(measure))?;
@@ -82,7 +81,6 @@ fn measured<R: AsRef<[f64]>>(measure: Measure, rows: &[R]) -> Vec<f64> {
     values
 }
 
-/// Returns the median, or `None` if there are no values.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     let middle = values.len() / 2;
     (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f64::total_cmp).1)

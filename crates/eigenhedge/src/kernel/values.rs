@@ -20,7 +20,6 @@ impl VectorKernel {
         self.of_measures(&|measure| measure.of(a, b))
     }
 
-    /// Computes the kernel value of two vectors from their measures, which `of` returns.
     pub(super) fn of_measures(&self, of: &dyn Fn(Measure) -> f64) -> f64 {
         match self {
             Self::Sum(parts) => parts.iter().map(|part| part.of_measures(of)).sum(),
@@ -36,8 +35,7 @@ impl VectorKernel {
         }
     }
 
-    /// Computes the values of an elementary kernel from `measures`, entry by entry, in loops that the compiler can
-    /// vectorize.
+    /// Computes the values of an elementary kernel from `measures`, in loops that the compiler can vectorize.
     #[inline(always)]
     pub(super) fn apply(&self, measures: &[f64], values: &mut [f64]) {
         match self {

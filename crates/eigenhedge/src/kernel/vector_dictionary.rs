@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Dictionary of vectors of equal length, or of lists of items of any length.
 ///
-/// A kernel row costs one pass over the atoms for each measure that the kernel uses. It allocates memory only
-/// if the number of atoms has changed.
+/// A kernel row costs one pass over the atoms per measure of the kernel. It allocates only after new atoms.
 ///
 /// ```
 /// use eigenhedge::kernel::{Dictionary, VectorKernel, Vectors};
@@ -33,8 +32,9 @@ use serde::{Deserialize, Serialize, Serializer};
 #[serde(try_from = "Saved")]
 pub struct Vectors {
     kernel: VectorKernel,
-    atoms: Matrix,
-    /// Atoms of a kernel on items. For other kernels, the atoms are the columns of `atoms`.
+    /// Atoms as columns. There are none for a kernel on items.
+    pub(crate) atoms: Matrix,
+    /// Atoms of a kernel on items.
     #[serde(serialize_with = "only_numbers")]
     items: Vec<ItemRow>,
     /// Squared norm of each atom. For lists of items, this is the kernel of the atom with itself.
@@ -44,7 +44,6 @@ pub struct Vectors {
     scratch: Scratch<Working>,
 }
 
-/// Serialized form of [`Vectors`].
 #[derive(Deserialize)]
 #[serde(rename = "Vectors")]
 struct Saved {
@@ -88,11 +87,6 @@ impl Vectors {
     /// Returns the kernel.
     pub fn kernel(&self) -> &VectorKernel {
         &self.kernel
-    }
-
-    /// Returns the atoms as columns. For a kernel on items, there are none.
-    pub(crate) fn atoms(&self) -> &Matrix {
-        &self.atoms
     }
 
     /// Returns the length of the vectors. For a kernel on items, the length has no meaning.

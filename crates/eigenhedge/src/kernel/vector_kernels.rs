@@ -9,7 +9,7 @@
 
 use super::measures::Measure;
 use super::{Function, TextItems};
-use crate::error::{Error, at_least_one, not_negative, positive};
+use crate::error::{Error, at_least_one, not_negative, positive, require};
 use crate::simplex::Multiplicity;
 use serde::{Deserialize, Serialize};
 
@@ -74,8 +74,7 @@ pub enum VectorKernel {
         /// Number of entries n of a row. The kernel is 0 for fewer than 2 entries.
         length: usize,
     },
-    /// Mallows kernel `exp(-γ · discordant)`, where `discordant` is the number of pairs of entries in
-    /// opposite order.
+    /// Mallows kernel `exp(-γ · discordant)`, where `discordant` counts the pairs of entries in opposite order.
     Mallows {
         /// Positive factor γ, called λ in the paper.
         gamma: f64,
@@ -109,8 +108,7 @@ pub enum VectorKernel {
         #[serde(deserialize_with = "nested")]
         kernel: Box<VectorKernel>,
     },
-    /// Custom function of two rows. This is the last variant, so that the other variants keep their numbers in saved
-    /// files.
+    /// Custom function of two rows. The last variant, so that the others keep their numbers in saved files.
     #[serde(skip)]
     Function(Function),
 }
@@ -187,9 +185,7 @@ impl VectorKernel {
             }
             Self::Sigmoid { gamma, coef0 } => {
                 positive("gamma", *gamma)?;
-                if !coef0.is_finite() {
-                    return Err(Error::Parameter { name: "coef0", rule: "finite", value: *coef0 });
-                }
+                require(coef0.is_finite(), "coef0", "finite", *coef0)?;
             }
             Self::Sum(parts) | Self::Product(parts) => {
                 at_least_one("number of kernels in a sum or product", parts.len())?;

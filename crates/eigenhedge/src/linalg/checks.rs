@@ -1,7 +1,7 @@
 //! Checks of deserialized matrices.
 
 use super::Matrix;
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::num::dot;
 use crate::state::{TRACE, energy, entries};
 use std::ops::RangeInclusive;
@@ -20,19 +20,14 @@ pub(crate) fn matrix_entries(what: &'static str, matrix: &Matrix, range: RangeIn
     (0..matrix.columns()).try_for_each(|j| entries(what, matrix.column(j), range.clone()))
 }
 
-/// Checks that the sum of the squared column norms is finite.
 pub(crate) fn energies(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     energy(what, (0..matrix.columns()).map(|j| dot(matrix.column(j), matrix.column(j))).sum())
 }
 
-/// Checks that the columns are orthonormal up to rounding.
 pub(crate) fn orthonormal(what: &'static str, matrix: &Matrix) -> Result<(), Error> {
     matrix_entries(what, matrix, -2.0..=2.0)?;
     let value = matrix.drift();
-    if value <= DRIFT {
-        return Ok(());
-    }
-    Err(Error::Parameter { name: what, rule: "orthonormal: it deviates too far", value })
+    require(value <= DRIFT, what, "orthonormal: it deviates too far", value).map(drop)
 }
 
 /// Checks the lower triangle of a scatter matrix: its trace is finite, no diagonal entry is negative, and no entry

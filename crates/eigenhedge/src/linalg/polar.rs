@@ -16,7 +16,6 @@
 use super::{Matrix, multiply, multiply_small, multiply_small_transposed};
 use crate::num::dot;
 
-/// Scratch space of [`Polar::nearest_rows`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Polar {
     turned: Matrix,
@@ -46,8 +45,7 @@ impl Polar {
         }
         let (rows, columns) = (matrix.rows(), matrix.columns());
         self.turned.transpose_of(matrix);
-        self.turns.resize(0, 0);
-        self.turns.resize(rows, rows);
+        self.turns.reset(rows, rows);
         (0..rows).for_each(|j| self.turns.column_mut(j)[j] = 1.0);
         let tolerance = f64::EPSILON * columns as f64;
         for _ in 0..MOST_SWEEPS {
@@ -78,8 +76,7 @@ impl Polar {
         false
     }
 
-    /// Runs one Jacobi sweep: rotates every pair of columns that is not orthogonal. Returns false if no pair was
-    /// rotated.
+    /// Runs one Jacobi sweep over the pairs of columns that are not orthogonal. Returns false if there were none.
     fn sweep(&mut self, tolerance: f64) -> bool {
         let mut changed = false;
         for q in 1..self.turned.columns() {
@@ -117,8 +114,7 @@ impl Polar {
             if turned.column(j).iter().any(|x| *x != 0.0) {
                 continue;
             }
-            // With fewer columns than rows, the squared distance of some unit vector from their span is at least this
-            // bound.
+            // With fewer columns than rows, the squared distance of some unit vector from their span is at least this.
             let found = free.by_ref().find_map(|i| {
                 unit.clear();
                 unit.resize(rows, 0.0);
@@ -149,7 +145,6 @@ fn half_defect(gram: &mut Matrix) -> f64 {
     square.sqrt()
 }
 
-/// Rotates two columns by the angle with this cosine and sine.
 fn turn(a: &mut [f64], b: &mut [f64], cosine: f64, sine: f64) {
     for (a, b) in a.iter_mut().zip(b) {
         (*a, *b) = (cosine * *a - sine * *b, sine * *a + cosine * *b);

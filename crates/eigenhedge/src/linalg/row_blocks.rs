@@ -8,7 +8,6 @@ pub(crate) trait RowBlocks {
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize);
 }
 
-/// Computes a product with this many rows.
 #[inline(always)]
 pub(crate) fn in_row_blocks<S: Simd>(simd: S, rows: usize, product: &mut impl RowBlocks) {
     let vectors = rows.div_ceil(S::F64_LANES);

@@ -2,7 +2,7 @@
 
 use super::row_learner::RowLearner;
 use super::{Embedding, Member};
-use crate::error::{Error, at_least_one};
+use crate::error::{Error, at_least_one, require};
 use crate::hebbian::{self, AmbientWeights, FeatureWeights, Hebbian, Params, Rate};
 use crate::kernel::Vectors;
 use crate::learner::{Learner, Loss, Upcoming};
@@ -17,8 +17,7 @@ use crate::state::{State, ensure};
 use crate::subspace::Instance;
 use serde::{Deserialize, Serialize};
 
-/// Learner of any family, over plain rows or kernel features. A single subspace learner is stored as a
-/// portfolio of one.
+/// Learner of any family, over plain rows or kernel features. A subspace learner is a portfolio of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum AnyLearner {
@@ -54,8 +53,7 @@ const OF_LENGTH: usize = 12;
 const OF_KEPT: usize = 4;
 
 impl AnyLearner {
-    /// Checks the values of options before any row is known, by building the learner for the shortest
-    /// possible rows.
+    /// Checks the values of options before any row, by building the learner for the shortest possible rows.
     pub fn try_out(setup: &Setup) -> Result<(), Error> {
         let kept = setup.spec.kept;
         let shortest = if setup.spec.learner.entry().family == Family::Hebbian { kept.saturating_add(1) } else { 1 };
@@ -77,9 +75,7 @@ impl AnyLearner {
 
     /// Builds the learner of the spec for rows of this length.
     pub fn new(spec: &Spec, length: usize) -> Result<Self, Error> {
-        if spec.kept as u64 > MOST_KEPT {
-            return Err(Error::Parameter { name: "k", rule: "at most 4294967296", value: spec.kept as f64 });
-        }
+        require(spec.kept as u64 <= MOST_KEPT, "k", "at most 4294967296", spec.kept as f64)?;
         check_numbers("a learner over rows of this length", product(&[OF_LENGTH, length]))?;
         at_least_one("the dimension", length)?;
         let is_plain = spec.kernel.is_none() && spec.learner.entry().family != Family::Hebbian;
@@ -94,7 +90,6 @@ impl AnyLearner {
         Self::over(spec, length, specs)
     }
 
-    /// Builds a portfolio of these members.
     fn over(spec: &Spec, length: usize, specs: Vec<Spec>) -> Result<Self, Error> {
         Ok(match &spec.kernel {
             None => Self::Plain(Box::new(Portfolio::new(specs, || spec.ambient(length))?)),
@@ -142,9 +137,8 @@ impl AnyLearner {
         Ok(())
     }
 
-    /// Builds a new learner to compare with a deserialized one. For `auto`, the new learner has the saved members,
-    /// because another version of the program may have chosen them. The saved members must be possible members over
-    /// this space.
+    /// Builds a new learner to compare with a deserialized one. For `auto` it has the saved members, which must be
+    /// possible over this space: another version of the program may have chosen them.
     fn twin(&self, spec: &Spec, length: usize) -> Result<Self, Error> {
         if spec.learner.entry().family != Family::Portfolio {
             return Self::new(spec, length);
@@ -160,7 +154,6 @@ impl AnyLearner {
         Self::over(spec, length, own.to_vec())
     }
 
-    /// Checks a deserialized state against the parameters.
     pub(super) fn check_state(&self, spec: &Spec, length: usize) -> Result<(), Error> {
         match (self, self.twin(spec, length)?) {
             (Self::Plain(own), Self::Plain(built)) => own.check_state(&built),
@@ -171,7 +164,6 @@ impl AnyLearner {
         }
     }
 
-    /// Returns the contained learner, for queries between trials.
     pub(super) fn inside(&self) -> &dyn RowLearner {
         delegate!(self, learner => &**learner)
     }
@@ -191,8 +183,7 @@ impl AnyLearner {
         self.inside().columns()
     }
 
-    /// Returns the squared norm of the most recent row after centering. A portfolio uses the center of the chosen
-    /// member.
+    /// Returns the squared norm of the most recent row after centering, in a portfolio by the chosen member.
     pub fn last_square(&self) -> f64 {
         self.inside().last_row().square
     }

@@ -24,7 +24,6 @@ pub(super) struct Basis {
 }
 
 impl Basis {
-    /// Creates directions in the space of plain rows.
     pub fn plain(columns: Matrix, center: Vec<f64>) -> Self {
         Self { columns, center, dictionary: None, image: Vec::new() }
     }
@@ -81,7 +80,6 @@ fn append_normalised(columns: &mut Matrix, vector: &[f64], square: f64) {
     columns.column_mut(count).iter_mut().zip(vector).for_each(|(c, v)| *c = v / norm);
 }
 
-/// Span over plain rows or kernel features.
 pub(super) trait RowSpan: Span {
     /// Returns the atoms of the span. The list is empty for plain rows.
     fn atoms(&self) -> Vec<&[f64]> {
@@ -160,9 +158,7 @@ impl RowWeights for FeatureWeights<Vectors> {
         let mut dictionary = self.dictionary().clone();
         let atoms = dictionary.len();
         let mut vectors = Matrix::zeros(atoms, self.count());
-        for p in 0..self.count() {
-            vectors.column_mut(p).iter_mut().zip(self.coefficients(p)).for_each(|(v, c)| *v = c);
-        }
+        vectors.for_each_column(|p, vector| vector.iter_mut().zip(self.coefficients(p)).for_each(|(v, c)| *v = c));
         let mut gram = Matrix::zeros(atoms, atoms);
         let mut row = Vec::new();
         for atom in 0..atoms {
@@ -191,8 +187,7 @@ fn times(columns: &Matrix, combinations: &Matrix, rows: usize) -> Matrix {
     product
 }
 
-/// Returns orthonormal columns, with column p in the span of the first p vectors. Linearly dependent vectors
-/// are left out.
+/// Returns orthonormal columns, with column p in the span of the first p vectors, without dependent vectors.
 fn gram_schmidt(vectors: &Matrix, inner: impl Fn(&[f64], &[f64]) -> f64) -> Matrix {
     let mut columns = Matrix::zeros(vectors.rows(), 0);
     for p in 0..vectors.columns() {

@@ -45,10 +45,8 @@ use serde::Serialize;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Embedding {
-    /// Scale of the columns.
     standardizer: Standardizer,
     scaled: Vec<f64>,
-    /// Probability that each direction is kept.
     inclusion: Vec<f64>,
     basis: Basis,
     /// Coordinates of the center, for features only.
@@ -62,8 +60,7 @@ pub struct Embedding {
 }
 
 impl Embedding {
-    /// Creates an embedding in the directions of a basis. `inclusion` contains the probability of each direction and is
-    /// padded with zeros.
+    /// Creates an embedding in a basis. `inclusion` has the probability of each direction and is padded with zeros.
     pub(super) fn new(basis: Basis, mut inclusion: Vec<f64>) -> Self {
         inclusion.resize(basis.columns.columns(), 0.0);
         let (mut shift, mut center_square) = (Vec::new(), 0.0);
@@ -83,7 +80,6 @@ impl Embedding {
         self
     }
 
-    /// Sets the scale of the columns.
     pub(super) fn with_scale(mut self, standardizer: &Standardizer) -> Self {
         self.standardizer = standardizer.clone();
         self
@@ -99,8 +95,7 @@ impl Embedding {
         &self.inclusion
     }
 
-    /// Returns the directions as columns, in standard units if columns are standardized. Returns `None` for kernel
-    /// features.
+    /// Returns the directions as columns, in standard units if standardized, or `None` for kernel features.
     pub fn components(&self) -> Option<&Matrix> {
         self.basis.dictionary.is_none().then_some(&self.basis.columns)
     }
@@ -110,8 +105,7 @@ impl Embedding {
         self.basis.dictionary.is_none().then_some(&self.basis.center)
     }
 
-    /// Returns the dictionary of atoms, and the coefficients of the directions over the atoms. Returns `None` for plain
-    /// rows.
+    /// Returns the dictionary, and the coefficients of the directions over its atoms, or `None` for plain rows.
     pub fn expansion(&self) -> Option<(&Vectors, &Matrix)> {
         Some((self.basis.dictionary.as_deref()?, &self.basis.columns))
     }
@@ -262,8 +256,7 @@ impl Embedding {
         Some(LinearMap { columns: names.map(<[String]>::to_vec), mean, scale, components })
     }
 
-    /// Computes the rows with these coordinates and appends them to `rows`, by products of matrices. For kernel features,
-    /// rows are pre-images.
+    /// Appends the rows with these coordinates to `rows`, by products of matrices; pre-images for kernel features.
     pub fn reconstruct_block(&mut self, coordinates: &[&[f64]], rows: &mut Vec<f64>) -> Result<(), (usize, Error)> {
         let kept = self.kept();
         let (mut along, mut block) = (Matrix::zeros(kept, coordinates.len()), Matrix::default());

@@ -55,12 +55,9 @@ pub struct BoundInputs {
     pub squares_norm: f64,
 }
 
-/// Comparator of a bound: its loss and its number of changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Comparator {
-    /// Loss of the comparator.
     pub loss: f64,
-    /// Number of times the subspace of the comparator changes.
     pub changes: usize,
 }
 
@@ -74,9 +71,7 @@ impl Comparator {
 /// A bound on the total expected loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Guarantee {
-    /// Name of the theorem.
     pub theorem: &'static str,
-    /// Upper bound on the total expected loss.
     pub bound: f64,
     /// Cost of approximations, which is included in the bound.
     pub price: f64,
@@ -161,8 +156,7 @@ pub fn bound_holds(
     }
 }
 
-/// Returns the bound of the theorem that covers the learner, relative to a comparator. Returns `Err` with the reason if
-/// there is no bound.
+/// Returns the bound of the theorem that covers the learner, relative to a comparator, or why there is none.
 pub(super) fn guarantee<S: Span>(
     spec: &Spec,
     learner: &Subspace<S, AnyRule>,

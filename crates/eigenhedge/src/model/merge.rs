@@ -23,8 +23,7 @@ use crate::subspace::{Learned, NormBound};
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {
-    /// Merges two models. The result has learned the rows of both. Its random draws continue those of the
-    /// first.
+    /// Merges two models. The result has learned the rows of both, and continues the random draws of the first.
     ///
     /// ```
     /// use eigenhedge::{Kind, Model, Spec, streams};
@@ -59,8 +58,7 @@ impl Model {
         Ok(self)
     }
 
-    /// Returns the model after it has also learned a summary of rows. None of these rows was predicted. `hindsight` is the
-    /// comparator of these rows.
+    /// Returns the model after it has also learned a summary of rows without predictions, with their comparator.
     pub(crate) fn absorb(
         mut self,
         rows: Learned<'_>,

@@ -120,7 +120,6 @@ impl Model {
         Scales { noise: self.totals.expected_loss / cells, signal }
     }
 
-    /// Checks the deserialized list of columns without observed cells.
     pub(super) fn check_unseen(&self) -> Result<(), Error> {
         let fits = self.unseen.iter().all(|column| *column < self.length) && self.unseen.len() <= self.length;
         ensure(fits, "the columns without a cell must be columns of the rows")?;

@@ -64,8 +64,7 @@ pub struct Model {
     partitions: Option<Partitions>,
     segments: usize,
     coordinates: Coordinates,
-    /// Columns without an observed cell so far. Used only if cells may be missing and the first cell of a column sets
-    /// its center.
+    /// Columns without an observed cell so far, used only if the first cell of each column sets its center.
     unseen: Vec<usize>,
     columns: Columns,
     /// State of the calling program, in the format of that program. It is empty if the program has stored no state. The
@@ -80,11 +79,8 @@ pub struct Model {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// True if aligned coordinates are computed for every row.
     aligns: bool,
-    /// Coordinates of the most recent row.
     coordinates: Vec<f64>,
-    /// True if the projection of every row is computed.
     reconstructs: bool,
     reconstruction: Vec<f64>,
     /// Most recent row in standard units.
@@ -99,8 +95,7 @@ struct Working {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Comparators {
-    /// True to track the best fixed subspace. This costs O(n²) per row for short rows and O(nk) for long
-    /// rows.
+    /// True to track the best fixed subspace, at O(n²) per row for short rows and O(nk) for long rows.
     pub hindsight: bool,
     /// Method for computing the best fixed subspace of plain rows.
     pub best: BestMethod,
@@ -132,8 +127,7 @@ const LONGEST: usize = 1 << 20;
 const MOST_KEPT: usize = 1 << 20;
 
 impl Model {
-    /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight, for
-    /// comparison.
+    /// Creates a model for rows of `length` numbers that also computes the best fixed subspace in hindsight.
     pub fn new(spec: Spec, length: usize, seed: u64) -> Result<Self, Error> {
         Self::with_comparators(spec, length, seed, Comparators::default())
     }
@@ -200,8 +194,7 @@ impl Model {
         self.columns = Columns::new(names, self.columns.standardizer.clone());
     }
 
-    /// Estimates the scale from warm-up rows, before any row is learned. Returns true if more rows are needed
-    /// ([`Columns::warm_up`]).
+    /// Estimates the scale from rows before any is learned. Returns true if more are needed ([`Columns::warm_up`]).
     pub fn warm_up<R: AsRef<[f64]>>(&mut self, rows: impl IntoIterator<Item = R>) -> Result<bool, (usize, Error)> {
         self.columns.warm_up(rows, self.length, self.spec.missing)
     }
@@ -218,9 +211,8 @@ impl Model {
         self.scratch.0.aligns = asked && self.coordinates == Coordinates::Aligned;
     }
 
-    /// Sets whether the reconstructions of the following rows are needed ([`Self::reconstruction`]). They
-    /// cost O(n u) per row. Returns an error if the learner cannot compute them
-    /// ([`Spec::check_reconstructions`]).
+    /// Sets whether reconstructions of the following rows are needed ([`Self::reconstruction`]), at O(n u) per row.
+    /// Returns an error if the learner cannot compute them ([`Spec::check_reconstructions`]).
     pub fn ask_for_reconstructions(&mut self, asked: bool) -> Result<(), Error> {
         if asked {
             self.spec.check_reconstructions()?;
@@ -229,8 +221,7 @@ impl Model {
         Ok(())
     }
 
-    /// Serializes the model in the format of saved files. Returns an error if the kernel is a function, which cannot be
-    /// saved.
+    /// Serializes the model in the format of saved files. Returns `Err` if the kernel is a function.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         framed(SavedKind::Model, self)
             .map_err(|_| Error::Unsupported("a learner whose kernel is a function cannot be saved"))
@@ -295,8 +286,7 @@ impl Model {
         &self.totals
     }
 
-    /// Adds the current distribution of the learner to an [`Average`]. Returns an error unless the model is a single
-    /// subspace learner over plain rows.
+    /// Adds the distribution of the learner, a single subspace learner over plain rows, to an [`Average`].
     pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
         match &mut self.learner {
             AnyLearner::Plain(portfolio) if portfolio.members().len() == 1 => average.add(portfolio.heaviest_mut()),
@@ -319,9 +309,8 @@ impl Model {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the projection of the most recent row on the subspace drawn for it. The squared distance of the
-    /// projection from the row is the loss. The list is empty unless reconstructions were requested
-    /// ([`Self::ask_for_reconstructions`]).
+    /// Returns the projection of the most recent row on the subspace drawn for it, at a squared distance equal to the
+    /// loss. The list is empty unless reconstructions were requested ([`Self::ask_for_reconstructions`]).
     pub fn reconstruction(&self) -> &[f64] {
         &self.scratch.0.reconstruction
     }
@@ -332,8 +321,7 @@ impl Model {
         self.frozen().transform(row, coordinates)
     }
 
-    /// Returns the row with these coordinates in the directions that are currently most likely to be kept. With a
-    /// kernel, returns a pre-image.
+    /// Returns the row, with a kernel a pre-image, of these coordinates in the directions most likely to be kept.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         self.frozen().reconstruct(coordinates)
     }
@@ -360,7 +348,6 @@ impl Model {
         Embedding::new(basis, Vec::new()).with_scale(&self.columns.standardizer)
     }
 
-    /// Returns true if the best subspace in hindsight is computed.
     pub(crate) fn has_hindsight(&self) -> bool {
         self.hindsight.is_some()
     }
@@ -380,9 +367,8 @@ impl Model {
         embedding.with_scale(&self.columns.standardizer)
     }
 
-    /// Returns the energy of all rows along each direction of an embedding, and in total. Cells that were missing count
-    /// with the values that were filled in. Returns `None` if the energies are not known exactly. The call costs O(n²
-    /// k) operations.
+    /// Returns the energy of all rows along each direction of an embedding, and in total, at O(n² k) operations. Cells
+    /// that were filled in count. Returns `None` if the energies are not known exactly.
     pub fn energies(&self, embedding: &Embedding) -> Option<(Vec<f64>, f64)> {
         self.hindsight.as_ref()?.energies(embedding.components()?)
     }
@@ -392,8 +378,7 @@ impl Model {
         Summary::of(self, self.best(), self.segments)
     }
 
-    /// Returns the summary without partitions, for progress reports. Partitions cost many
-    /// eigendecompositions.
+    /// Returns the summary without partitions, which cost many eigendecompositions, for progress reports.
     pub fn interim_summary(&self) -> Summary {
         Summary::of(self, self.best(), 0)
     }
@@ -406,8 +391,7 @@ impl Model {
         Summary::of(self, self.comparator().and_then(best), 0)
     }
 
-    /// Returns the comparator. Returns `None` if cells were filled in, because the loss then covers only the observed
-    /// cells.
+    /// Returns the comparator, or `None` if cells were filled in: the loss then covers only the observed cells.
     fn comparator(&self) -> Option<&Hindsight> {
         self.hindsight.as_ref().filter(|_| self.totals.filled_rows == 0)
     }

@@ -10,7 +10,6 @@ use crate::subspace::{Rule, Subspace};
 
 /// Results of the most recent trial. For a portfolio, these are the results of the chosen member.
 pub(super) struct LastRow<'a> {
-    /// Coordinates in the kept directions.
     pub coordinates: &'a [f64],
     /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
     pub aligned: Option<&'a [f64]>,
@@ -29,7 +28,6 @@ pub(super) trait RowLearner {
         &[]
     }
 
-    /// Returns the results of the most recent trial.
     fn last_row(&self) -> LastRow<'_>;
 
     /// Returns the total number of columns in the spans of all members, or of weight vectors.
@@ -45,19 +43,16 @@ pub(super) trait RowLearner {
         Vec::new()
     }
 
-    /// Returns the current weights of the members.
     fn member_weights(&self) -> Vec<f64> {
         Vec::new()
     }
 
-    /// Returns the probability that each explicit direction of the heaviest member is kept, in descending
-    /// order.
+    /// Returns the probabilities that the explicit directions of the heaviest member are kept, descending.
     fn probabilities(&self) -> Vec<f64> {
         vec![1.0; self.last_row().rank]
     }
 
-    /// Returns the cost of approximations. For a portfolio of several members, the field `price` is `None`. The counts
-    /// of missing cells are zero.
+    /// Returns the cost of approximations, without missing cells. The field `price` is `None` for several members.
     fn certificate(&self) -> Certificate;
 
     /// Returns the smallest bound on the loss relative to `best`, over all members for which a theorem holds. The bound

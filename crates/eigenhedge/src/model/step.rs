@@ -115,8 +115,7 @@ impl Model {
     /// Copies the coordinates of the most recent row, padded with zeros.
     pub(super) fn take_coordinates(&mut self) {
         let (last, coordinates) = (self.learner.inside().last_row(), &mut self.scratch.0.coordinates);
-        coordinates.clear();
-        coordinates.extend_from_slice(last.aligned.unwrap_or(last.coordinates));
+        last.aligned.unwrap_or(last.coordinates).clone_into(coordinates);
         coordinates.resize(self.spec.kept, 0.0);
     }
 

@@ -10,8 +10,7 @@ use crate::standardize::Standardize;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Summary of a model. Losses are in squared units of the input. The fields have the same names as in the JSON summary,
-/// where a value that does not exist is null.
+/// Summary of a model. Losses are in squared units of the input. Fields are named as in JSON, where no value is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -46,8 +45,7 @@ pub struct Summary {
     /// Loss of the best fixed subspace in hindsight, for the predicted rows, or for all rows if none was predicted. The field
     /// is `None` if the loss was not tracked, or if rows were filled in.
     pub best_loss: Option<Best>,
-    /// Expected loss minus the loss of the best fixed subspace in hindsight, or `None` if that loss is unknown or no row was
-    /// predicted.
+    /// Expected loss minus that of the best fixed subspace in hindsight, if it is known and a row was predicted.
     pub regret: Option<Best>,
     /// Bound on the total expected loss. The field is `None` if there is no bound, for the reason in `bound_reason`.
     pub bound: Option<f64>,
@@ -61,8 +59,7 @@ pub struct Summary {
     pub members: Vec<Member>,
     /// Best partitions into 1, 2, … segments. The list is empty if partitions were not tracked.
     pub partitions: Vec<Partition>,
-    /// Bound relative to the best of these partitions. The field is `None` unless a theorem covers changing
-    /// comparators.
+    /// Bound relative to the best of these partitions, if a theorem covers changing comparators.
     pub shifting_bound: Option<ShiftingBound>,
     /// Advice about the input: a sentence if the scales of two columns differ by more than a factor of 10⁵, unless columns
     /// are standardized or the rows are too long for an exact comparator.
@@ -128,7 +125,6 @@ pub struct Member {
 }
 
 impl Summary {
-    /// Creates the summary from the best loss, with the best partitions into at most `segments` segments.
     pub(super) fn of(run: &Model, best_loss: Option<Best>, segments: usize) -> Self {
         let Model { spec, totals, .. } = run;
         let learner = run.learner.inside();

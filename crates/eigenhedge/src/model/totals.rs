@@ -43,7 +43,6 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Returns an error if a deserialized state is impossible.
     pub(super) fn check_state(&self) -> Result<(), Error> {
         count("the number of rows", self.rows)?;
         ensure(self.uncharged <= self.rows, "the rows that are not charged must be counted")?;
@@ -64,7 +63,6 @@ impl Totals {
         count("the number of directions in use", self.rank_sum)
     }
 
-    /// Adds the trial of a row with this squared norm.
     pub(super) fn enter(&mut self, loss: Loss, coordinates: &[f64], rank: usize, square: f64) {
         self.enter_batch(loss, dot(coordinates, coordinates), rank, 1, square);
     }
@@ -80,21 +78,18 @@ impl Totals {
         self.rank_max = self.rank_max.max(rank);
     }
 
-    /// Adds a first row that only sets the center.
     pub(super) fn enter_first(&mut self, loss: Loss) {
         self.rows += 1;
         self.uncharged += 1;
         self.first_row_loss = Some(loss.expected);
     }
 
-    /// Adds rows learned without a prediction, and skipped rows.
     pub(super) fn enter_unpredicted(&mut self, rows: u64, passed_over: u64) {
         self.rows += rows;
         self.uncharged += rows;
         self.passed_over += passed_over;
     }
 
-    /// Adds the totals of another run.
     pub(super) fn merge(&mut self, other: &Self) {
         self.merges += other.merges + u64::from(self.rows > 0 && other.rows > 0);
         self.rows += other.rows;

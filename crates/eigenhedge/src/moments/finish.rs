@@ -15,7 +15,6 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 /// Scatter matrix in the requested units, around the requested center.
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
-    /// Total energy of the rows.
     pub energy: f64,
     /// Upper bounds on the energy that the sketch misses along each column. The list is empty for an exact scatter
     /// matrix.

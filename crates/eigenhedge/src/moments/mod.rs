@@ -68,7 +68,6 @@ pub struct Moments {
     length: usize,
     kept: usize,
     missing: Missing,
-    /// Columns, with their names if they have any.
     columns: Columns,
     rows: u64,
     passed_over: u64,
@@ -81,7 +80,6 @@ pub struct Moments {
     held: Held,
 }
 
-/// Scatter matrix around the mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Held {
     /// Matrix, for many rows that are not long.

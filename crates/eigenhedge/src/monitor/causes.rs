@@ -31,7 +31,6 @@ pub struct Cause {
 pub(super) struct Causes {
     /// Squared deviation of each column from its prediction by the other columns, by which columns are ranked.
     pub ranks: Vec<f64>,
-    /// Contribution of each column to Q.
     pub contributions: Vec<f64>,
     #[serde(skip)]
     coordinates: Scratch<Vec<f64>>,
@@ -40,12 +39,10 @@ pub(super) struct Causes {
 }
 
 impl Causes {
-    /// Creates causes with all values zero.
     pub fn new(width: usize) -> Self {
         Self { ranks: vec![0.0; width], contributions: vec![0.0; width], ..Self::default() }
     }
 
-    /// Resets all values to zero.
     pub fn clear(&mut self) {
         self.ranks.fill(0.0);
         self.contributions.fill(0.0);
@@ -79,13 +76,11 @@ impl Causes {
         }
     }
 
-    /// Makes a column the first cause.
     pub fn blame(&mut self, column: usize) {
         let largest = self.ranks.iter().copied().fold(1.0, f64::max);
         self.ranks[column] += largest;
     }
 
-    /// Adds the deviations of a row.
     pub fn add(&mut self, row: &Self) {
         self.ranks.iter_mut().zip(&row.ranks).for_each(|(sum, rank)| *sum += rank);
         self.contributions.iter_mut().zip(&row.contributions).for_each(|(sum, part)| *sum += part);
@@ -104,7 +99,6 @@ impl Causes {
         named
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("causes of an event", self.ranks.len(), width)?;
         length("causes of an event", self.contributions.len(), width)?;

@@ -62,9 +62,7 @@ pub(super) struct Changes {
     center: f64,
     deviation: f64,
     tau: f64,
-    /// Number of rows in the baseline.
     baseline_rows: f64,
-    /// Ring buffer of the numbers of the most recent rows.
     numbers: Vec<u64>,
     /// Ring buffer of g, the normalized scores.
     deviations: Vec<f64>,
@@ -74,7 +72,6 @@ pub(super) struct Changes {
     ranks: Vec<f64>,
     /// Number of rows since the most recent report, or since the new baseline was set.
     rows: u64,
-    /// Scores collected for the new baseline.
     baseline: Vec<f64>,
     is_renewing: bool,
 }
@@ -160,7 +157,6 @@ impl Changes {
         ((self.rows - 1 - back as u64) % WINDOW as u64) as usize
     }
 
-    /// Returns the number of rows in the ring.
     fn held(&self) -> usize {
         self.rows.min(WINDOW as u64) as usize
     }
@@ -181,7 +177,6 @@ impl Changes {
         best
     }
 
-    /// Returns the variance of the sum of the last `length` deviations.
     fn variance(&self, length: f64) -> f64 {
         let rho = (self.tau - 1.0) / (self.tau + 1.0);
         let excess = 2.0 * rho * (1.0 - rho.powf(length)) / (1.0 - rho).powi(2);
@@ -210,7 +205,6 @@ impl Changes {
         best.unwrap_or(length)
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let size = WINDOW * width;
         let fits = self.width == width

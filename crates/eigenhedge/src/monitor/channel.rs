@@ -32,26 +32,21 @@ pub(super) struct Channel {
     pub shape: Shape,
     reference: Tails,
     recent: Tails,
-    /// Running mean of the most recent rows.
     level: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
     /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows exceed this
     /// limit.
     pub fixed_limit: f64,
-    /// Limit of the recent score.
     limits: Recent,
-    /// Parts of the row relative to the mean of the warm-up.
     #[serde(skip)]
     pub reference_parts: Scratch<Parts>,
-    /// Parts of the row relative to the level of the most recent rows.
     #[serde(skip)]
     pub recent_parts: Scratch<Parts>,
     #[serde(skip)]
     working: Scratch<Vec<f64>>,
 }
 
-/// Scores of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Scored {
     /// Score relative to the mean of the warm-up.
@@ -120,7 +115,6 @@ impl Channel {
         (channel, references)
     }
 
-    /// Computes the scores of a row, including the given flag scores.
     pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
         let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
         let about_level = self.shape.look(row, &self.level, &mut self.recent_parts.0);
@@ -152,7 +146,6 @@ impl Channel {
         self.level.copy_from_slice(self.shape.mean());
     }
 
-    /// Returns the level of the most recent rows.
     pub fn level(&self) -> &[f64] {
         &self.level
     }
@@ -167,7 +160,6 @@ impl Channel {
         self.reference.exceeded_with(self.limits.rate())
     }
 
-    /// Checks a deserialized state for rows of d numbers.
     pub fn check_state(&self, d: usize) -> Result<(), Error> {
         self.shape.check_state(d)?;
         self.reference.check_state()?;

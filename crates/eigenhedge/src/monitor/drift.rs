@@ -62,7 +62,6 @@ pub(super) struct Drift {
     raise: f64,
     /// Current sum of the raises, which decays.
     raised: f64,
-    /// Requested number of rows between false reports.
     time: f64,
     wanders: bool,
     /// Largest level since the running mean exceeded the limit at which a drift ends.
@@ -79,7 +78,6 @@ pub(super) fn wanders(column: &[f64]) -> bool {
     time_between_independent(column) > column.len() as f64 / WANDER
 }
 
-/// Start or end of a drift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum DriftChange {
     Began(DriftReport),
@@ -113,7 +111,6 @@ impl Drift {
         }
     }
 
-    /// Returns the ongoing drift, if there is one.
     pub fn open(&self) -> Option<&DriftReport> {
         self.open.as_ref()
     }
@@ -156,7 +153,6 @@ impl Drift {
         Some(DriftChange::Began(report))
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         for limit in [self.mean, self.report_limit, self.end_limit, self.raise, self.raised, self.peak] {
             within("a level of drift", limit, 0.0..=LARGEST)?;

@@ -40,32 +40,26 @@ impl Event {
     }
 }
 
-/// State of the ongoing event, if there is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Events {
     open: Option<Event>,
-    /// Position of the last alarm among all rows.
     last: u64,
     /// Largest ratio of score to limit in the ongoing event.
     peak: f64,
     causes: Causes,
 }
 
-/// Row with an alarm.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Alarm {
     pub row: u64,
-    /// Position of the row among all rows.
     pub position: u64,
     pub score: f64,
-    /// Ratio of the score to the limit.
     pub ratio: f64,
     pub is_stuck: bool,
     pub is_moved: bool,
 }
 
 impl Events {
-    /// Creates a state without events.
     pub fn new(width: usize) -> Self {
         Self { open: None, last: 0, peak: 0.0, causes: Causes::new(width) }
     }
@@ -75,7 +69,6 @@ impl Events {
         self.open.filter(|_| position.saturating_sub(self.last) > gap + 1).and_then(|_| self.close())
     }
 
-    /// Ends the ongoing event and returns it, if there is one.
     pub fn close(&mut self) -> Option<Event> {
         let event = self.open.take();
         self.peak = 0.0;
@@ -83,7 +76,6 @@ impl Events {
         event
     }
 
-    /// Returns the ongoing event, if there is one.
     pub fn open(&self) -> Option<&Event> {
         self.open.as_ref()
     }
@@ -112,7 +104,6 @@ impl Events {
         event.causes = self.causes.named();
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         self.causes.check_state(width)?;
         let Some(event) = self.open else { return Ok(()) };

@@ -34,7 +34,6 @@ pub(super) struct FactorModel {
 }
 
 impl FactorModel {
-    /// Fits the model to directions, their variances, and the noise.
     pub fn fit(&mut self, basis: &Matrix, variances: &[f64], noise: &[f64], eigen: &mut Eigen) {
         let Self { factors, precision, scaled, working } = self;
         let (scaled, working) = (&mut scaled.0, &mut working.0);
@@ -79,7 +78,6 @@ impl FactorModel {
         out.iter_mut().zip(&self.precision).for_each(|(entry, p)| *entry *= *entry / p);
     }
 
-    /// Checks a deserialized state for d columns and k directions.
     pub fn check_state(&self, d: usize, k: usize) -> Result<(), Error> {
         ensure(
             self.factors.rows() == d && self.factors.columns() == k,

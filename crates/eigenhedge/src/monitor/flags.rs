@@ -27,13 +27,11 @@ pub(super) struct Flags {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Flag {
     column: usize,
-    /// Normal value of the column.
     value: f64,
     /// Share of other values in the warm-up, estimated by the rule of succession.
     rate: f64,
     /// Share of other values in the most recent rows.
     recent: f64,
-    /// True if the column was constant in the warm-up.
     was_constant: bool,
     /// True if the value in the most recent row differed from the normal value.
     is_raised: bool,
@@ -69,7 +67,6 @@ impl Flags {
         }
     }
 
-    /// Returns the number of flags.
     pub fn len(&self) -> usize {
         self.columns.len()
     }
@@ -110,7 +107,6 @@ impl Flags {
         self.columns.iter().find(|flag| flag.is_raised && flag.was_constant).map(|flag| flag.column)
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let is_sorted = self.columns.windows(2).all(|pair| pair[0].column < pair[1].column);
         ensure(is_sorted && self.columns.iter().all(|flag| flag.column < width), "flags must be columns in order")?;

@@ -4,31 +4,24 @@ use crate::error::Error;
 use crate::state::{LARGEST, ensure, entries};
 use serde::{Deserialize, Serialize};
 
-/// Buffer of the most recent rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Lags {
-    /// Number of columns of a row.
     width: usize,
-    /// Number of lags.
     lags: usize,
     /// The most recent row, followed by the earlier rows, newest first.
     cells: Vec<f64>,
-    /// Number of rows in the buffer.
     rows: usize,
 }
 
 impl Lags {
-    /// Creates an empty buffer for rows of `width` columns with this number of lags.
     pub fn new(width: usize, lags: usize) -> Self {
         Self { width, lags, cells: vec![0.0; width * (lags + 1)], rows: 0 }
     }
 
-    /// Clears the buffer.
     pub fn clear(&mut self) {
         self.rows = 0;
     }
 
-    /// Adds a row.
     pub fn push(&mut self, row: &[f64]) {
         let kept = self.width * self.lags;
         self.cells.copy_within(..kept, self.width);
@@ -52,7 +45,6 @@ impl Lags {
         &mut self.cells[..self.width]
     }
 
-    /// Checks a deserialized state for `width` columns and this number of lags.
     pub fn check_state(&self, width: usize, lags: usize) -> Result<(), Error> {
         let fits = self.width == width && self.lags == lags && self.cells.len() == width * (lags + 1);
         ensure(fits && self.rows <= lags + 1, "earlier rows must be as many as there are lags")?;

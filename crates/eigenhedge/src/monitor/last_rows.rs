@@ -15,7 +15,6 @@ pub(super) struct LastRows {
     width: usize,
     most: usize,
     cells: Vec<f64>,
-    /// Position of the oldest row once the buffer is full.
     oldest: usize,
 }
 
@@ -29,12 +28,10 @@ impl LastRows {
         last
     }
 
-    /// Creates an empty buffer with this capacity.
     pub fn empty(width: usize, most: usize) -> Self {
         Self { width, most, cells: Vec::with_capacity(width * most), oldest: 0 }
     }
 
-    /// Returns the capacity in rows.
     pub fn most(&self) -> usize {
         self.most
     }
@@ -61,7 +58,6 @@ impl LastRows {
         order.skip(count.saturating_sub(most)).map(row).collect()
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         let fits = self.width == width
             && (1..=room(width)).contains(&self.most)

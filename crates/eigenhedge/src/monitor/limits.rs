@@ -96,7 +96,6 @@ pub(super) fn prediction_limit(values: &[f64], alpha: f64) -> f64 {
     careful_quantile(values, alpha, effective).max(mean + times * (variance * (1.0 + 1.0 / effective)).sqrt())
 }
 
-/// Window of recent scores, and the limit computed from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Recent {
     rule: Limit,
@@ -108,7 +107,6 @@ pub(super) struct Recent {
 }
 
 impl Recent {
-    /// Creates the window with scores of the warm-up.
     pub fn new(rule: Limit, scores: &[f64]) -> Self {
         let most = window(rule);
         let mut window = Vec::with_capacity(most);
@@ -143,7 +141,6 @@ impl Recent {
         self.rule.rate()
     }
 
-    /// Returns an error if a deserialized state is impossible.
     pub fn check_state(&self) -> Result<(), Error> {
         let rate = self.rule.rate();
         ensure(rate > 0.0 && rate < 1.0, "a limit must have a rate between 0 and 1")?;
@@ -156,7 +153,6 @@ impl Recent {
     }
 }
 
-/// Returns the number of scores in the window.
 fn window(rule: Limit) -> usize {
     ((PASSING / rule.rate()).ceil() as usize).clamp(100, 20_000)
 }

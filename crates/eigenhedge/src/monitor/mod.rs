@@ -97,7 +97,6 @@ pub struct Monitor {
     width: usize,
     /// Rows received for the warm-up. The list is empty once the warm-up has ended.
     waiting: Vec<Vec<f64>>,
-    /// True if the reference is borrowed from another monitor.
     is_borrowed: bool,
     fitted: Option<Box<Fitted>>,
     totals: MonitorTotals,
@@ -107,7 +106,6 @@ pub struct Monitor {
     row: Scratch<Vec<f64>>,
 }
 
-/// State after the warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Fitted {
     levels: Channel,
@@ -124,12 +122,10 @@ struct Fitted {
     causes: Scratch<Causes>,
 }
 
-/// Channel that scores the differences between rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Differences {
     channel: Channel,
     lags: Lags,
-    /// Scale of the differences.
     standardizer: Standardizer,
     /// Previous row. The vector is empty if there is none.
     previous: Vec<f64>,

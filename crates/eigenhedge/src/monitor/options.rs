@@ -208,7 +208,6 @@ impl Default for MonitorOptions {
     }
 }
 
-/// Defines a setter for each field.
 macro_rules! setters {
     ($($with:ident $field:ident: $type:ty),+ $(,)?) => {
         impl MonitorOptions {
@@ -309,7 +308,6 @@ impl MonitorOptions {
     }
 }
 
-/// Returns the error for a number that violates a rule.
 fn parameter(name: &'static str, rule: &'static str, value: f64) -> Result<(), Error> {
     Err(Error::Parameter { name, rule, value })
 }

@@ -29,7 +29,6 @@ const INSPECTED: usize = 200;
 /// Number of rows over which a raise of the limit decays.
 const MEMORY: f64 = 1000.0;
 
-/// Detector of stuck columns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Repeats {
     columns: Vec<Column>,
@@ -86,7 +85,6 @@ impl Repeats {
         self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
     }
 
-    /// Ends all runs.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(|column| column.rows = 0);
     }
@@ -98,7 +96,6 @@ impl Repeats {
         stuck.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, j)| j)
     }
 
-    /// Checks a deserialized state for `width` columns.
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
         length("repeats of columns", self.columns.len(), width)?;
         for column in &self.columns {
@@ -112,13 +109,11 @@ impl Repeats {
     }
 }
 
-/// Returns the number of decimals of a number.
 fn decimals(x: f64) -> usize {
     let is_whole = |y: f64| (y - y.round()).abs() <= 1e-9 * y.abs().max(1.0);
     (0..DECIMALS as i32).find(|k| is_whole(x * 10f64.powi(*k))).map_or(DECIMALS, |k| k as usize)
 }
 
-/// Runs of a column.
 #[derive(Default)]
 struct Runs {
     rows: u64,

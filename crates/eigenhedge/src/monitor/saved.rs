@@ -83,7 +83,6 @@ impl Monitor {
         Ok(monitor)
     }
 
-    /// Returns an error if a deserialized state is impossible.
     fn check_state(&self) -> Result<(), Error> {
         self.options.check(self.width)?;
         if let Some(names) = &self.columns.names {

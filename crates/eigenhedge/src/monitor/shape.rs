@@ -91,7 +91,6 @@ pub(super) struct Shape {
     imputation: Scratch<Imputation>,
 }
 
-/// Parts of a row, relative to the shape.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Parts {
     /// Row minus the level.
@@ -127,7 +126,6 @@ impl Shape {
         Self { mean, basis, variances, residual_energy, factors, floor, imputation }
     }
 
-    /// Fits the factor model.
     #[must_use]
     pub fn with_factors(mut self) -> Self {
         self.factors.fit(&self.basis, &self.variances, &self.residual_energy, &mut Eigen::default());
@@ -182,7 +180,6 @@ impl Shape {
         self.factors.squared_deviations(&parts.centered, &self.residual_energy, coordinates, out);
     }
 
-    /// Returns the mean of the warm-up.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
@@ -238,13 +235,11 @@ impl Shape {
         }
     }
 
-    /// Returns the ridge factors of the directions.
     fn ridges(&self) -> Vec<f64> {
         let noise = self.residual_energy.iter().sum::<f64>() / self.mean.len().max(1) as f64;
         self.variances.iter().map(|variance| ridge(noise, *variance)).collect()
     }
 
-    /// Checks a deserialized state for rows of d numbers.
     pub fn check_state(&self, d: usize) -> Result<(), Error> {
         length("the mean of a monitor", self.mean.len(), d)?;
         let k = self.basis.columns();

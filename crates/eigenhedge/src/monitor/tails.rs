@@ -28,7 +28,6 @@ pub(super) struct Tails {
     statistics: [Tail; 3],
 }
 
-/// Distribution of one statistic.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 struct Tail {
     center: f64,
@@ -38,7 +37,6 @@ struct Tail {
 }
 
 impl Tails {
-    /// Fits the distributions to the statistics of calibration rows.
     pub fn fit(rows: &[[f64; 3]], floors: [f64; 3]) -> Self {
         let mut sorted = Vec::with_capacity(rows.len());
         let statistics = [0, 1, 2].map(|i| {
@@ -53,7 +51,6 @@ impl Tails {
         Self { statistics }
     }
 
-    /// Returns the score of a row with these statistics.
     pub fn score(&self, statistics: &[f64; 3]) -> f64 {
         let used = self.statistics.iter().zip(statistics).filter(|(tail, _)| tail.is_used);
         used.map(|(tail, x)| -ln_upper_tail((x.cbrt() - tail.center) / tail.spread)).sum()
@@ -67,7 +64,6 @@ impl Tails {
         })
     }
 
-    /// Returns an error if a deserialized state is impossible.
     pub fn check_state(&self) -> Result<(), Error> {
         self.statistics.iter().try_for_each(|tail| {
             within("the center of a statistic", tail.center, f64::MIN_POSITIVE..=LARGEST)?;

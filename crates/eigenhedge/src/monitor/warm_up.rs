@@ -184,7 +184,6 @@ struct Robust {
     standardizer: Standardizer,
     rows: Matrix,
     weights: Vec<f64>,
-    /// Shape of the rows.
     shape: Shape,
 }
 
@@ -262,7 +261,6 @@ fn means(rows: &[Vec<f64>], width: usize) -> Vec<f64> {
     means
 }
 
-/// Computes the moments of the columns. Returns `Err` if a variance overflows.
 fn finite_moments(rows: &[Vec<f64>], weights: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let (means, variances) = weighted_moments(rows, weights);
     let Some(j) = variances.iter().position(|variance| !variance.is_finite()) else { return Ok((means, variances)) };
@@ -351,7 +349,6 @@ fn embedded(rows: &Matrix, count: usize) -> (Matrix, Lags) {
     (vectors, lags)
 }
 
-/// Returns the median lag-one autocorrelation of the columns that vary.
 fn median_autocorrelation(columns: &Matrix) -> f64 {
     let of_column = |j: usize| {
         let column = columns.column(j);

@@ -12,8 +12,7 @@
 
 use pulp::{Arch, Simd, WithSimd};
 
-/// High part of ln 2. The low half of its mantissa is zero, so its products with integers of at most 11 bits
-/// are exact.
+/// High part of ln 2. The low half of its mantissa is zero: products with integers of at most 11 bits are exact.
 const LN2_HIGH: f64 = 0.6931467056274414;
 const LN2_LOW: f64 = 4.7493250390316726e-7;
 
@@ -41,7 +40,6 @@ const Q: [f64; 11] = [
     2.092162726664578e-9,
 ];
 
-/// Replaces every number by its exponential.
 pub fn exp(x: &mut [f64]) {
     Arch::new().dispatch(Exp(x));
 }
@@ -56,8 +54,7 @@ impl WithSimd for Exp<'_> {
     }
 }
 
-/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`]. The error is at most two units in the last
-/// place, even near zero.
+/// Replaces every `log v ≤ 0` by `1 - v`, like [`super::kept`], within two units in the last place even near zero.
 pub fn kept_all(x: &mut [f64]) {
     Arch::new().dispatch(KeptAll(x));
 }
@@ -75,8 +72,7 @@ impl WithSimd for KeptAll<'_> {
     }
 }
 
-/// Returns the exponential of one number, in a form that the compiler can vectorize in loops. The result is
-/// bit-identical to that of [`exp`].
+/// Returns the exponential of one number, bit-identical to that of [`exp`], in a form that vectorizes in loops.
 #[inline(always)]
 pub(crate) fn exp_lane(x: f64) -> f64 {
     let (series, m) = reduced_to_bits(x);

@@ -5,8 +5,7 @@ mod exp;
 pub(crate) use exp::exp_lane;
 pub use exp::{exp, kept_all};
 
-/// Returns `log(Σ exp(x))`, or `-∞` if there are no terms. Terms are added in the order of the input. Ascending order
-/// is most accurate.
+/// Returns `log(Σ exp(x))`, or `-∞` without terms. Terms are added in order. Ascending order is most accurate.
 pub fn log_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {
@@ -50,8 +49,7 @@ pub fn exact(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
-/// Computes a dot product with eight partial sums. The compiler can vectorize the loop, and the rounding error grows
-/// with `n/8`.
+/// Computes a dot product with eight partial sums, in vectorized loops. The rounding error grows with `n/8`.
 #[inline(always)]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 8];

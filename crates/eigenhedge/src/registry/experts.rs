@@ -8,8 +8,7 @@ use crate::mixing::Mixing;
 use crate::random::Random;
 use crate::simplex::{Multiplicity, Select};
 
-/// Algorithm of an expert learner. In each trial a learner drops some experts and incurs the losses of the dropped
-/// experts.
+/// Algorithm of an expert learner, which in each trial drops some experts and incurs their losses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExpertKind {
@@ -23,22 +22,8 @@ pub enum ExpertKind {
     ProductSets,
 }
 
-impl ExpertKind {
-    /// All values, in order.
-    pub const ALL: [Self; 4] = [Self::CappedHedge, Self::Leader, Self::PerturbedLeader, Self::ProductSets];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::CappedHedge => "capped-hedge",
-            Self::Leader => "leader",
-            Self::PerturbedLeader => "perturbed-leader",
-            Self::ProductSets => "product-sets",
-        }
-    }
-}
-
-crate::error::by_name!(ExpertKind, "learner");
+crate::error::by_name!(ExpertKind, "learner", 4,
+    CappedHedge => "capped-hedge", Leader => "leader", PerturbedLeader => "perturbed-leader", ProductSets => "product-sets");
 
 /// Parameters of an expert learner.
 #[derive(Debug, Clone, Copy, PartialEq)]

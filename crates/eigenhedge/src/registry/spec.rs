@@ -14,7 +14,6 @@ use crate::subspace::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Default mixing share.
 pub(super) const ALPHA: f64 = 1e-3;
 /// Returns the default limit on the cost of merging, as a share of the cost of mixing. It is larger for k ≥ 32, because
 /// the time per row grows with the cube of the number of explicit directions.
@@ -22,7 +21,6 @@ pub(super) fn default_merge(kept: usize) -> f64 {
     if kept < 32 { 0.25 } else { 1.0 }
 }
 
-/// Default step of Hebbian learners.
 const HEBBIAN_ETA: f64 = 0.05;
 
 /// Handling of rows with missing cells (NaN).
@@ -39,19 +37,6 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// All values, in order.
-    pub const ALL: [Self; 3] = [Self::Fail, Self::Skip, Self::Fill];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Fail => "fail",
-            Self::Skip => "skip",
-            Self::Fill => "fill",
-        }
-    }
-
-    /// Returns true if the row is skipped because of its missing cells.
     pub(crate) fn passes_over(self, row: &[f64]) -> bool {
         match self {
             Self::Fail => false,
@@ -61,7 +46,7 @@ impl Missing {
     }
 }
 
-error::by_name!(Missing, "missing");
+error::by_name!(Missing, "missing", 3, Fail => "fail", Skip => "skip", Fill => "fill");
 
 /// Parameters of a learner.
 ///
@@ -105,8 +90,7 @@ pub struct Spec {
     pub dimension: Option<Multiplicity>,
     /// True to cap only the directions seen so far, as printed in ICML Algorithm 6. For anchored only.
     pub as_printed: bool,
-    /// Maximum number r of explicit directions, i.e. those stored individually. This number limits memory to O(n r).
-    /// `None` means no limit.
+    /// Maximum number r of explicit directions (those stored individually), for memory O(n r). `None` means no limit.
     pub max_rank: Option<usize>,
     /// Maximum number of atoms of a kernel learner, and of each member of `auto`; `None` for no limit. The comparison with
     /// the best fixed subspace stores every row in addition, unless it is turned off
@@ -115,8 +99,7 @@ pub struct Spec {
     /// Novelty threshold for kernel learners with a budget: a share of the energy (squared norm) of the row's features.
     /// A row becomes an atom only if every single atom leaves more than this share unexplained.
     pub novelty: f64,
-    /// Allowed cost of merging similar directions under fixed share, relative to the cost of mixing. 0 means
-    /// no merging.
+    /// Allowed cost of merging similar directions, relative to the cost of fixed share. 0 means no merging.
     pub merge: f64,
     /// Handling of rows with missing cells in a [`Model`](crate::Model).
     pub missing: Missing,
@@ -153,8 +136,7 @@ impl Spec {
         }
     }
 
-    /// Creates the parameters of the papers: `eta` 1, no mixing, no center, `forget` 0.95, and a running norm
-    /// bound.
+    /// Creates the parameters of the papers: `eta` 1, no mixing or center, `forget` 0.95, a running norm bound.
     pub fn bare(learner: Kind, kept: usize) -> Self {
         Self {
             learner,
@@ -182,8 +164,7 @@ impl Spec {
         }
     }
 
-    /// Checks deserialized numbers, including those that have no effect with this learner. Building the
-    /// learner checks the rest.
+    /// Checks deserialized numbers, even those without effect here. Building the learner checks the rest.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         let (prior, memory) = self.center.map_or((0.0, 0.0), |center| (center.prior, center.forget));
         let clip = self.clip.unwrap_or(0.0);
@@ -195,8 +176,7 @@ impl Spec {
         energy("the squared norm of the start", dot(start, start))
     }
 
-    /// Returns an error if the learner cannot reconstruct rows: with a kernel, in a larger space, or for
-    /// Hebbian learners.
+    /// Returns an error if rows cannot be reconstructed: with a kernel, in a larger space, or for Hebbian learners.
     pub fn check_reconstructions(&self) -> Result<(), Error> {
         match self {
             _ if self.learner.entry().family == Family::Hebbian => {
@@ -267,7 +247,6 @@ impl Spec {
         self.over(self.ambient(length)?)
     }
 
-    /// Builds the span for rows of plain numbers.
     pub(crate) fn ambient(&self, length: usize) -> Result<Ambient, Error> {
         let span = Ambient::new(length)?;
         let span = match self.dimension {
@@ -285,7 +264,6 @@ impl Spec {
         self.over(self.feature(dictionary)?)
     }
 
-    /// Builds the span for the features of a dictionary.
     pub(crate) fn feature<D: Dictionary>(&self, dictionary: D) -> Result<Feature<D>, Error> {
         if self.start.is_some() {
             return Err(Error::Unsupported(
@@ -297,9 +275,7 @@ impl Spec {
             span = span.within(dimension);
         }
         if let Some(atoms) = self.budget {
-            if atoms < self.kept {
-                return Err(Error::Parameter { name: "budget", rule: "at least k", value: atoms as f64 });
-            }
+            error::require(atoms >= self.kept, "budget", "at least k", atoms as f64)?;
             span = span.with_budget(atoms, self.novelty)?;
         }
         Ok(span)
@@ -322,11 +298,7 @@ impl Spec {
             }
             Kind::Tracking => {
                 let rule = Tracking::new(self.rate(), self.mixing, self.kept, dimension)?.with_merging(self.merge)?;
-                let rule = match self.max_rank {
-                    Some(max_rank) => rule.with_max_rank(max_rank)?,
-                    None => rule,
-                };
-                AnyRule::Tracking(Box::new(rule))
+                AnyRule::Tracking(Box::new(rule.with_max_rank(self.max_rank)?))
             }
             Kind::Anchored => self.anchored(Law::Exponential { eta: self.rate() }, 1.0, dimension)?,
             Kind::Leader => self.anchored(Law::Leader, 1.0, dimension)?,
@@ -365,11 +337,7 @@ impl Spec {
 
     fn anchored(&self, law: Law, forget: f64, dimension: Multiplicity) -> Result<AnyRule, Error> {
         self.without_mixing()?;
-        let rule = Anchored::new(law, forget, self.kept, dimension)?;
-        let rule = match self.max_rank {
-            Some(max_rank) => rule.with_max_rank(max_rank)?,
-            None => rule,
-        };
+        let rule = Anchored::new(law, forget, self.kept, dimension)?.with_max_rank(self.max_rank)?;
         Ok(AnyRule::Anchored(Box::new(if self.as_printed { rule.capped_as_printed()? } else { rule })))
     }
 }

@@ -1,35 +1,29 @@
 //! Capping: relative-entropy projection of positive weights onto the capped simplex.
 //!
-//! # Setting
-//! Log-weights `g_i` with multiplicities `m_i`, `Σ m_i = N`, and a number `k < N` of directions to keep.
+//! Setting: log-weights `g_i` with multiplicities `m_i`, `Σ m_i = N`, and a number `k < N` of directions to keep.
 //!
-//! # Update
-//! Find `c` with `Σ m_i (1 - min(c e^{g_i}, 1)) = k` and return `log v_i = min(g_i + log c, 0)`.
+//! Update: find `c` with `Σ m_i (1 - min(c e^{g_i}, 1)) = k` and return `log v_i = min(g_i + log c, 0)`.
 //!
-//! # Guarantee
-//! The probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
+//! Guarantee: the probabilities of being kept, `1 - v_i`, sum to `k` up to rounding. A capped entry is exactly `0.0`.
 //!
-//! # Cost
-//! [`cap`]: linear if the order has changed little since the previous call, `O(n log n)` otherwise. It does not
+//! Cost: [`cap`]: linear if the order has changed little since the previous call, `O(n log n)` otherwise. It does not
 //! allocate once the scratch space has its size. [`cap_by_selection`]: expected `O(n)`. [`cap_by_sorting`]: `O(n log
 //! n)`.
 //!
-//! # Numerics
-//! The uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest weight is at
-//! the cap. Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the prefix, the
-//! scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative precision of
-//! `1 - v` for any `N` and is used when `M > 2k`. The first preserves that of `v` when almost everything is kept.
-//! Nothing under- or overflows, because only differences of log-weights are exponentiated, and sums run in ascending
-//! order. Weights of exactly zero (`-∞`) that are needed to fill the cap are ties and share it evenly.
+//! Numerics: the uncapped entries are the longest ascending prefix whose kept mass stays below `k` when its largest
+//! weight is at the cap. Relative to that largest weight `top`, with `M = Σ m` and `P = Σ m (1 - e^{g - top})` over the
+//! prefix, the scale is `(M - k)/Σ m e^{g - top} = 1 + (P - k)/(M - P)`. The second form preserves the relative
+//! precision of `1 - v` for any `N` and is used when `M > 2k`. The first preserves that of `v` when almost everything
+//! is kept. Nothing under- or overflows, because only differences of log-weights are exponentiated, and sums run in
+//! ascending order. Weights of exactly zero (`-∞`) that are needed to fill the cap are ties and share it evenly.
 //!
 //! For `N = ∞` the complement stays at the cap. If the span keeps less than `k`, the rest of `k` is spread over the infinitely
 //! many directions of the complement, and nothing is rescaled.
 //!
-//! # Not done
-//! No incremental update of the scale between calls, because each call needs a pass over the uncapped entries anyway.
+//! Not done: no incremental update of the scale between calls, because each call needs a pass over the uncapped entries
+//! anyway.
 //!
-//! # References
-//! Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
+//! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 4; Herbster & Warmuth, JMLR 2001 (linear time by selection);
 //! Kuzmin & Warmuth, ICML 2007, section 5 (filling up after underflow).
 
 use std::cmp::Ordering;

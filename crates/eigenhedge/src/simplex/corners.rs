@@ -1,32 +1,26 @@
 //! Decomposition of a point of the capped simplex into a mixture of its corners.
 //!
-//! # Setting
-//! Probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For probabilities of
-//! being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s = d`), as in the paper, they
-//! are the sets to drop.
+//! Setting: probabilities `p_i` in `[0, 1]` that sum to an integer `s`. A corner is a set of exactly `s` indices. For
+//! probabilities of being kept (`s = k`) the corners are the sets to keep. For probabilities of being dropped (`s =
+//! d`), as in the paper, they are the sets to drop.
 //!
-//! # Update
-//! Let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
+//! Update: let `r = 1` be the remaining mass. Take the `s` largest entries as a corner with the coefficient
 //! `min(smallest entry inside, r - largest entry outside)`, subtract it from `r` and from the entries inside, and
 //! repeat.
 //!
-//! # Guarantee
-//! At most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The mixture sums to `p`.
+//! Guarantee: at most `n` corners: each step sets an entry to 0 or makes one equal to `r`, and neither is undone. The
+//! mixture sums to `p`.
 //!
-//! # Cost
-//! `O(n)` per corner, `O(n²)` in all.
+//! Cost: `O(n)` per corner, `O(n²)` in all.
 //!
-//! # Numerics
-//! Entries at `r` and at 0 are assigned, not computed, so that rounding cannot undo a step. The rounding error of the input
-//! goes to the last corner.
+//! Numerics: entries at `r` and at 0 are assigned, not computed, so that rounding cannot undo a step. The rounding
+//! error of the input goes to the last corner.
 //!
-//! # Not done
-//! No search for the shortest mixture, which is a hard problem and is not needed for sampling.
+//! Not done: no search for the shortest mixture, which is a hard problem and is not needed for sampling.
 //!
-//! # References
-//! Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
+//! References: Warmuth & Kuzmin, JMLR 2008, Algorithm 2 and Theorem 2.
 
-use crate::error::{Error, every};
+use crate::error::{Error, every, require};
 
 /// Largest relative deviation from an integer for which a total counts as that integer.
 pub(crate) const WHOLE: f64 = 1e-9;
@@ -80,10 +74,8 @@ impl Mixture {
 pub fn decompose(probabilities: &[f64]) -> Result<Mixture, Error> {
     every("probabilities", probabilities, "between 0 and 1", |probability| (0.0..=1.0).contains(&probability))?;
     let total: f64 = probabilities.iter().sum();
-    if (total - total.round()).abs() > WHOLE * total.max(1.0) {
-        let (name, rule) = ("the total of the probabilities", "a whole number");
-        return Err(Error::Parameter { name, rule, value: total });
-    }
+    let is_whole = (total - total.round()).abs() <= WHOLE * total.max(1.0);
+    require(is_whole, "the total of the probabilities", "a whole number", total)?;
     let mut peel = Peel::default();
     peel.start(probabilities.iter().copied(), total.round() as usize);
     let mut corners = Vec::new();
@@ -106,7 +98,6 @@ pub(crate) struct Peel {
 }
 
 impl Peel {
-    /// Starts a new decomposition of probabilities that sum to `size`.
     pub(crate) fn start(&mut self, probabilities: impl Iterator<Item = f64>, size: usize) {
         self.remaining.clear();
         self.remaining.extend(probabilities);
@@ -115,8 +106,7 @@ impl Peel {
         (self.mass, self.size, self.steps) = (1.0, size, 0);
     }
 
-    /// Finds the next corner and returns its coefficient, or `None` after the last one. [`Peel::members`] returns its
-    /// indices.
+    /// Finds the next corner, see [`Peel::members`]. Returns its coefficient, or `None` after the last one.
     pub(crate) fn next_corner(&mut self) -> Option<f64> {
         if self.mass <= 0.0 {
             return None;

@@ -1,18 +1,15 @@
 //! Limit of capped exponential weights for an infinite learning rate: the k largest values are kept.
 //!
-//! Directions tied at the boundary share the remaining places evenly. This is follow the leader, for experts and for
-//! eigenvalues.
+//! Directions tied at the boundary share the remaining places: follow the leader, for experts and eigenvalues.
 
 use super::cap::{Complement, Multiplicity};
 
-/// Scratch space of [`keep_largest`].
 #[derive(Debug, Clone, Default)]
 pub struct LimitScratch {
     ranking: Vec<f64>,
 }
 
-/// Precision of values: two values are tied if they differ by at most `relative` times the k-th largest one, or by at
-/// most `absolute`.
+/// Precision of values: two are tied if they differ by at most `relative` times the k-th largest, or `absolute`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Precision {
     pub relative: f64,
@@ -30,8 +27,7 @@ pub fn keep_largest(
     scratch: &mut LimitScratch,
 ) {
     let ranking = &mut scratch.ranking;
-    ranking.clear();
-    ranking.extend_from_slice(values);
+    values.clone_into(ranking);
     let boundary =
         if kept <= ranking.len() { *ranking.select_nth_unstable_by(kept - 1, |a, b| b.total_cmp(a)).1 } else { 0.0 };
     let tolerance = precision.absolute.max(precision.relative * boundary);

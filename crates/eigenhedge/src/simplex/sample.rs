@@ -1,30 +1,23 @@
 //! Sampling of sets with given inclusion probabilities.
 //!
-//! # Setting
-//! Probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k` indices.
-//! Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The second case
-//! occurs when the complement of a span has a part of the probability.
+//! Setting: probabilities `p_i` in `[0, 1]`. If they sum to an integer `k` (up to rounding), a set has exactly `k`
+//! indices. Otherwise the size is the total rounded down or up, and the inclusion probabilities are still exact. The
+//! second case occurs when the complement of a span has a part of the probability.
 //!
-//! # Update
-//! None: sampling does not learn. [`Select`] lists the three methods.
+//! Update: none: sampling does not learn. [`Select`] lists the three methods.
 //!
-//! # Guarantee
-//! `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on nothing else. `top` is
-//! deterministic, and the theorems about expected losses do not cover it.
+//! Guarantee: `systematic` and `corners` have the given inclusion probabilities, and an expected loss depends on
+//! nothing else. `top` is deterministic, and the theorems about expected losses do not cover it.
 //!
-//! # Cost
-//! `systematic`: `O(n)` and one random number. `corners`: `O(n)` per corner visited and one random number. `top`: expected
-//! `O(n)`, no random number. No allocation once the buffers have their size.
+//! Cost: `systematic`: `O(n)` and one random number. `corners`: `O(n)` per corner visited and one random number. `top`:
+//! expected `O(n)`, no random number. No allocation once the buffers have their size.
 //!
-//! # Numerics
-//! Systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error does not grow with
-//! `k`. Indices with probability exactly 0 or 1 are never or always drawn.
+//! Numerics: systematic sampling tracks the distance to the next crossing instead of a cumulative sum, so its error
+//! does not grow with `k`. Indices with probability exactly 0 or 1 are never or always drawn.
 //!
-//! # Not done
-//! Joint inclusion probabilities are not controlled. Only the marginal ones matter here.
+//! Not done: joint inclusion probabilities are not controlled. Only the marginal ones matter here.
 //!
-//! # References
-//! Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
+//! References: Madow 1949 (systematic); Warmuth & Kuzmin, JMLR 2008, Algorithm 2 (corners).
 
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +29,7 @@ use crate::simplex::corners::{Peel, WHOLE};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Select {
-    /// Systematic sampling: takes an index each time the cumulative probability crosses an integer plus a
-    /// random offset.
+    /// Systematic sampling: an index each time the cumulative probability crosses an integer plus a random offset.
     #[default]
     Systematic,
     /// Decomposition into corners, one of which is drawn according to the coefficients.
@@ -46,21 +38,7 @@ pub enum Select {
     Top,
 }
 
-impl Select {
-    /// All methods, in the order of their declaration.
-    pub const ALL: [Self; 3] = [Self::Systematic, Self::Corners, Self::Top];
-
-    /// Returns the name of the method in settings and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Systematic => "systematic",
-            Self::Corners => "corners",
-            Self::Top => "top",
-        }
-    }
-}
-
-crate::error::by_name!(Select, "select");
+crate::error::by_name!(Select, "select", 3, Systematic => "systematic", Corners => "corners", Top => "top");
 
 /// Scratch space of [`draw`].
 #[derive(Debug, Clone, Default)]
@@ -110,7 +88,6 @@ pub fn draw(
     }
 }
 
-/// Selects the indices of the `size` largest probabilities.
 fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.extend(0..probabilities.len());
     if 0 < size && size < members.len() {
@@ -121,8 +98,7 @@ fn top(probabilities: &[f64], size: usize, members: &mut Vec<usize>) {
     members.sort_unstable();
 }
 
-/// Selects an index each time the cumulative probability crosses `offset` plus an integer. Corrects the number of
-/// indices if `size` is given.
+/// Selects an index each time the cumulative probability crosses `offset` plus an integer, `size` in total if given.
 fn systematic(probabilities: &[f64], offset: f64, size: Option<usize>, members: &mut Vec<usize>) {
     let mut to_next = offset;
     for (index, &probability) in probabilities.iter().enumerate() {

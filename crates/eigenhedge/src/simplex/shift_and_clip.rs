@@ -1,9 +1,7 @@
-//! Euclidean projection onto probabilities with a given total. It subtracts one number from all values and clips them
-//! to `[0, 1]`.
+//! Euclidean projection onto probabilities with a given total: values are shifted and clipped to `[0, 1]`.
 
 use super::cap::Multiplicity;
 
-/// Scratch space of [`shift_and_clip`].
 #[derive(Debug, Clone, Default)]
 pub struct ShiftScratch {
     breaks: Vec<f64>,

@@ -12,14 +12,14 @@
 //!
 //! Cost: O(M) per row with M atoms. The eviction itself is in `feature/evict.rs`.
 
-use crate::error::Error;
+use crate::error::{Error, at_least_one, require};
 use crate::state::{energy, ensure};
 use serde::{Deserialize, Serialize};
 
 /// Budget of a dictionary: the maximum number of atoms, the novelty threshold for new atoms, and the accumulated error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Budget {
-    atoms: usize,
+    pub atoms: usize,
     novelty: f64,
     error: f64,
 }
@@ -29,28 +29,17 @@ const FREED: usize = 16;
 
 impl Budget {
     pub fn new(atoms: usize, novelty: f64) -> Result<Self, Error> {
-        if atoms == 0 {
-            return Err(Error::Parameter { name: "budget", rule: "at least 1", value: 0.0 });
-        }
-        if !(novelty > 0.0 && novelty < 1.0) {
-            return Err(Error::Parameter { name: "novelty", rule: "between 0 and 1", value: novelty });
-        }
+        at_least_one("budget", atoms)?;
+        require(novelty > 0.0 && novelty < 1.0, "novelty", "between 0 and 1", novelty)?;
         Ok(Self { atoms, novelty, error: 0.0 })
     }
 
-    /// Checks a deserialized budget against the configured one and the number of atoms.
     pub fn check_state(&self, built: &Self, atoms: usize) -> Result<(), Error> {
         let parameters = (self.atoms, self.novelty) == (built.atoms, built.novelty);
         ensure(parameters && atoms <= self.atoms, "the atoms must be within the budget of the learner")?;
         energy("the cost of the budget", self.error)
     }
 
-    /// Returns the maximum number of atoms.
-    pub fn atoms(&self) -> usize {
-        self.atoms
-    }
-
-    /// Returns the number of atoms that remain after an eviction.
     pub fn low(&self) -> usize {
         self.atoms + 1 - (self.atoms / FREED).max(1)
     }
@@ -74,7 +63,6 @@ impl Budget {
         Some((atom, row[atom] / squares[atom]))
     }
 
-    /// Adds the norm of a discarded part to the accumulated error.
     pub fn charge(&mut self, norm: f64) {
         self.error += norm;
     }

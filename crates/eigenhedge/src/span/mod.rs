@@ -45,12 +45,10 @@ pub trait Span {
     /// Returns the number of columns.
     fn columns(&self) -> usize;
 
-    /// Loads a point minus the origin. Returns the squared norm of the difference. Returns `Err` if the point is
-    /// invalid. Changes only scratch space.
+    /// Loads a point minus the origin into scratch space, if it is valid. Returns the squared norm of the difference.
     fn load_point(&mut self, point: &Self::Point) -> Result<f64, Error>;
 
-    /// Announces that the next loaded point is zero except at these positions, which ascend. `None` cancels an announcement
-    /// that no point has used.
+    /// Announces that the next point is zero except at these positions, which ascend. `None` cancels it.
     fn announce_filled(&mut self, _filled: Option<&[u32]>) {}
 
     /// Returns the positions of the filled cells of the loaded point, or `None` unless these are known to be few.
@@ -58,14 +56,12 @@ pub trait Span {
         None
     }
 
-    /// Loads a point that another span has just loaded, and reuses the results of that span if possible. Returns the
-    /// squared norm of the point minus the origin.
+    /// Loads a point that another span has just loaded, like [`Self::load_point`], and reuses its results if possible.
     fn load_point_from(&mut self, point: &Self::Point, _other: &Self) -> Result<f64, Error> {
         self.load_point(point)
     }
 
-    /// Returns an estimate of the absolute rounding error of the loaded point's squared norm. Zero means that only the
-    /// result itself was rounded.
+    /// Returns the estimated rounding error of the loaded point's squared norm, zero if only the result was rounded.
     fn rounding(&self) -> f64 {
         0.0
     }
@@ -94,8 +90,7 @@ pub trait Span {
         1.0
     }
 
-    /// Computes the coordinates of the loaded point. Returns the norm of its residual. A residual at the level of
-    /// rounding errors counts as exactly zero.
+    /// Computes the coordinates of the loaded point. Returns the norm of its residual, exactly zero at rounding level.
     fn project(&mut self, coordinates: &mut Vec<f64>) -> f64;
 
     /// Appends the normalized residual of the most recent projection as a column, as far as the span can represent it.
@@ -103,21 +98,18 @@ pub trait Span {
     /// added.
     fn append_residual(&mut self, point: &Self::Point) -> f64;
 
-    /// Returns true if the part of a residual that the span cannot represent is lost for every choice. Otherwise that
-    /// part belongs to the complement.
+    /// Returns true if the part of a residual outside the span is lost for every choice, not part of the complement.
     fn loses_residuals(&self) -> bool {
         false
     }
 
-    /// Makes the columns orthonormal again without changing their span, as far as possible during a trial. The current
-    /// point must then be loaded again.
+    /// Makes the columns orthonormal again, as far as a trial permits. The point must then be loaded again.
     fn heal(&mut self);
 
     /// Replaces the columns by `columns × rotation`, where `rotation` has orthonormal columns.
     fn combine(&mut self, rotation: &Matrix);
 
-    /// Converts combinations of the columns of another span over the same points to coordinates in these
-    /// columns.
+    /// Converts combinations of the columns of another span over the same points to coordinates in these columns.
     fn transfer(&mut self, from: &mut Self, combinations: &Matrix, out: &mut Matrix);
 
     /// Computes the displacement from the origin of another span to the origin of this one, in coordinates of the
@@ -148,8 +140,7 @@ pub trait Span {
         None
     }
 
-    /// Ends the trial and does maintenance work. If columns were lost, returns the rotation to apply to
-    /// coordinates.
+    /// Ends the trial with maintenance work. If columns were lost, returns the rotation of coordinates.
     fn end_trial(&mut self) -> Option<&Matrix> {
         None
     }

@@ -24,7 +24,7 @@ pub(super) struct Removal {
     /// Diagonal of the inverse for the remaining atoms, infinite for removed atoms.
     diagonal: Vec<f64>,
     /// Removed atoms, in order of removal.
-    gone: Vec<usize>,
+    pub gone: Vec<usize>,
     /// Vector q of each removed atom, one per column.
     taken: Matrix,
     share: Vec<f64>,
@@ -51,7 +51,6 @@ impl std::fmt::Debug for Memory {
 const RIDGE: f64 = 1e-10;
 
 impl Removal {
-    /// Inverts the Gram matrix of all atoms and starts with no atom removed.
     pub fn begin(&mut self, gram: &Matrix) {
         let size = gram.columns();
         let largest = (0..size).fold(0f64, |largest, j| largest.max(gram.column(j)[j]));
@@ -83,18 +82,11 @@ impl Removal {
         self.taken.resize(size, 0);
     }
 
-    /// Returns the number of remaining atoms.
     pub fn left(&self) -> usize {
         self.diagonal.len() - self.gone.len()
     }
 
-    /// Returns the removed atoms in order of removal.
-    pub fn gone(&self) -> &[usize] {
-        &self.gone
-    }
-
-    /// Returns the inverse squared distance of an atom from the span of the others, or infinity if the atom was
-    /// removed.
+    /// Returns the inverse squared distance of an atom from the span of the others, infinite for a removed atom.
     pub fn inverse_distance(&self, atom: usize) -> f64 {
         self.diagonal[atom]
     }
@@ -187,7 +179,7 @@ mod tests {
                 assert!((0..POINTS.len()).all(|i| left.contains(&i) || i == atom || share[i] == 0.0));
                 assert_eq!(removal.left(), left.len());
             }
-            assert_eq!(removal.gone(), order);
+            assert_eq!(removal.gone, order);
         }
     }
 

@@ -27,8 +27,7 @@ pub fn leader_trap(length: usize, rows: usize) -> Vec<Vec<f64>> {
     (0..rows).map(row).collect()
 }
 
-/// Generates `strong` rows that alternate between two orthogonal unit vectors, then `weak` rows of norm
-/// `size` in a third direction.
+/// Generates `strong` rows alternating between two orthogonal unit vectors, then `weak` ones of norm `size` in a third.
 ///
 /// A learner that keeps two directions with certainty never learns the third. Once `weak · size²` exceeds
 /// `strong / 2`, the best plane in hindsight contains the third direction.
@@ -57,8 +56,7 @@ pub fn starvation(length: usize, strong: usize, weak: usize, size: f64, seed: u6
     }
 }
 
-/// Generates losses of 0 or 1 by independent fair coin tosses, as in the lower bounds (JMLR Theorem 10 and
-/// (19)).
+/// Generates losses of 0 or 1 by independent fair coins, as in the lower bounds (JMLR Theorem 10 and (19)).
 ///
 /// The expected loss of every learner that drops d of n experts is `d/2` per trial, and by chance the best
 /// set of d is better by about `d √((T/2) log(n/d))`. For subspaces, the instance of a trial is the diagonal

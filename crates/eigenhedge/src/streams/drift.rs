@@ -17,8 +17,7 @@ pub fn switching(length: usize, rank: usize, segments: usize, rows: usize, seed:
     recurring(length, rank, &(0..segments).collect::<Vec<_>>(), rows, seed).rows
 }
 
-/// Generates segments of `rows` rows, one per entry of the pattern. Segments with equal entries share a Gaussian, which
-/// is generated as in [`switching`].
+/// Generates segments of `rows` rows, one per entry of the pattern. Equal entries share a Gaussian of [`switching`].
 ///
 /// ```
 /// let stream = eigenhedge::streams::recurring(10, 2, &[1, 2, 1, 3, 2, 1], 20, 7);

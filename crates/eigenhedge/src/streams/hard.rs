@@ -75,7 +75,6 @@ fn repeated_blocks(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     (0..rows).map(|t| stream[t / 200 * 20 + t % 20].clone()).collect()
 }
 
-/// Generates a random walk in which every second row is negated.
 fn alternating_signs(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut stream = random_walk(length, rows, seed);
     stream.iter_mut().skip(1).step_by(2).for_each(|row| scale(row, -1.0));
@@ -124,7 +123,6 @@ fn constant_columns(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     stream
 }
 
-/// Generates multiples of one direction, up to rounding.
 fn rank_one(length: usize, rows: usize, seed: u64) -> Vec<Vec<f64>> {
     let mut random = Random::seeded(seed);
     let direction: Vec<f64> = (0..length).map(|_| random.normal()).collect();

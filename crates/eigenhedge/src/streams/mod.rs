@@ -76,7 +76,6 @@ fn cut(row: &mut [f64]) {
     }
 }
 
-/// Adds a multiple of a direction.
 fn add(row: &mut [f64], amount: f64, direction: &[f64]) {
     row.iter_mut().zip(direction).for_each(|(x, d)| *x += amount * d);
 }

@@ -5,7 +5,6 @@ use crate::linalg::Matrix;
 use crate::random::Random;
 use std::f64::consts::TAU;
 
-/// Draws independent normal entries.
 fn normals(length: usize, random: &mut Random) -> Vec<f64> {
     (0..length).map(|_| random.normal()).collect()
 }
@@ -102,8 +101,7 @@ pub fn turning_images(length: usize, views: usize, rows: usize, seed: u64) -> Ve
 /// noise (autoregressions of order two), with periods of 4 to 20 rows. Each source is along a random direction, and
 /// `fall` times as large as the previous source.
 ///
-/// Electroencephalograms are similar: a small but not negligible part of each row is outside the span of the
-/// previous rows.
+/// Electroencephalograms are similar: a small part of each row is outside the span of the previous rows.
 ///
 /// ```
 /// let rows = eigenhedge::streams::oscillations(14, 0.85, 120, 1);

@@ -4,7 +4,6 @@ use super::{Stream, add, cut};
 use crate::linalg::Matrix;
 use crate::random::Random;
 
-/// Returns `rank` random orthonormal columns.
 pub(super) fn frame(length: usize, rank: usize, random: &mut Random) -> Matrix {
     let mut frame = Matrix::zeros(length, rank);
     for j in 0..rank {
@@ -30,8 +29,7 @@ pub fn signal_and_noise(length: usize, rank: usize, noise: f64, seed: u64) -> im
     })
 }
 
-/// Generates the first rows of [`signal_and_noise`], together with the subspace of the signal. Rows longer than 1 are
-/// scaled to norm 1.
+/// Generates [`signal_and_noise`] with the subspace of the signal. Rows longer than 1 are scaled to norm 1.
 ///
 /// ```
 /// let stream = eigenhedge::streams::iid(8, 2, 0.0, 50, 1);

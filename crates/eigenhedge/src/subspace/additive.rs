@@ -19,7 +19,7 @@
 //! References: Warmuth & Kuzmin, *On-line PCA*, slides 2007 ("two families"); Nie, Kotłowski & Warmuth, JMLR 2016.
 
 use super::frame::Frame;
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::num::kept;
@@ -45,7 +45,6 @@ pub struct Additive {
 }
 
 impl Additive {
-    /// Creates a rule with step size `eta` that keeps `kept_count` directions in a space of the given dimension.
     pub fn new(eta: f64, kept_count: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         super::check_kept(kept_count, dimension)?;
@@ -61,7 +60,6 @@ impl Additive {
         })
     }
 
-    /// Projects the eigenvalues onto probabilities with total k.
     fn project(&mut self) {
         let others = self.frame.others();
         self.common = shift_and_clip(&mut self.frame.values, self.common, others, self.kept, &mut self.scratch.0);
@@ -87,14 +85,15 @@ impl State for Additive {
     }
 }
 
-impl Additive {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
-    pub(crate) fn columns(&self) -> usize {
-        self.frame.columns()
-    }
-}
-
 impl Rule for Additive {
+    fn directions(&self) -> &dyn Directions {
+        &self.frame
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        &mut self.frame
+    }
+
     fn grow(&mut self, columns: usize) {
         self.frame.grow(columns);
     }
@@ -105,27 +104,6 @@ impl Rule for Additive {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.frame.observe(columns)
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        self.frame.coordinates()
-    }
-
-    fn outside(&self) -> &[f64] {
-        self.frame.outside()
-    }
-
-    fn heal(&mut self) {
-        self.frame.heal();
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.frame.rotation().column(i));
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

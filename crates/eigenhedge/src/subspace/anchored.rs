@@ -34,9 +34,8 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, sections 4.1 and 5.1, Algorithm 6 and section 7; Kuzmin & Warmuth, ICML 2007, Algorithm 6.
 
 use super::product_weights::{ProductScratch, drop_by_products};
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use super::scatter::Scatter;
-use super::tracking::check_max_rank;
 use super::{check_scale, price};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
@@ -54,15 +53,9 @@ const RESOLUTION: f64 = 1e-20;
 #[serde(rename_all = "snake_case")]
 pub enum Law {
     /// Exponential law `log V = cap(-(η/Q²) C)`.
-    Exponential {
-        /// Learning rate.
-        eta: f64,
-    },
+    Exponential { eta: f64 },
     /// Distribution over sets of k eigenvectors, with weights that are products of `e^{ηλ/Q²}`.
-    ProductSets {
-        /// Learning rate.
-        eta: f64,
-    },
+    ProductSets { eta: f64 },
     /// Top k eigenvectors, which are kept with certainty. Ties at the boundary share the probability evenly.
     Leader,
 }
@@ -71,11 +64,11 @@ pub enum Law {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Anchored {
     law: Law,
-    forget: f64,
+    pub(super) forget: f64,
     as_printed: bool,
     kept: usize,
     dimension: Multiplicity,
-    scatter: Scatter,
+    pub(super) scatter: Scatter,
     /// Cost of dropped eigenvalues, which is added to the constant of the regret bound.
     price: f64,
     /// Divisor Q² of the rows in the most recent update.
@@ -100,8 +93,7 @@ const TIE: f64 = 1e-12;
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 impl Anchored {
-    /// Creates a rule that keeps `kept` directions. In each trial, the weights of earlier rows are multiplied by
-    /// `forget`. A factor of 1 means no forgetting.
+    /// Creates a rule that keeps `kept` directions. Each trial multiplies the weights of earlier rows by `forget`.
     pub fn new(law: Law, forget: f64, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         if let Law::Exponential { eta } | Law::ProductSets { eta } = law {
             error::positive("eta", eta)?;
@@ -128,15 +120,15 @@ impl Anchored {
         })
     }
 
-    /// Limits the number of eigenpairs of the scatter matrix. The regret bound holds with [`Rule::price`] added to its
-    /// constant.
-    pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
+    /// Limits the number of eigenpairs. The regret bound holds with [`Rule::price`] added to its constant.
+    pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
+        let Some(max_rank) = max_rank else { return Ok(self) };
         if matches!(self.law, Law::ProductSets { .. }) || self.as_printed {
             return Err(Error::Unsupported(
                 "max-rank is not for product-sets and as-printed: they count all directions",
             ));
         }
-        check_max_rank(max_rank, self.kept)?;
+        error::require(max_rank >= self.kept, "max-rank", "at least k", max_rank as f64)?;
         self.scatter = Scatter::capped(max_rank, self.dimension);
         Ok(self)
     }
@@ -158,7 +150,6 @@ impl Anchored {
         Ok(self)
     }
 
-    /// Updates the number of directions in the complement.
     fn count_others(&mut self) {
         self.complement.multiplicity = match self.dimension {
             Multiplicity::Finite(n) => Multiplicity::Finite(n - self.scatter.values().len() as u64),
@@ -215,22 +206,6 @@ impl State for Anchored {
 }
 
 impl Anchored {
-    /// Returns true if the scatter matrix includes all rows with equal weight.
-    pub(super) fn forgets_nothing(&self) -> bool {
-        self.forget == 1.0
-    }
-
-    /// Returns the scatter matrix in the coordinates of the columns of the span.
-    pub(super) fn matrix(&mut self) -> Matrix {
-        self.scatter.matrix()
-    }
-
-    /// Returns the trace of the scatter matrix: the energy of the rows along the explicit directions.
-    pub(super) fn trace(&self) -> f64 {
-        self.scatter.trace()
-    }
-
-    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the columns of the span.
     pub(super) fn replace(&mut self, matrix: Matrix, norm_square: f64) {
         self.norm_square = norm_square;
         let dropped = self.scatter.replace(matrix);
@@ -239,8 +214,7 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
-    /// Replaces the scatter matrix like [`Self::replace`], but computes only as many of its largest eigenpairs as determine
-    /// the probabilities.
+    /// Replaces the matrix, but computes only as many of its largest eigenpairs as determine the probabilities.
     pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
         let stored = if self.as_printed { usize::MAX } else { self.kept };
         self.scatter.replace_by_leading(matrix, stored, self.dimension);
@@ -274,7 +248,6 @@ impl Anchored {
         }
     }
 
-    /// Adds the cost of row energy that is missing from the scatter matrix.
     pub(super) fn add_dropped(&mut self, energy: f64) {
         if let Law::Exponential { eta } = self.law {
             self.price += eta * (energy / self.norm_square);
@@ -287,14 +260,17 @@ impl Anchored {
             self.price += price;
         }
     }
-
-    /// Returns the number of span columns in whose coordinates the scatter matrix is stored.
-    pub(crate) fn columns(&self) -> usize {
-        self.scatter.columns()
-    }
 }
 
 impl Rule for Anchored {
+    fn directions(&self) -> &dyn Directions {
+        self.scatter.directions()
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        self.scatter.directions_mut()
+    }
+
     fn grow(&mut self, columns: usize) {
         self.scatter.grow(columns);
         self.log_weights.resize(self.scatter.values().len(), self.complement.log_weight);
@@ -319,30 +295,6 @@ impl Rule for Anchored {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.scatter.observe(columns)
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        self.scatter.coordinates()
-    }
-
-    fn outside(&self) -> &[f64] {
-        self.scatter.outside()
-    }
-
-    fn heal(&mut self) {
-        self.scatter.heal();
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        self.scatter.direction(i, out);
-    }
-
-    fn directions(&mut self, order: &[usize], _: &mut Vec<f64>, out: &mut Matrix) {
-        self.scatter.directions(order, out);
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

@@ -1,5 +1,6 @@
 //! Enum of all spectrum rules, which gives all learners a common type.
 
+use super::rule::Directions;
 use super::{Additive, Anchored, Observed, Perturbed, Rule, Tracking};
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -21,7 +22,6 @@ pub enum AnyRule {
     Perturbed(Box<Perturbed>),
 }
 
-/// Calls a method of the contained rule.
 macro_rules! delegate {
     ($self:expr, $rule:ident => $call:expr) => {
         match $self {
@@ -45,14 +45,13 @@ impl State for AnyRule {
     }
 }
 
-impl AnyRule {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
-    pub(crate) fn columns(&self) -> usize {
-        delegate!(self, rule => rule.columns())
-    }
-}
-
 impl Rule for AnyRule {
+    fn directions(&self) -> &dyn Directions {
+        delegate!(self, rule => rule.directions())
+    }
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        delegate!(self, rule => rule.directions_mut())
+    }
     fn grow(&mut self, columns: usize) {
         delegate!(self, rule => rule.grow(columns))
     }
@@ -67,24 +66,6 @@ impl Rule for AnyRule {
     }
     fn complement(&self) -> &Complement {
         delegate!(self, rule => rule.complement())
-    }
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        delegate!(self, rule => rule.observe(columns))
-    }
-    fn coordinates(&self) -> &[f64] {
-        delegate!(self, rule => rule.coordinates())
-    }
-    fn outside(&self) -> &[f64] {
-        delegate!(self, rule => rule.outside())
-    }
-    fn heal(&mut self) {
-        delegate!(self, rule => rule.heal())
-    }
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        delegate!(self, rule => rule.direction(i, out))
-    }
-    fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
-        delegate!(self, rule => rule.directions(order, direction, out))
     }
     fn update(&mut self, instance: &Observed, norm_square: f64) {
         delegate!(self, rule => rule.update(instance, norm_square))

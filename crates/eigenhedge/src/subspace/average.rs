@@ -22,7 +22,7 @@
 //! References: Warmuth & Kuzmin, JMLR 2008, section 6.3.
 
 use super::{Rule, Subspace};
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::linalg::{Matrix, multiply, symmetric_eigen};
 use crate::num::{dot, kept};
 use crate::row::check_row;
@@ -52,7 +52,6 @@ use serde::{Deserialize, Serialize};
 pub struct Average {
     /// Sum `Σ (P̄ - p I)`, where p is the probability of being kept of each direction in the complement.
     sum: Matrix,
-    /// Sum of the probabilities p of the complement.
     common: f64,
     terms: u64,
     #[serde(skip)]
@@ -74,10 +73,8 @@ impl Average {
 
     /// Creates an empty average for rows of `length` numbers. Returns `Err` unless `1 ≤ length ≤ 4096`.
     pub fn new(length: usize) -> Result<Self, Error> {
-        if length == 0 || length > Self::LONGEST {
-            let rule = "at least 1 and at most 4096";
-            return Err(Error::Parameter { name: "the length of a row", rule, value: length as f64 });
-        }
+        let fits = (1..=Self::LONGEST).contains(&length);
+        require(fits, "the length of a row", "at least 1 and at most 4096", length as f64)?;
         let sum = Matrix::zeros(length, length);
         Ok(Self { sum, common: 0.0, terms: 0, scratch: Scratch::default() })
     }
@@ -103,7 +100,7 @@ impl Average {
         for i in 0..learner.rule.log_weights().len() {
             let change = kept(learner.rule.log_weights()[i]) - common;
             if change != 0.0 {
-                learner.rule.direction(i, direction);
+                learner.rule.directions_mut().direction(i, direction);
                 directions.resize(direction.len(), changes.len() + 1);
                 directions.column_mut(changes.len()).copy_from_slice(direction);
                 changes.push(change);
@@ -111,9 +108,7 @@ impl Average {
         }
         multiply(vectors, learner.span.vectors().view(), directions.view());
         scaled.clone_from(vectors);
-        for (j, change) in changes.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= change);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= changes[j]));
         let (scaled, vectors) = (scaled.view(), vectors.view().transpose());
         faer::linalg::matmul::matmul(self.sum.view_mut(), Accum::Add, scaled, vectors, 1.0, Par::Seq);
         self.common += common;
@@ -132,8 +127,7 @@ impl Average {
         Ok(square - explained / self.count())
     }
 
-    /// Returns the average expected projection. Its eigenvalues are in `[0, 1]`. Its trace is k if the rows span the
-    /// whole space.
+    /// Returns the average expected projection: eigenvalues in `[0, 1]`, and trace k if the rows span the whole space.
     pub fn projection(&self) -> Matrix {
         let mut projection = self.sum.clone();
         for j in 0..projection.columns() {
@@ -143,15 +137,12 @@ impl Average {
         projection
     }
 
-    /// Returns the `count` directions with the highest average probability of being kept, as orthonormal columns in
-    /// descending order.
+    /// Returns the `count` directions most likely to be kept on average, as orthonormal columns in descending order.
     pub fn subspace(&self, count: usize) -> Matrix {
         let eigen = symmetric_eigen(&self.sum);
         let size = eigen.values.len();
         let mut directions = Matrix::zeros(size, count.min(size));
-        for j in 0..directions.columns() {
-            directions.column_mut(j).copy_from_slice(eigen.vectors.column(size - 1 - j));
-        }
+        directions.for_each_column(|j, column| column.copy_from_slice(eigen.vectors.column(size - 1 - j)));
         directions
     }
 

@@ -1,12 +1,11 @@
 //! Running center: a weighted mean of the rows so far.
 
-use crate::error::Error;
+use crate::error::{Error, require};
 use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// At row t, row s has the weight `forget^(t-s)`. If `forget` is 1, the center is the mean of all rows. If `forget` is
-/// 0, the center is the most recent row.
+/// At row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).
@@ -37,13 +36,11 @@ impl RunningCenter {
         if self.is_mean() { Ok(()) } else { check_center_memory("center", self.forget).map(drop) }
     }
 
-    /// Returns the total weight after one more row of weight `own`, given the total weight so far.
     pub(crate) fn next_weight(self, weight: f64, own: f64) -> f64 {
         self.forget * weight + own
     }
 
-    /// Returns the share by which the center moves towards the next row, given the total weight so far and
-    /// the weight `own` of the row.
+    /// Returns the share by which the center of this weight moves towards the next row, of weight `own`.
     pub(crate) fn step(self, weight: f64, own: f64) -> f64 {
         own / self.next_weight(weight, own)
     }
@@ -53,8 +50,7 @@ impl RunningCenter {
         self.step((0..later).fold(weight, |weight, _| self.next_weight(weight, 1.0)), 1.0)
     }
 
-    /// Returns the share of a row of weight `own` that is learned: the factor of JMLR Theorem 8 for a mean, and 1 for a
-    /// forgetting center.
+    /// Returns the share of a row of weight `own` that is learned: JMLR Theorem 8 for a mean, 1 with forgetting.
     pub(crate) fn learned_share(self, weight: f64, own: f64) -> f64 {
         if self.is_mean() { weight / (weight + own) } else { 1.0 }
     }
@@ -62,18 +58,11 @@ impl RunningCenter {
 
 /// Returns the prior if it is 0, or finite and at least 1e-100. Otherwise, including NaN, returns `Err`.
 pub(crate) fn check_center_prior(name: &'static str, prior: f64) -> Result<f64, Error> {
-    if prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite() {
-        Ok(prior)
-    } else {
-        Err(Error::Parameter { name, rule: "0, or finite and at least 1e-100", value: prior })
-    }
+    let holds = prior == 0.0 || prior >= SMALLEST_PRIOR && prior.is_finite();
+    require(holds, name, "0, or finite and at least 1e-100", prior)
 }
 
 /// Returns the forgetting factor if it is in `[0, 1)`. Otherwise, including NaN, returns `Err`.
 pub(crate) fn check_center_memory(name: &'static str, forget: f64) -> Result<f64, Error> {
-    if (0.0..1.0).contains(&forget) {
-        Ok(forget)
-    } else {
-        Err(Error::Parameter { name, rule: "forget:F with F at least 0 and less than 1", value: forget })
-    }
+    require((0.0..1.0).contains(&forget), name, "forget:F with F at least 0 and less than 1", forget)
 }

@@ -16,7 +16,8 @@ pub(super) struct Choice {
     pub kept: Vec<usize>,
     deferred: Deferred,
     probabilities: Vec<f64>,
-    marks: Vec<bool>,
+    /// True for each explicit direction that is kept.
+    pub marks: Vec<bool>,
     /// Part of a point in the complement, including the part for which the span has no column.
     whole: Vec<f64>,
     scratch: DrawScratch,
@@ -30,12 +31,10 @@ struct Deferred {
     random: Option<Random>,
     /// Orthonormal basis of the parts of the trial's rows in the complement.
     reached: Matrix,
-    /// Coordinates of each basis vector in the kept directions, followed by coordinates in other directions of the
-    /// complement if necessary.
+    /// Coordinates of each basis vector in the kept directions, then in other directions of the complement.
     overlaps: Matrix,
 }
 
-/// Returns the expected number of kept directions of the complement.
 pub(super) fn complement_mass(complement: &Complement) -> f64 {
     match complement.multiplicity {
         Multiplicity::Finite(n) => n as f64 * kept(complement.log_weight),
@@ -51,8 +50,7 @@ impl Choice {
     /// probability.
     pub fn draw(&mut self, select: Select, log_weights: &[f64], complement: &Complement, random: &mut Random) {
         let explicit = log_weights.len();
-        self.probabilities.clear();
-        self.probabilities.extend_from_slice(log_weights);
+        log_weights.clone_into(&mut self.probabilities);
         kept_all(&mut self.probabilities);
         let mass = complement_mass(complement);
         // The tolerance prevents rounding from adding a placeholder.
@@ -71,25 +69,13 @@ impl Choice {
         }
     }
 
-    /// Clears the choice, so that no direction is kept.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.marks.clear();
         self.deferred.count = 0;
     }
 
-    /// Returns the number of explicit directions at the time of the choice.
-    pub fn explicit(&self) -> usize {
-        self.marks.len()
-    }
-
-    /// Returns a list with `true` for each explicit direction that is kept.
-    pub fn marks(&self) -> &[bool] {
-        &self.marks
-    }
-
-    /// Draws `count` standard normal numbers from the generator of the choice. Returns `None` if no direction of the
-    /// complement was ever kept.
+    /// Draws `count` normal numbers from the generator of the choice, if a direction of the complement was ever kept.
     pub fn normals(&mut self, count: usize) -> Option<Vec<f64>> {
         let random = self.deferred.random.as_mut()?;
         Some((0..count).map(|_| random.normal()).collect())
@@ -111,8 +97,7 @@ impl Choice {
     /// Does what [`Self::reach`] does for a part with one more coordinate, for which the span has no column.
     pub fn reach_beyond(&mut self, part: &[f64], more: f64, coordinates: &mut Vec<f64>) -> f64 {
         let mut whole = std::mem::take(&mut self.whole);
-        whole.clear();
-        whole.extend_from_slice(part);
+        part.clone_into(&mut whole);
         whole.push(more);
         let left = self.reach(&whole, coordinates);
         self.whole = whole;
@@ -156,8 +141,7 @@ impl Deferred {
         }
     }
 
-    /// Draws the overlaps of the newest basis vector with the kept directions, as a unit vector orthogonal to the
-    /// earlier ones.
+    /// Draws the overlaps of the newest basis vector with the kept directions, orthogonal to the earlier ones.
     fn settle(&mut self) {
         let Some(random) = &mut self.random else { return };
         let earlier = self.overlaps.columns();

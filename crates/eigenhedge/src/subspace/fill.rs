@@ -12,22 +12,17 @@ use crate::span::{Ambient, Span};
 pub(crate) struct Scales {
     /// Mean loss per observed cell.
     pub noise: f64,
-    /// Mean energy of a row along a kept direction. It is used with rules that do not know the energy of each
-    /// direction.
+    /// Mean energy of a row along a kept direction, for rules that do not know the energy of each direction.
     pub signal: f64,
 }
 
-/// Scratch space for filling in missing cells.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fill {
     imputation: Imputation,
     /// Indices of the explicit directions, in descending order of their probability of being kept.
     order: Vec<usize>,
-    /// Probabilities of being kept of these directions.
     probabilities: Vec<f64>,
-    /// Ridge factors of these directions.
     ridges: Vec<f64>,
-    direction: Vec<f64>,
     directions: Matrix,
     /// Directions as vectors of `R^n`, one per column.
     basis: Matrix,
@@ -44,7 +39,6 @@ pub(crate) struct Fill {
 const MORE: usize = 8;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Sets the center of a column to its first observed cell.
     pub(crate) fn begin_column(&mut self, column: usize, value: f64) {
         self.span.begin_column(column, value);
     }
@@ -54,8 +48,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.first_value(column)
     }
 
-    /// Returns the mean energy of a row along explicit direction `i`. If the rule does not know the energy, it is
-    /// estimated from the probability of being kept.
+    /// Returns the mean energy of a row along explicit direction `i`, or an estimate from its probability.
     fn energy(&self, i: usize, scales: Scales) -> f64 {
         let known = self.rule.mean_energy(i, self.trials);
         known.unwrap_or_else(|| kept(self.rule.log_weights()[i]) * scales.signal)
@@ -67,9 +60,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.scratch.0.order.iter().map(|i| ridge(scales.noise, self.energy(*i, scales))).collect()
     }
 
-    /// Copies the most probable explicit directions, with probabilities and ridge factors, to the scratch space.
     fn gather(&mut self, scales: Scales, working: &mut Fill) {
-        let Fill { order, probabilities, ridges, direction, directions, basis, expanded, .. } = working;
+        let Fill { order, probabilities, ridges, directions, basis, expanded, .. } = working;
         let weights = self.rule.log_weights();
         order.clear();
         order.extend((0..weights.len()).filter(|i| self.energy(*i, scales) > 0.0));
@@ -82,7 +74,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         probabilities.extend(order.iter().map(|i| kept(weights[*i])));
         ridges.clear();
         ridges.extend(order.iter().map(|i| ridge(scales.noise, energy(*i))));
-        self.rule.directions(order, direction, directions);
+        self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
         self.span.write_directions(directions, expanded, basis);
     }
@@ -111,8 +103,7 @@ impl<R: Rule> Subspace<Ambient, R> {
         let common = kept(self.rule.complement().log_weight);
         let mut seen = 0.0;
         for (j, z) in deviation.iter().enumerate().filter(|(j, _)| !row[*j].is_nan()) {
-            // Part of the cell outside the directions, its expected loss before squaring, and the variance over the
-            // choice.
+            // Part of the cell outside the directions, its expected loss before squaring, and its variance.
             let (mut outside, mut lost, mut variance) = (*z, 0.0, 0.0);
             for (i, (a, p)) in coordinates.iter().zip(&*probabilities).enumerate() {
                 let part = a * basis.column(i)[j];

@@ -50,12 +50,10 @@ impl Subspace<Ambient, AnyRule> {
         Ok(frozen)
     }
 
-    /// Returns the loss of the batch that was frozen last.
     pub(crate) fn incur_frozen(&mut self, frozen: &Frozen) -> Loss {
         self.around_center(|own| own.incur(&Instance::Dyads(&frozen.scatter.dyads())))
     }
 
-    /// Learns the batch that was frozen last.
     pub(crate) fn learn_frozen(&mut self, frozen: &Frozen) {
         self.scratch.0.observed.rows = i32::try_from(frozen.rows).unwrap_or(i32::MAX);
         self.around_center(|own| own.update(&Instance::Dyads(&frozen.scatter.dyads())));

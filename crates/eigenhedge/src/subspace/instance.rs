@@ -26,8 +26,7 @@ pub struct Symmetric {
 }
 
 impl Symmetric {
-    /// Decomposes the matrix into dyads. Returns `Err` if it is not square, symmetric, finite and positive semidefinite
-    /// (up to rounding).
+    /// Decomposes the matrix into dyads, if it is square, symmetric, finite and positive semidefinite up to rounding.
     pub fn new(matrix: &Matrix) -> Result<Self, Error> {
         let n = matrix.rows();
         if matrix.columns() != n {

@@ -1,5 +1,4 @@
-//! Loading of instances: norms and checks, projection on the columns of the span, and coordinates in the rule's
-//! directions.
+//! Loading of instances: checks, projection on the columns of the span, coordinates in the rule's directions.
 
 use super::{DEFECT, Instance, NEGLIGIBLE, NormBound, Rule, SLACK, Subspace, Working};
 use crate::error::{self, Error};
@@ -51,18 +50,17 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// directions are orthonormalized first.
     pub(super) fn observe(&mut self) -> f64 {
         let columns = &self.scratch.0.columns;
-        let outside = self.rule.observe(columns);
-        let coordinates = self.rule.coordinates();
+        let outside = self.rule.directions_mut().observe(columns);
+        let coordinates = self.rule.directions().coordinates();
         if adds_up(dot(coordinates, coordinates) + outside, dot(columns, columns)) {
             return outside;
         }
-        self.rule.heal();
+        self.rule.directions_mut().heal();
         self.healed += 1;
-        self.rule.observe(columns)
+        self.rule.directions_mut().observe(columns)
     }
 
-    /// Returns the factor that converts coordinates of the span to the unit of the instance. Both units are powers of
-    /// two.
+    /// Returns the factor, a power of two, that converts coordinates of the span to the unit of the instance.
     pub(super) fn to_unit(&self) -> f64 {
         self.span.unit() / self.scratch.0.observed.unit_square.sqrt()
     }
@@ -89,8 +87,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         (in_unit * in_unit - coordinate * coordinate).max(0.0)
     }
 
-    /// Returns `Err` if the largest eigenvalue `square` of the instance exceeds the given norm bound or overflows the
-    /// total.
+    /// Returns `Err` if the largest eigenvalue of the instance exceeds the given norm bound or overflows the total.
     pub(super) fn within_bound(&self, square: f64) -> Result<(), Error> {
         match self.options.norm_bound {
             NormBound::Given(bound) if square > bound * bound * (1.0 + SLACK) && self.centering_weight() > 0.0 => {
@@ -100,7 +97,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Stores the largest eigenvalue of an instance that has passed all checks.
     pub(super) fn admit(&mut self, square: f64) {
         let Working { square: own, is_loaded, observed, .. } = &mut self.scratch.0;
         (*own, *is_loaded) = (square, false);
@@ -154,7 +150,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Computes the largest eigenvalue of a sum of dyads from the Gram matrix of the scaled points.
     pub(super) fn largest_eigenvalue(&self, dyads: &[(f64, &S::Point)]) -> f64 {
         let mut gram = Matrix::zeros(dyads.len(), dyads.len());
         for (j, (weight, point)) in dyads.iter().enumerate() {

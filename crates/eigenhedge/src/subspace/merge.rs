@@ -26,13 +26,10 @@ use crate::span::{Ambient, Feature, Growth, Span, TakenIn};
 /// Summary of rows with which a learner starts. The learner did not predict these rows.
 #[derive(Debug)]
 pub(crate) struct Learned<'a> {
-    /// Number of rows.
     pub rows: u64,
-    /// Total weight of the rows.
     pub weight: f64,
     /// Mean of the rows, as a fixed point plus a displacement. The field is `None` for a learner without a center.
     pub mean: Option<(&'a [f64], &'a [f64])>,
-    /// Scatter matrix of the rows.
     pub scatter: LearnedScatter,
     /// Energy of the rows that the scatter matrix does not contain.
     pub dropped: f64,
@@ -52,7 +49,6 @@ pub(crate) enum LearnedScatter {
 }
 
 impl Subspace<Ambient, AnyRule> {
-    /// Merges another learner with equal options. `cost` is added to the constant of the regret bound.
     pub(crate) fn merge(&mut self, mut other: Self, cost: f64) -> Result<(), Error> {
         if other.trials == 0 {
             return Ok(());
@@ -65,7 +61,7 @@ impl Subspace<Ambient, AnyRule> {
         self.energy = error::add_square(self.energy, other.energy)?;
         self.largest_square = self.largest_square.max(other.largest_square);
         let mut vectors = other.span.vectors().into_owned();
-        let mut inner = scatter_rule(&mut other.rule)?.matrix();
+        let mut inner = scatter_rule(&mut other.rule)?.scatter.matrix();
         if self.options.center.is_some() {
             let way = self.span.merge_origin(&other.span, there / (here + there));
             let square = dot(&way, &way);
@@ -91,7 +87,6 @@ impl Subspace<Ambient, AnyRule> {
         Ok(())
     }
 
-    /// Initializes the learner with a summary of rows.
     pub(crate) fn begin_with(&mut self, rows: Learned<'_>) -> Result<(), Error> {
         self.trials = rows.rows;
         self.lost = rows.lost;
@@ -109,14 +104,14 @@ impl Subspace<Ambient, AnyRule> {
         }
         let rule = scatter_rule(&mut self.rule)?;
         rule.add_dropped(rows.dropped);
-        self.energy = error::add_square(rule.trace(), rows.dropped)?;
+        self.energy = error::add_square(rule.scatter.trace(), rows.dropped)?;
         Ok(())
     }
 
     /// Computes `C ← C + X M Xᵀ` for X = `vectors` and M = `inner`, or the identity if `inner` is `None`.
     fn add_scatter(&mut self, vectors: &Matrix, inner: Option<&Matrix>) -> Result<(), Error> {
         let (columns, length) = (self.span.columns(), self.span.length());
-        let mut own = scatter_rule(&mut self.rule)?.matrix();
+        let mut own = scatter_rule(&mut self.rule)?.scatter.matrix();
         if columns < length && columns + vectors.columns() >= length {
             let old = self.span.complete();
             own = if columns > 0 { sandwiched(&old, Some(&own)) } else { Matrix::default() };
@@ -128,7 +123,6 @@ impl Subspace<Ambient, AnyRule> {
         self.set_scatter(total)
     }
 
-    /// Replaces the scatter matrix by `matrix`, which is in coordinates of the current columns of the span.
     fn set_scatter(&mut self, matrix: Matrix) -> Result<(), Error> {
         self.rescale();
         scatter_rule(&mut self.rule)?.replace(matrix, self.scale);
@@ -170,7 +164,7 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
         self.span.end_growth(&added);
         self.trials += points.len() as u64;
         let failed = |error| (points.len().saturating_sub(1), error);
-        let own = scatter_rule(&mut self.rule).map_err(failed)?.matrix();
+        let own = scatter_rule(&mut self.rule).map_err(failed)?.scatter.matrix();
         if self.options.center.is_some() {
             // The old center is the origin of the coordinates, so C becomes C + Σ f fᵀ - (total weight) · mean meanᵀ.
             self.center_weight += rest.len() as f64;
@@ -223,7 +217,7 @@ impl<D: Dictionary> Subspace<Feature<D>, AnyRule> {
 /// Returns the rule if it is a function of the scatter matrix of all rows, without forgetting. Otherwise returns `Err`.
 fn scatter_rule(rule: &mut AnyRule) -> Result<&mut super::Anchored, Error> {
     match rule {
-        AnyRule::Anchored(rule) if rule.forgets_nothing() => Ok(rule),
+        AnyRule::Anchored(rule) if rule.forget == 1.0 => Ok(rule),
         _ => Err(Error::Merge("the rule must be a function of the scatter matrix of all rows".to_owned())),
     }
 }

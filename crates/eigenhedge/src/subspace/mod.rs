@@ -26,6 +26,7 @@ mod rule;
 mod scatter;
 mod trace;
 mod tracking;
+mod trial;
 
 pub use additive::Additive;
 pub use anchored::{Anchored, Law};
@@ -39,14 +40,14 @@ pub use instance::{Instance, Symmetric};
 pub(crate) use merge::{Learned, LearnedScatter};
 pub use pair::{Pair, PairGain};
 pub use perturbed::Perturbed;
-pub use rule::{Observed, Rule};
+pub use rule::{Directions, Observed, Rule};
 pub(crate) use trace::{Drawn, Trace};
 pub use tracking::Tracking;
 
 use crate::error::{self, Error};
-use crate::learner::{Learner, Loss, Upcoming};
+use crate::learner::Learner;
 use crate::linalg::Matrix;
-use crate::num::{LARGEST_TOTAL, exp, kept};
+use crate::num::{LARGEST_TOTAL, kept};
 use crate::random::Random;
 use crate::recent_median::Clip;
 use crate::scratch::Scratch;
@@ -55,7 +56,7 @@ use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use aligned::Aligned;
 use choice::Choice;
-use outside::{Outside, finish_coordinates};
+use outside::Outside;
 use serde::{Deserialize, Serialize};
 
 /// Bound Q on the norms of rows. Learning rates are divided by Q². Losses are in units of the input.
@@ -73,9 +74,7 @@ pub enum NormBound {
 /// Options of a subspace learner, apart from its rule and span.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Options {
-    /// Bound on the norms of rows.
     pub norm_bound: NormBound,
-    /// Method for drawing the kept directions.
     pub select: Select,
     /// Center to subtract from rows. `None` means no centering.
     pub center: Option<RunningCenter>,
@@ -94,12 +93,9 @@ pub struct Subspace<S, R> {
     options: Options,
     span: S,
     rule: R,
-    /// Largest squared norm of a learned row.
     largest_square: f64,
-    /// Sum of the squared norms of all instances.
     energy: f64,
     trials: u64,
-    /// Total weight of the rows averaged in the center.
     center_weight: f64,
     /// Norms of recent rows, used if long rows are clipped.
     clip: Clip,
@@ -109,8 +105,7 @@ pub struct Subspace<S, R> {
     scale: f64,
     /// Cost of rows that are longer than all previous rows. It is added to the regret bound.
     surprise: f64,
-    /// Number of rows for which the directions had to be orthonormalized again, because the energies of the parts of
-    /// the row did not add up to its energy.
+    /// Number of rows whose parts did not add up to their energy, so that the directions were orthonormalized.
     healed: u64,
     aligned: Aligned,
     #[serde(skip)]
@@ -128,13 +123,11 @@ struct Working {
     kept_coordinates: Vec<f64>,
     /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
-    /// Trace of the most recently checked instance.
     energy: f64,
     /// Largest eigenvalue of the most recently checked instance.
     square: f64,
     /// True while this instance is loaded in the span.
     is_loaded: bool,
-    /// Expected loss of the current trial.
     expected: f64,
     /// Indices of explicit directions in descending order of probability.
     order: Vec<usize>,
@@ -152,7 +145,6 @@ const DEFECT: f64 = 1e-11;
 /// Share by which a row may exceed a given norm bound, to allow for rounding.
 pub(crate) const SLACK: f64 = 1e-12;
 
-/// Checks that `0 < k < N`.
 pub(crate) fn check_kept(kept: usize, dimension: Multiplicity) -> Result<(), Error> {
     let too_many = matches!(dimension, Multiplicity::Finite(n) if kept as u64 >= n);
     if kept == 0 || too_many {
@@ -178,7 +170,6 @@ fn price(value: f64) -> Result<(), Error> {
     ensure(value >= 0.0, "the cost of approximations must not be negative")
 }
 
-/// Checks the deserialized divisor of the rows against the trace of the scatter matrix.
 fn check_scale(norm_square: f64, trace: f64) -> Result<(), Error> {
     within("the scale of the rows", norm_square, f64::MIN_POSITIVE..=LARGEST)?;
     ensure(trace / norm_square <= 1e60, "the scatter matrix must be within the scale of the rows")
@@ -191,7 +182,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         self.span.check_state(&built.span)?;
         self.rule.check_state(&built.rule)?;
         self.aligned.check_state(self.kept, self.span.columns())?;
-        length("the coordinates of the rule", self.rule.columns(), self.span.columns())?;
+        length("the coordinates of the rule", self.rule.directions().columns(), self.span.columns())?;
         count("the number of rows", self.trials)?;
         self.clip.check_state()?;
         let least =
@@ -276,8 +267,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         }
     }
 
-    /// Returns the divisor of the rows in the most recent update: [`Self::norm_square`], unless the rate is
-    /// self-confident.
+    /// Returns the divisor of the rows in the most recent update, the norm bound unless the rate is self-confident.
     pub fn scale(&self) -> f64 {
         self.scale
     }
@@ -291,9 +281,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.surprise
     }
 
-    /// Returns the number of rows for which the energies of the coordinates and the residual did not add up to the
-    /// energy of the row, because rounding errors had accumulated. The directions were orthonormalized again before the
-    /// losses of these rows were computed.
+    /// Returns the number of rows whose parts did not add up to their energy, because rounding errors had accumulated.
+    /// The directions were orthonormalized again before the losses of these rows were computed.
     pub fn healed(&self) -> u64 {
         self.healed
     }
@@ -303,8 +292,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.scratch.0.square
     }
 
-    /// Returns the energy of the most recently checked instance, after centering: the sum over its rows of squared norm
-    /// times weight.
+    /// Returns the energy of the instance after centering: the sum over its rows of squared norm times weight.
     pub(crate) fn last_energy(&self) -> f64 {
         self.scratch.0.energy
     }
@@ -319,8 +307,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             && self.energy <= largest_energy
     }
 
-    /// Starts a trial without drawing a choice, so that only the expected loss is meaningful. The rule still draws its
-    /// own noise.
+    /// Starts a trial without a choice, for its expected loss alone. The rule still draws its own noise.
     pub(crate) fn stand_by(&mut self, random: &mut Random) {
         self.rule.perturb(random);
         self.scratch.0.choice.clear();
@@ -349,8 +336,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         explicit + choice::complement_mass(self.rule.complement())
     }
 
-    /// Returns the coordinates of the most recent row in the directions that were kept for it, in descending order of
-    /// probability, padded with zeros to length k.
+    /// Returns the coordinates of the last row in its kept directions, by descending probability, padded to length k.
     pub fn kept_coordinates(&self) -> &[f64] {
         &self.scratch.0.kept_coordinates
     }
@@ -371,7 +357,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     /// Copies at most `most` directions and their probabilities to the scratch space, in descending order of the
     /// probability of being kept. Ties are in descending order of index.
     fn gather_directions(&mut self, most: usize) {
-        let Working { order, direction, directions, importance, .. } = &mut self.scratch.0;
+        let Working { order, directions, importance, .. } = &mut self.scratch.0;
         let weights = self.rule.log_weights();
         order.clear();
         order.extend((0..weights.len()).filter(|i| weights[*i] < 0.0));
@@ -379,70 +365,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         order.truncate(most);
         importance.clear();
         importance.extend(order.iter().map(|i| kept(weights[*i])));
-        self.rule.directions(order, direction, directions);
+        self.rule.directions_mut().select(order, directions);
         directions.resize(self.span.columns(), order.len());
     }
 
-    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions that are currently most likely
-    /// to be kept.
-    pub(crate) fn align(&mut self) {
-        self.gather_directions(self.kept);
-        self.aligned.align(&self.scratch.0.directions, self.kept);
-    }
-
-    /// Returns true if this learner has an aligned basis.
-    pub(crate) fn has_basis(&self) -> bool {
-        self.aligned.basis.columns() > 0
-    }
-
-    /// Moves the aligned basis of another learner to this learner.
-    pub(crate) fn take_basis(&mut self, other: &mut Self) {
-        let (theirs, kept) = (&mut other.aligned.basis, other.kept);
-        theirs.resize(other.span.columns(), kept);
-        self.span.transfer(&mut other.span, theirs, &mut self.aligned.basis);
-        theirs.resize(0, 0);
-    }
-
-    /// Returns the aligned basis of another learner, in coordinates of the columns of this learner's span.
-    pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
-        let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
-        theirs.resize(other.span.columns(), other.kept);
-        self.span.transfer(&mut other.span, &theirs, &mut basis);
-        basis
-    }
-
-    /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
-    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the most recent row.
-    pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
-        self.gather_directions(self.kept);
-        let mut aligned = self.aligned.clone();
-        last.into_iter().for_each(|last| aligned.basis = last);
-        aligned.align(&self.scratch.0.directions, self.kept);
-        aligned.basis.resize(self.span.columns(), self.kept);
-        (aligned.basis, self.scratch.0.importance.clone())
-    }
-
-    /// Computes the displacement from the center of another learner to the center of this one, in coordinates
-    /// of the columns of the span.
-    pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
-        self.span.way_from_origin_of(&other.span, way);
-    }
-
-    /// Computes the aligned coordinates of the current row after adding an offset, which is in coordinates of
-    /// the columns of the span.
-    pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
-        let Working { columns, observed, .. } = &self.scratch.0;
-        self.aligned.observe(columns, observed.unit_square.sqrt(), offset);
-    }
-
-    /// Returns the coordinates of the most recent row in the k directions that were most likely to be kept before that
-    /// row. The basis is rotated to be nearest to that of the previous row.
-    pub(crate) fn aligned_coordinates(&self) -> &[f64] {
-        self.aligned.coordinates()
-    }
-
-    /// Returns true if the next row only sets the center. This is the case for the first row of a learner with a center
-    /// without a prior.
+    /// Returns true if the next row only sets the center: the first row of a learner with a center without a prior.
     ///
     /// The loss of the row is computed as usual, relative to the initial origin. The row does not affect the
     /// norm bound, rates or summaries, because the initial origin is arbitrary.
@@ -450,195 +377,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.options.center.is_some_and(|center| center.prior == 0.0) && self.trials == 0
     }
 
-    /// Returns the share of the current row that is learned.
-    fn centering_weight(&self) -> f64 {
-        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
-    }
-
-    /// Computes the divisor of the rows from the norm bound, and from the loss so far if the rate is self-confident.
-    fn rescale(&mut self) {
-        let norm_square = self.norm_square();
-        let scale = match self.options.divergence {
-            None => norm_square,
-            Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
-        };
-        self.scale = scale.max(f64::MIN_POSITIVE);
-    }
-
-    /// Records the norm of the row. Returns the factor by which the row is multiplied before learning, which is 1
-    /// unless it is clipped.
-    fn shorten(&mut self) -> f64 {
-        let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
-        let factor = self.clip.factor(times, norm);
-        self.clip.count_in(times, norm, factor);
-        factor
-    }
-
     /// Returns the number of clipped rows.
     pub fn clipped(&self) -> u64 {
-        self.clip.clipped()
-    }
-
-    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
-    /// in `scratch.columns`. `uncarried` is the squared length of the part that the span could not represent.
-    fn charge(&mut self, uncarried: f64) -> Loss {
-        let square = self.observe();
-        let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
-        let Working { choice, kept_coordinates, dropped, observed, outside, .. } = &mut self.scratch.0;
-        *outside = Outside { square, unresolved, lost };
-        let coordinates = self.rule.coordinates();
-        let mut expected = self.rule.complement().log_weight.exp() * (square + unresolved) + lost;
-        dropped.clear();
-        dropped.extend_from_slice(self.rule.log_weights());
-        exp(dropped);
-        for (a, probability) in coordinates.iter().zip(&*dropped) {
-            expected += probability * a * a;
-        }
-        let realised = outside.realise(choice, coordinates, self.rule.outside(), kept_coordinates);
-        finish_coordinates(kept_coordinates, self.kept, observed.unit_square);
-        Loss { expected, realised }
-    }
-}
-
-impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Returns the loss of the row that sets the center. No direction is explicit yet, so the whole row is in the
-    /// complement.
-    fn charge_first(&mut self) -> Loss {
-        let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
-        let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
-        let part = square.sqrt() / unit;
-        kept_coordinates.clear();
-        let realised = choice.reach(&[part], kept_coordinates) * unit_square;
-        finish_coordinates(kept_coordinates, self.kept, unit_square);
-        Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
-    }
-}
-
-impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
-    fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
-        let square = self.instance_square(instance)?;
-        self.within_bound(square)?;
-        self.admit(square);
-        self.scratch.0.is_loaded = matches!(instance, Instance::Point(_));
-        Ok(())
-    }
-
-    fn choose(&mut self, random: &mut Random) {
-        let Self { scratch, rule, options, .. } = self;
-        rule.perturb(random);
-        scratch.0.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
-    }
-
-    fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
-        self.scratch.0.observed.weights.clear();
-        self.scratch.0.observed.coordinates.resize(0, 0);
-        let single;
-        let dyads = match instance {
-            Instance::Point(point) => {
-                single = [(1.0, *point)];
-                &single[..]
-            }
-            Instance::Dyads(dyads) => dyads,
-        };
-        if self.fixes_center() {
-            return self.charge_first();
-        }
-        let mut total = Loss::default();
-        for (weight, point) in dyads {
-            let mut square = self.scratch.0.square;
-            if !self.scratch.0.is_loaded {
-                let loaded = self.or_negligible(|span| span.load_point(point));
-                square = loaded.unwrap_or_else(|_| unreachable!("the instance was checked"));
-            }
-            self.scratch.0.is_loaded = false;
-            let residual = self.project(point, square);
-            let uncarried = self.append(residual, point);
-            let to_unit = self.to_unit();
-            if to_unit != 1.0 {
-                self.scratch.0.columns.iter_mut().for_each(|c| *c *= to_unit);
-            }
-            let loss = self.charge(uncarried);
-            total.expected += weight * loss.expected;
-            total.realised += weight * loss.realised;
-            let Working { observed, columns, .. } = &mut self.scratch.0;
-            let j = observed.weights.len();
-            observed.coordinates.resize(columns.len(), j + 1);
-            observed.coordinates.column_mut(j).copy_from_slice(columns);
-            observed.weights.push(*weight);
-        }
-        let unit_square = self.scratch.0.observed.unit_square;
-        let total = Loss { expected: total.expected * unit_square, realised: total.realised * unit_square };
-        self.scratch.0.expected = total.expected;
-        total
-    }
-
-    fn update(&mut self, instance: &Instance<'_, S::Point>) {
-        if self.fixes_center() {
-            let point = match instance {
-                Instance::Point(point) => point,
-                Instance::Dyads(dyads) => dyads[0].1,
-            };
-            self.span.begin_at(point);
-            self.trials += 1;
-            self.center_weight = self.scratch.0.row_weight;
-            let lost = self.span.end_trial();
-            assert!(lost.is_none(), "there are no columns to lose");
-            return;
-        }
-        let shortening = self.shorten();
-        let mut weight = self.centering_weight() * shortening * shortening;
-        if weight > 0.0 {
-            let (before, now) = (self.largest_square, self.scratch.0.square * shortening * shortening);
-            if self.options.norm_bound == NormBound::Running && now > before && before > 0.0 {
-                self.surprise += (1.0 - before / now) * weight * self.scratch.0.expected;
-            }
-            self.largest_square = before.max(now);
-        }
-        self.lost += weight * self.scratch.0.expected;
-        self.rescale();
-        self.energy += self.scratch.0.square;
-        if self.scratch.0.square == 0.0 {
-            weight = 0.0;
-        }
-        self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);
-        self.rule.update(&self.scratch.0.observed, self.scale);
-        self.trials += 1;
-        if let Some(center) = self.options.center {
-            let own = self.scratch.0.row_weight;
-            self.span.shift_origin(shortening * center.step(self.center_weight, own));
-            self.center_weight = center.next_weight(self.center_weight, own);
-        }
-        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
-            self.span.combine(rotation);
-            self.aligned.follow(rotation);
-            self.rule.rotated();
-        }
-        while self.span.over_budget() {
-            self.gather_directions(usize::MAX);
-            let Working { directions, importance, .. } = &self.scratch.0;
-            if let Some(rotation) = self.span.evict(directions, importance) {
-                self.rule.reduce(rotation);
-                self.aligned.follow(rotation);
-            }
-        }
-        if let Some(rotation) = self.span.end_trial() {
-            self.rule.reduce(rotation);
-            self.aligned.follow(rotation);
-        }
-    }
-
-    fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {
-        let mut points = upcoming.instances().iter().map_while(|instance| match instance {
-            Instance::Point(point) => Some(*point),
-            Instance::Dyads(_) => None,
-        });
-        let weight = self.center_weight;
-        match self.options.center {
-            None => self.span.prefetch(&mut points, None),
-            // With clipping, the displacement of the center depends on the rows, so the points cannot be centered in
-            // advance.
-            Some(_) if self.options.clip.is_some() => {}
-            Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
-        }
+        self.clip.clipped
     }
 }

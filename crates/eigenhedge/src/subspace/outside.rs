@@ -5,7 +5,6 @@ use super::choice::Choice;
 /// Squared lengths of the parts of a point outside the explicit directions, in the unit of the instance.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Outside {
-    /// Part in the columns of the span.
     pub square: f64,
     /// Part in the complement for which the span has no column.
     pub unresolved: f64,
@@ -21,9 +20,9 @@ impl Outside {
         kept.clear();
         kept.extend(choice.kept.iter().map(|i| coordinates[*i]));
         // Directions that became explicit after the choice belonged to the complement when the choice was made.
-        let (chosen_from, later) = coordinates.split_at(choice.explicit());
+        let (chosen_from, later) = coordinates.split_at(choice.marks.len());
         let mut loss = self.lost;
-        for (a, is_kept) in chosen_from.iter().zip(choice.marks()) {
+        for (a, is_kept) in chosen_from.iter().zip(&choice.marks) {
             loss += if *is_kept { 0.0 } else { a * a };
         }
         let is_empty = self.square == 0.0 && later.is_empty();

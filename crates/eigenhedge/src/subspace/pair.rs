@@ -62,7 +62,6 @@ pub struct PairGain {
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// Lengths of the rows of the two streams.
     lengths: (usize, usize),
     learner: Subspace<Ambient, Tracking>,
     centers: Option<Centers>,
@@ -70,7 +69,6 @@ pub struct Pair {
     scratch: Scratch<Working>,
 }
 
-/// Means of the rows of the two streams.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Centers {
     rows: f64,
@@ -92,11 +90,8 @@ impl Pair {
     /// Creates a learner that keeps `kept` directions, for pairs of rows with `left` and `right` entries. The bound on
     /// `|x| |y|` is the largest value so far.
     pub fn new(left: usize, right: usize, kept: usize, eta: f64, mixing: Mixing) -> Result<Self, Error> {
-        for (name, length) in [("the length of the left rows", left), ("the length of the right rows", right)] {
-            if length == 0 {
-                return Err(Error::Parameter { name, rule: "at least 1", value: 0.0 });
-            }
-        }
+        error::at_least_one("the length of the left rows", left)?;
+        error::at_least_one("the length of the right rows", right)?;
         let span = Ambient::new(left + right)?;
         // The eigenvalues of a dilation range from -1 to 1, twice the range of a dyad.
         let rule = Tracking::new(error::positive("eta", eta)? / 2.0, mixing, kept, span.dimension())?;
@@ -192,8 +187,7 @@ impl Pair {
         (left, right, probabilities)
     }
 
-    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`, or `Err` if
-    /// the pair is invalid.
+    /// Checks the pair and stores the eigenvectors of its dilation in the scratch space. Returns `|x| |y|`.
     fn check(&mut self, x: &[f64], y: &[f64]) -> Result<f64, Error> {
         let squares = (dot(x, x), dot(y, y));
         for (row, square) in [(x, squares.0), (y, squares.1)] {

@@ -46,12 +46,10 @@ struct Working {
 const LARGEST_TERMS: f64 = 9e15;
 
 impl PastAverage {
-    /// Creates a sum that contains only the uniform start, whose log-weight is `uniform`.
     pub fn new(uniform: f64) -> Self {
         Self { sum: Matrix::default(), sum_outside: uniform.exp(), terms: 1.0, scratch: Scratch::default() }
     }
 
-    /// Checks a deserialized sum for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         within("the number of terms of the past", self.terms, 1.0..=LARGEST_TERMS)?;
         shape("the sum of the past", &self.sum, columns, columns)?;
@@ -84,8 +82,7 @@ impl PastAverage {
         let size = self.sum.columns();
         let outside = complement.log_weight.exp();
         // V = v_0 I + Σ (v_i - v_0) b_i b_iᵀ
-        mixed.resize(0, 0);
-        mixed.resize(size, size);
+        mixed.reset(size, size);
         scaled.resize(size, rotation.columns());
         for (j, weight) in frame.values.iter().enumerate() {
             let change = weight.exp() - outside;
@@ -130,8 +127,7 @@ impl PastAverage {
         frame.replace(&eigen.vectors, eigen.values[..kept].iter().map(|v| v.max(f64::MIN_POSITIVE).ln().min(0.0)));
     }
 
-    /// Updates the sum after the columns were replaced by combinations. The part of the trace outside them is
-    /// distributed evenly over the other directions.
+    /// Updates the sum after columns were combined. The trace outside them is spread over the other directions.
     pub fn combine(&mut self, rotation: &Matrix, dimension: Multiplicity) {
         let trace = |matrix: &Matrix| (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum::<f64>();
         let (before, columns) = (trace(&self.sum), self.sum.columns());

@@ -27,7 +27,7 @@
 //! Zhang, STOC 2014 (Gaussian symmetric noise).
 
 use super::check_scale;
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use super::scatter::restrict;
 use crate::error::{self, Error};
 use crate::linalg::checks::{orthonormal, shape};
@@ -41,8 +41,7 @@ use serde::{Deserialize, Serialize};
 /// Share of the largest squared norm below which a squared residual may be a rounding error. It is far below the noise.
 const RESOLUTION: f64 = 1e-12;
 
-/// Perturbed leader: a scatter matrix and its leading subspace. The subspace is computed with noise for each choice,
-/// and without noise after each update.
+/// Perturbed leader: a scatter matrix and its leading subspace, with noise for each choice and without afterwards.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Perturbed {
     eta: f64,
@@ -82,8 +81,7 @@ impl Perturbed {
         })
     }
 
-    /// Keeps the top k eigenvectors of `signal` times the scatter matrix plus noise. The scatter matrix is divided by
-    /// Q².
+    /// Keeps the top k eigenvectors of `signal` times the scatter matrix divided by Q², plus noise.
     ///
     /// `noise` is called for each entry on and below the diagonal, with `true` on the diagonal.
     fn follow(&mut self, signal: f64, mut noise: impl FnMut(bool) -> f64) {
@@ -140,14 +138,38 @@ impl State for Perturbed {
     }
 }
 
-impl Perturbed {
-    /// Returns the number of span columns in whose coordinates the scatter matrix is stored.
-    pub(crate) fn columns(&self) -> usize {
+impl Directions for Perturbed {
+    fn columns(&self) -> usize {
         self.scatter.columns()
+    }
+
+    fn observe(&mut self, columns: &[f64]) -> f64 {
+        self.directions.transpose_times(columns, &mut self.scratch.0.coordinates);
+        0.0
+    }
+
+    fn coordinates(&self) -> &[f64] {
+        &self.scratch.0.coordinates
+    }
+
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        self.directions.copy_column(i, out);
+    }
+
+    fn select(&mut self, order: &[usize], out: &mut Matrix) {
+        self.directions.copy_columns(order, out);
     }
 }
 
 impl Rule for Perturbed {
+    fn directions(&self) -> &dyn Directions {
+        self
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        self
+    }
+
     fn grow(&mut self, columns: usize) {
         let before = self.scatter.columns();
         self.scatter.resize(columns, columns);
@@ -180,24 +202,6 @@ impl Rule for Perturbed {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.directions.transpose_times(columns, &mut self.scratch.0.coordinates);
-        0.0
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        &self.scratch.0.coordinates
-    }
-
-    fn outside(&self) -> &[f64] {
-        &[]
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.directions.column(i));
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

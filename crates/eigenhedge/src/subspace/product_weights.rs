@@ -16,7 +16,6 @@ use crate::experts::SetDistribution;
 use crate::num::log_sum_exp;
 use crate::simplex::{Complement, Multiplicity};
 
-/// Scratch space of [`drop_by_products`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProductScratch {
     sets: SetDistribution,
@@ -69,8 +68,7 @@ pub(super) fn drop_by_products(
     }
 }
 
-/// Returns `log v` of each of `others` equivalent directions. `reach` is the log-distribution of the number of members
-/// outside them.
+/// Returns `log v` of `others` equal directions. `reach` is the log-distribution of the number of other members.
 fn drop_from_block(reach: &[f64], others: f64) -> f64 {
     let kept = reach.len() - 1;
     let members = |j: usize| (kept - j) as f64 / others;

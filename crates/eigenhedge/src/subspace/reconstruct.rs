@@ -15,21 +15,20 @@ use crate::span::{Ambient, Span};
 const ROUNDING: f64 = 1e-10;
 
 impl<R: Rule> Subspace<Ambient, R> {
-    /// Projects the current row on the subspace drawn for it. Must be called after the loss is computed and before the
-    /// update.
+    /// Projects the current row on the subspace drawn for it, after its loss is computed and before the update.
     pub(crate) fn reconstruct(&mut self, row: &[f64], out: &mut Vec<f64>) {
         let Working { choice, direction, directions, kept_coordinates, observed, .. } = &mut self.scratch.0;
         let unit = observed.unit_square.sqrt();
-        let explicit = choice.explicit();
+        let explicit = choice.marks.len();
         directions.resize(self.span.columns(), explicit);
         let (mut all, mut dropped) = (vec![0.0; self.span.columns()], vec![0.0; self.span.columns()]);
         for i in 0..explicit {
-            self.rule.direction(i, direction);
+            self.rule.directions_mut().direction(i, direction);
             directions.column_mut(i).copy_from_slice(direction);
-            let coordinate = unit * self.rule.coordinates()[i];
+            let coordinate = unit * self.rule.directions().coordinates()[i];
             let add = |sum: &mut Vec<f64>| sum.iter_mut().zip(&*direction).for_each(|(s, d)| *s += coordinate * d);
             add(&mut all);
-            if !choice.marks()[i] {
+            if !choice.marks[i] {
                 add(&mut dropped);
             }
         }

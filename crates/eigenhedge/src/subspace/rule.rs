@@ -1,4 +1,4 @@
-//! Interface of spectrum rules. Subspace learners differ only in their rule.
+//! Interface of spectrum rules and of their directions. Subspace learners differ only in their rule.
 
 use crate::linalg::Matrix;
 use crate::random::Random;
@@ -9,11 +9,9 @@ use crate::simplex::Complement;
 pub struct Observed {
     /// Coordinates, with one column per dyad and one row per column of the span.
     pub coordinates: Matrix,
-    /// Weights of the dyads. Negative weights occur only in [`super::Pair`]. Rules over a scatter matrix do not accept
-    /// them.
+    /// Weights of the dyads, negative only in [`super::Pair`]. Rules over a scatter matrix accept no negative ones.
     pub weights: Vec<f64>,
-    /// Square of the power of two by which the coordinates were divided. It is 1 unless rows are very long or
-    /// very short.
+    /// Square of the power of two by which coordinates were divided: 1 unless rows are very long or short.
     pub unit_square: f64,
     /// Number of rows that the instance replaces in a rule that forgets.
     pub rows: i32,
@@ -25,12 +23,43 @@ impl Default for Observed {
     }
 }
 
+/// Explicit directions of a rule. All vectors are in coordinates of the columns of the span.
+pub trait Directions {
+    /// Returns the number of columns of the span.
+    fn columns(&self) -> usize;
+
+    /// Computes the coordinates of a point in the directions. Returns the squared length of its part outside them.
+    fn observe(&mut self, columns: &[f64]) -> f64;
+
+    /// Returns the coordinates of the most recently observed point.
+    fn coordinates(&self) -> &[f64];
+
+    /// Returns the part of the most recently observed point outside the directions.
+    fn outside(&self) -> &[f64] {
+        &[]
+    }
+
+    /// Orthonormalizes the directions if rounding can accumulate in them.
+    fn heal(&mut self) {}
+
+    /// Computes direction `i`.
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>);
+
+    /// Computes the directions listed in `order`, one per column of `out`.
+    fn select(&mut self, order: &[usize], out: &mut Matrix);
+}
+
 /// Spectrum rule: the probabilities of explicit directions and of their complement, and their update.
 ///
 /// All vectors are in coordinates of the columns of the span, so that a rule works in any space.
 pub trait Rule {
-    /// Sets the number of columns of the span. New columns belong to the complement until an update makes them
-    /// explicit.
+    /// Returns the explicit directions.
+    fn directions(&self) -> &dyn Directions;
+
+    /// Returns the explicit directions, to observe points.
+    fn directions_mut(&mut self) -> &mut dyn Directions;
+
+    /// Sets the number of columns of the span. New columns belong to the complement until an update.
     fn grow(&mut self, columns: usize);
 
     /// Draws the noise of the rule itself before each choice. Most rules have none.
@@ -46,34 +75,6 @@ pub trait Rule {
 
     /// Returns the complement: the common `log v` of all other directions, and their number.
     fn complement(&self) -> &Complement;
-
-    /// Computes the coordinates of a point in the explicit directions. Returns the squared length of its part
-    /// outside them.
-    fn observe(&mut self, columns: &[f64]) -> f64;
-
-    /// Returns the coordinates of the most recently observed point.
-    fn coordinates(&self) -> &[f64];
-
-    /// Returns the part of the most recently observed point outside the explicit directions, in coordinates of the
-    /// columns.
-    fn outside(&self) -> &[f64];
-
-    /// Orthonormalizes the explicit directions if rounding has accumulated in them.
-    fn heal(&mut self) {}
-
-    /// Computes explicit direction `i`, in coordinates of the columns.
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>);
-
-    /// Computes the explicit directions listed in `order`, one per column of `out`, in coordinates of the columns of
-    /// the span. `direction` is scratch space.
-    fn directions(&mut self, order: &[usize], direction: &mut Vec<f64>, out: &mut Matrix) {
-        out.resize(0, 0);
-        for (j, i) in order.iter().enumerate() {
-            self.direction(*i, direction);
-            out.resize(direction.len(), j + 1);
-            out.column_mut(j).copy_from_slice(direction);
-        }
-    }
 
     /// Updates the spectrum with the instance whose dyads were just observed, in order. The squared norms of
     /// rows are at most `norm_square`, in units of the input. Dyads of weight zero have no effect.
@@ -99,8 +100,7 @@ pub trait Rule {
         0.0
     }
 
-    /// Returns the cost of approximations, which is added to the constant of the regret bound. The cost is zero if
-    /// nothing was approximated.
+    /// Returns the cost of approximations, which is added to the constant of the regret bound.
     fn price(&self) -> f64 {
         0.0
     }

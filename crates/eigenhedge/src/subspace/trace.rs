@@ -15,7 +15,6 @@ use crate::span::Span;
 /// Record of one trial with a point.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
-    /// Expected loss.
     pub expected: f64,
     /// Squared norm of the point, after centering.
     pub square: f64,
@@ -56,16 +55,13 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.check(&instance)?;
         self.scratch.0.choice.clear();
         (trace.kept, trace.select) = (self.kept, self.options.select);
-        trace.log_weights.clear();
-        trace.log_weights.extend_from_slice(self.rule.log_weights());
+        self.rule.log_weights().clone_into(&mut trace.log_weights);
         trace.complement = *self.rule.complement();
         trace.expected = self.incur(&instance).expected;
         let Working { outside, observed, square, .. } = &self.scratch.0;
         (trace.outside, trace.unit_square, trace.square) = (*outside, observed.unit_square, *square);
-        trace.coordinates.clear();
-        trace.coordinates.extend_from_slice(self.rule.coordinates());
-        trace.part.clear();
-        trace.part.extend_from_slice(self.rule.outside());
+        self.rule.directions().coordinates().clone_into(&mut trace.coordinates);
+        self.rule.directions().outside().clone_into(&mut trace.part);
         self.update(&instance);
         trace.rank = self.rank();
         Ok(())
@@ -78,7 +74,6 @@ impl<S: Span, R: Rule> Subspace<S, R> {
     }
 }
 
-/// Choice drawn from a record.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Drawn {
     choice: Choice,
@@ -87,7 +82,6 @@ pub(crate) struct Drawn {
 }
 
 impl Drawn {
-    /// Returns the coordinates of the point in the kept directions.
     pub fn coordinates(&self) -> &[f64] {
         &self.coordinates
     }

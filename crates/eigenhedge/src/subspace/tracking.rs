@@ -29,7 +29,7 @@
 use super::frame::Frame;
 use super::past_average::PastAverage;
 use super::price;
-use super::rule::{Observed, Rule};
+use super::rule::{Directions, Observed, Rule};
 use crate::error::{self, Error};
 use crate::linalg::Matrix;
 use crate::mixing::{Blend, Mixing};
@@ -51,7 +51,6 @@ pub struct Tracking {
     frame: Frame,
     complement: Complement,
     past: Option<PastAverage>,
-    /// Maximum number of explicit directions.
     max_rank: usize,
     /// Cost of mixing and folding, which is added to the constant of the regret bound.
     price: f64,
@@ -70,16 +69,7 @@ struct Working {
 /// Number of directions up to which none is merged. SIMD instructions process this many at little extra cost.
 const FEW: usize = 15;
 
-/// Returns `Err` if the rank cap is below the number of kept directions.
-pub(super) fn check_max_rank(max_rank: usize, kept: usize) -> Result<(), Error> {
-    if max_rank < kept {
-        return Err(Error::Parameter { name: "max-rank", rule: "at least k", value: max_rank as f64 });
-    }
-    Ok(())
-}
-
 impl Tracking {
-    /// Creates a rule with learning rate `eta` that keeps `kept` directions in a space of the given dimension.
     pub fn new(eta: f64, mixing: Mixing, kept: usize, dimension: Multiplicity) -> Result<Self, Error> {
         let eta = error::positive("eta", eta)?;
         let mixing = mixing.checked()?;
@@ -101,15 +91,10 @@ impl Tracking {
 
     /// Limits the number of explicit directions. The directions least likely to be kept are folded into the complement,
     /// which takes over their probability evenly. The regret bound holds with [`Rule::price`] added to its constant.
-    pub fn with_max_rank(mut self, max_rank: usize) -> Result<Self, Error> {
-        check_max_rank(max_rank, self.kept)?;
-        self.max_rank = max_rank;
+    pub fn with_max_rank(mut self, max_rank: Option<usize>) -> Result<Self, Error> {
+        self.max_rank = max_rank.unwrap_or(usize::MAX);
+        error::require(self.max_rank >= self.kept, "max-rank", "at least k", self.max_rank as f64)?;
         Ok(self)
-    }
-
-    /// Returns the learning rate.
-    pub fn eta(&self) -> f64 {
-        self.eta
     }
 
     fn cap(&mut self) {
@@ -210,21 +195,22 @@ impl State for Tracking {
             (Some(past), Some(_)) => {
                 // After evictions the sum of past parameters is incomplete, so the total is not checked.
                 spectrum.check_weights()?;
-                past.check_state(self.columns())
+                past.check_state(self.frame.columns())
             }
             _ => Err(Error::State("the mixing must be that of the learner")),
         }
     }
 }
 
-impl Tracking {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
-    pub(crate) fn columns(&self) -> usize {
-        self.frame.columns()
-    }
-}
-
 impl Rule for Tracking {
+    fn directions(&self) -> &dyn Directions {
+        &self.frame
+    }
+
+    fn directions_mut(&mut self) -> &mut dyn Directions {
+        &mut self.frame
+    }
+
     fn grow(&mut self, columns: usize) {
         self.frame.grow(columns);
         if let Some(past) = &mut self.past {
@@ -238,27 +224,6 @@ impl Rule for Tracking {
 
     fn complement(&self) -> &Complement {
         &self.complement
-    }
-
-    fn observe(&mut self, columns: &[f64]) -> f64 {
-        self.frame.observe(columns)
-    }
-
-    fn coordinates(&self) -> &[f64] {
-        self.frame.coordinates()
-    }
-
-    fn outside(&self) -> &[f64] {
-        self.frame.outside()
-    }
-
-    fn heal(&mut self) {
-        self.frame.heal();
-    }
-
-    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(self.frame.rotation().column(i));
     }
 
     fn update(&mut self, instance: &Observed, norm_square: f64) {

@@ -4,7 +4,7 @@ use super::KernelPca;
 use crate::batch::cholesky::PivotedCholesky;
 use crate::batch::gram::{center, trace};
 use crate::batch::{Center, Expansion, fix_sign};
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::linalg::{Matrix, largest_pairs, multiply, symmetric_eigen, top};
 use crate::num::dot;
 use faer::Par;
@@ -12,8 +12,7 @@ use faer::linalg::triangular_solve::solve_upper_triangular_in_place;
 
 /// Share of the largest eigenvalue below which an eigenvalue counts as zero.
 const ZERO: f64 = 1e-12;
-/// Largest absolute value of a negative eigenvalue that rounding can cause, as a share of the trace. A larger one is an
-/// error.
+/// Largest absolute value of a negative eigenvalue that rounding can cause, as a share of the trace.
 const INDEFINITE: f64 = 1e-8;
 
 impl<D> KernelPca<D> {
@@ -121,7 +120,6 @@ impl<D> KernelPca<D> {
     }
 }
 
-/// Sets eigenvalues that are rounding errors to zero, together with their eigenvectors.
 fn without_rounding(mut values: Vec<f64>, vectors: &mut Matrix, trace: f64) -> Vec<f64> {
     let zero = values.first().map_or(0.0, |largest| (ZERO * largest).max(f64::EPSILON * trace));
     for (j, value) in values.iter_mut().enumerate() {
@@ -152,11 +150,8 @@ fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     combinations
 }
 
-/// Returns an error if the kernel matrix has a clearly negative eigenvalue.
 fn check_definite(smallest: f64, trace: f64) -> Result<(), Error> {
-    if smallest >= -INDEFINITE * trace {
-        return Ok(());
-    }
     let rule = "not negative (the kernel must be positive semidefinite)";
-    Err(Error::Parameter { name: "the smallest eigenvalue of the kernel matrix", rule, value: smallest })
+    let holds = smallest >= -INDEFINITE * trace;
+    require(holds, "the smallest eigenvalue of the kernel matrix", rule, smallest).map(drop)
 }

@@ -147,8 +147,7 @@ impl<D: Dictionary> KernelPca<D> {
         &self.coefficients
     }
 
-    /// Returns the k largest eigenvalues of the (centered) kernel matrix in descending order. If there are fewer than k
-    /// directions, the remaining values are zero.
+    /// Returns the k largest eigenvalues of the (centered) kernel matrix, descending. Missing ones are zero.
     pub fn eigenvalues(&self) -> &[f64] {
         &self.eigenvalues
     }
@@ -169,8 +168,7 @@ impl<D: Dictionary> KernelPca<D> {
         self.mean.as_ref()
     }
 
-    /// Returns the variance along each component: its eigenvalue divided by t - 1 if the points were centered, and by t
-    /// otherwise.
+    /// Returns the variance along each component: its eigenvalue divided by t - 1 if points were centered, else by t.
     pub fn explained_variance(&self) -> Vec<f64> {
         let t = self.losses.len();
         let divisor = t - usize::from(self.mean.is_some() && t > 1);
@@ -187,8 +185,7 @@ impl<D: Dictionary> KernelPca<D> {
         &self.losses
     }
 
-    /// Returns the trace of the part of the kernel matrix outside the span of the pivots. It is zero for the
-    /// exact solvers.
+    /// Returns the trace of the kernel matrix outside the span of the pivots, or zero for the exact solvers.
     pub fn trace_error(&self) -> f64 {
         self.trace_error
     }

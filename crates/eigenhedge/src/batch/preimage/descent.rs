@@ -12,7 +12,7 @@
 use super::{Preimage, Stop};
 use crate::batch::{Differentiable, Expansion};
 use crate::cancel;
-use crate::error::Error;
+use crate::error::{Error, require};
 use crate::kernel::Dictionary;
 use crate::num::dot;
 use crate::row::check_row;
@@ -41,9 +41,7 @@ where
     check_row("start", start, length)?;
     let objective = Objective { kernel, dictionary, weights: expansion.weights() };
     let mut here = objective.at(start.to_vec())?;
-    if !here.value.is_finite() {
-        return Err(Error::Parameter { name: "k(z, z) - 2 f(z) at the start", rule: "finite", value: here.value });
-    }
+    require(here.value.is_finite(), "k(z, z) - 2 f(z) at the start", "finite", here.value)?;
     let mut size = 1.0 / dot(&here.gradient, &here.gradient).sqrt().max(1.0);
     let (mut steps, mut converged) = (0, false);
     while steps < stop.steps && !converged {
@@ -60,7 +58,6 @@ where
     Ok(Preimage { point: here.point, squared_distance, steps, converged })
 }
 
-/// A point with its objective and gradient.
 struct Place {
     point: Vec<f64>,
     value: f64,
@@ -90,8 +87,7 @@ impl<K: Differentiable, D: Dictionary<Point = [f64]>> Objective<'_, K, D> {
         Ok(Place { point, value, terms, gradient })
     }
 
-    /// Returns the first point along the negative gradient at which the objective has decreased enough, or `None` if
-    /// the steps become too short.
+    /// Returns the first point along the negative gradient with enough decrease, or `None` if steps become too short.
     fn step(&self, from: &Place, mut size: f64, stop: Stop) -> Result<Option<Place>, Error> {
         let slope = dot(&from.gradient, &from.gradient);
         for _ in 0..HALVINGS {

@@ -27,8 +27,7 @@ const HALVINGS: usize = 30;
 /// Number of searches that advance together.
 const TOGETHER: usize = 64;
 
-/// Finds a pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f. Returns
-/// the best result.
+/// Finds the best pre-image by fixed-point iteration from `start` and from the `restarts` atoms with the largest f.
 pub fn fixed_point(
     dictionary: &mut Vectors,
     expansion: &Expansion,
@@ -81,14 +80,12 @@ fn check_kernel(dictionary: &Vectors) -> Result<(), Error> {
     }
 }
 
-/// Iteration from one starting point.
 struct Search<'a> {
     weights: &'a [f64],
     point: Vec<f64>,
     /// Value of f at the point. It is NaN before the first evaluation.
     value: f64,
     target: Vec<f64>,
-    /// Point that is evaluated next.
     next: Vec<f64>,
     /// Length of the step as a share of the way to the target.
     size: f64,
@@ -134,8 +131,7 @@ impl<'a> Search<'a> {
         self.propose();
     }
 
-    /// Computes the next point, at `size` times the way to the target. Distant targets can be arbitrarily wrong, and only
-    /// finite points are evaluated.
+    /// Computes the next point, at `size` times the way to the target. A distant target can be wrong or infinite.
     fn propose(&mut self) {
         loop {
             self.next.clear();
@@ -158,7 +154,6 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Runs a search for each list of weights, from its start.
 fn search<'a>(
     dictionary: &mut Vectors,
     weights: &[&'a [f64]],
@@ -181,7 +176,7 @@ fn search<'a>(
         for (j, i) in open.iter().enumerate() {
             rows.column_mut(j).iter_mut().zip(searches[*i].weights).for_each(|(kernel, weight)| *kernel *= weight);
         }
-        multiply(&mut combined, dictionary.atoms().view(), rows.view());
+        multiply(&mut combined, dictionary.atoms.view(), rows.view());
         for (j, i) in open.into_iter().enumerate() {
             let (value, sizes) = rows.column(j).iter().fold((0.0, 0.0), |(sum, sizes), x| (sum + x, sizes + x.abs()));
             searches[i].advance(value, sizes, combined.column(j), stop);
@@ -189,7 +184,6 @@ fn search<'a>(
     }
 }
 
-/// Returns the atoms with the largest f, best first.
 fn best_atoms(dictionary: &mut Vectors, weights: &[f64], count: usize) -> Result<Vec<Vec<f64>>, Error> {
     let mut values = Vec::with_capacity(dictionary.len());
     let mut row = Vec::new();

@@ -30,7 +30,6 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Returns true if the step from one point to another is within the tolerance.
     pub(super) fn reached(&self, from: &[f64], to: &[f64]) -> bool {
         let (mut step, mut length) = (0.0, 0.0);
         for (a, b) in from.iter().zip(to) {

@@ -56,7 +56,6 @@ pub fn preimages<R: AsRef<[f64]>>(
     }
 }
 
-/// Returns the atom whose features are nearest to each expansion.
 fn nearest_atoms(dictionary: &mut Vectors, expansions: &[Expansion]) -> Result<Vec<Vec<f64>>, Error> {
     at_least_one("the number of atoms", dictionary.len())?;
     let atoms: Vec<Vec<f64>> = (0..dictionary.len()).map(|i| dictionary.atom(i).to_vec()).collect();

@@ -91,8 +91,7 @@ pub(super) struct Points<'a> {
     pub scales: &'a [f64],
 }
 
-/// Task that writes one normalized Cauchy column for each root of a list. Columns are padded to a multiple of the
-/// number of lanes.
+/// Task that writes one normalized Cauchy column for each listed root, padded to a multiple of the lanes.
 pub(super) struct Fill<'a> {
     pub points: Points<'a>,
     pub weights: &'a [f64],

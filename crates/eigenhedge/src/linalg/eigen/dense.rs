@@ -139,7 +139,6 @@ fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<
     (divide(matrix, unit, scratch), unit)
 }
 
-/// Divides the lower triangle of the matrix by `unit`.
 fn divide<'a>(matrix: MatRef<'_, f64>, unit: f64, quotient: &'a mut Matrix) -> MatRef<'a, f64> {
     quotient.resize(matrix.nrows(), matrix.ncols());
     for j in 0..matrix.ncols() {
@@ -155,8 +154,7 @@ fn params() -> Spec<SelfAdjointEvdParams, f64> {
     Spec::new(params)
 }
 
-/// Computes the eigenvalues of a symmetric matrix, in ascending order. Only the lower triangle is read.
-/// Entries must be finite.
+/// Computes the eigenvalues, ascending, of a symmetric matrix with finite entries. Only the lower triangle is read.
 pub(crate) fn symmetric_eigenvalues(matrix: MatRef<'_, f64>) -> Vec<f64> {
     let n = matrix.nrows();
     let mut values = vec![0.0; n];

@@ -33,8 +33,7 @@ const FEW_BLOCKS: usize = 12;
 const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
-/// Smallest share of a direction's length that must remain after the basis is projected out. A shorter remainder is
-/// treated as rounding error.
+/// Smallest share of a direction's length that must remain after the basis is projected out, to exceed rounding.
 const DEPENDENT: f64 = 1e-8;
 
 /// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
@@ -44,8 +43,7 @@ pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, M
     search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
-/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few steps, which take a small
-/// part of the time of a full decomposition.
+/// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few cheap steps.
 pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;
@@ -58,8 +56,7 @@ pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, 
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
     let (values, _) = search(matrix, kept, steps, |values, squares| {
-        // The error of a Ritz value is at most its squared residual divided by its distance to the rest of the
-        // spectrum.
+        // The error of a Ritz value is at most its squared residual divided by its distance to the rest.
         let beyond = values[values.len() - 1];
         let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
         error <= ROUNDING * values[0].abs() || are_small(&squares[..kept], values[0])
@@ -122,8 +119,7 @@ fn search(
     None
 }
 
-/// Computes all residuals and returns their squared norms. The columns of `block` become those that are still too
-/// large.
+/// Computes all residuals and their squared norms. `block` receives those that are still too large.
 fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matrix) -> Vec<f64> {
     let largest = values.iter().fold(0f64, |a, v| a.max(v.abs()));
     let (mut squares, mut open) = (Vec::with_capacity(values.len()), 0);
@@ -182,8 +178,7 @@ impl Basis {
         added.columns()
     }
 
-    /// Returns the best eigenpairs in the span of the basis, and the products of the matrix with their
-    /// vectors.
+    /// Returns the best eigenpairs in the span of the basis, and the products of the matrix with their vectors.
     fn ritz(&mut self, width: usize) -> (Vec<f64>, Matrix, Matrix) {
         multiply(&mut self.product, self.vectors.view().transpose(), self.images.view());
         self.eigen.compute(self.product.view());
@@ -194,7 +189,6 @@ impl Basis {
         (values, vectors, images)
     }
 
-    /// Shrinks the basis to the best `size` vectors of the most recent Rayleigh–Ritz step.
     fn shrink(&mut self, size: usize) {
         let (_, coordinates) = top(&self.eigen.values, &self.eigen.vectors, size);
         for part in [&mut self.vectors, &mut self.images] {
@@ -209,9 +203,7 @@ pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, M
     let n = values.len();
     let kept = kept.min(n);
     let mut columns = Matrix::zeros(vectors.rows(), kept);
-    for j in 0..kept {
-        columns.column_mut(j).copy_from_slice(vectors.column(n - 1 - j));
-    }
+    columns.for_each_column(|j, column| column.copy_from_slice(vectors.column(n - 1 - j)));
     (values.iter().rev().take(kept).copied().collect(), columns)
 }
 

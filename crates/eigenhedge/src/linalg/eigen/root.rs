@@ -6,7 +6,6 @@ pub(super) const MOST_STEPS: usize = 100;
 /// Root `λ = pole + offset` of the secular equation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Root {
-    /// Index of the nearest pole.
     pub origin: usize,
     /// Signed distance from that pole. It is positive if the pole is the lower end of the gap.
     pub offset: f64,

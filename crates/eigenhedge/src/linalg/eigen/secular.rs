@@ -33,7 +33,6 @@ pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], count: usi
     roots.push(last_root(simd, poles, weights, last, total));
 }
 
-/// Computes the root between pole `i` and pole `i + 1`.
 #[inline(always)]
 fn inner_root<S: Simd>(simd: S, poles: &[f64], weights: &[f64], i: usize) -> Root {
     let gap = poles[i + 1] - poles[i];
@@ -116,8 +115,7 @@ fn first_guess(far: f64, low: f64, high: f64, gap: f64, from_low: bool) -> f64 {
     if fits(first) { first } else { second }
 }
 
-/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`. At the current point this function has the
-/// value of f and, on each side, the slope of f.
+/// Returns the step to the root of `c + s/(lower - x) + S/(upper - x)`, with the value and side slopes of f here.
 #[inline(always)]
 fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: f64) -> f64 {
     let a = (lower + upper) * value - lower * upper * (slope_left + slope_right);
@@ -127,8 +125,7 @@ fn middle_way(value: f64, slope_left: f64, slope_right: f64, lower: f64, upper: 
     if a <= 0.0 { (a - root) / (2.0 * c) } else { 2.0 * b / (a + root) }
 }
 
-/// Returns `x` if it is strictly inside the bracket `(low, high)`. Otherwise returns a point that shrinks the bracket,
-/// geometrically if one end is a pole.
+/// Returns `x` if it is strictly inside the bracket, or else a point that shrinks it, geometrically at a pole.
 #[inline(always)]
 fn inside(x: f64, (low, high): (f64, f64)) -> f64 {
     if x > low && x < high {

@@ -43,7 +43,6 @@ struct Gaps<V> {
     high: V,
 }
 
-/// Computes all roots for at most [`MOST`] poles.
 #[inline(always)]
 pub(super) fn solve<S: Simd>(simd: S, poles: &[f64], weights: &[f64], roots: &mut Vec<Root>) {
     if poles.len() <= FEW {
@@ -75,8 +74,7 @@ fn solve_in<S: Simd, const ROOM: usize>(simd: S, poles: &[f64], weights: &[f64],
     }
 }
 
-/// Computes the roots that follow pole `first` and the next poles, one in each lane of `G` groups. Returns the number
-/// of roots.
+/// Computes the roots after pole `first` and the next poles, one per lane of `G` groups. Returns their number.
 #[inline(always)]
 fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     simd: S,
@@ -142,8 +140,7 @@ fn solve_lanes<S: Simd, const ROOM: usize, const G: usize>(
     solved
 }
 
-/// Computes the nearer pole, the bracket that contains the root, and the first guess, from the sums at the midpoints of
-/// the gaps.
+/// Computes the nearer pole, the bracket and the first guess of each root from the sums at the midpoints.
 #[inline(always)]
 fn begin<S: Simd>(
     simd: S,
@@ -172,8 +169,7 @@ fn begin<S: Simd>(
     inside(simd, select(simd, crowded, joint, guess), gaps)
 }
 
-/// Takes one step in every lane that has not converged. Returns the offsets, and 1 in each lane that must
-/// continue.
+/// Takes one step in every lane that has not converged. Returns the offsets, and 1 in lanes that must continue.
 #[inline(always)]
 fn improve<S: Simd>(
     simd: S,
@@ -203,7 +199,6 @@ fn improve<S: Simd>(
     (next, select(simd, settled, zero, moving))
 }
 
-/// Loads one SIMD vector from the start of a list.
 #[inline(always)]
 fn load<S: Simd>(list: &[f64]) -> S::f64s {
     S::as_simd_f64s(list).0[0]
@@ -296,8 +291,7 @@ fn first_guess<S: Simd>(simd: S, far: S::f64s, [low, high]: [S::f64s; 2], gap: S
     select(simd, fits, first, second)
 }
 
-/// Returns the step of the middle-way method, or Newton's step in lanes where the middle-way step leads away from the
-/// root.
+/// Returns the middle-way step, or Newton's step in lanes where the former leads away from the root.
 #[inline(always)]
 fn middle_way<S: Simd>(
     simd: S,

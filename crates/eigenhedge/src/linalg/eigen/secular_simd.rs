@@ -19,19 +19,16 @@ pub(super) fn fill_up(poles: &mut Vec<f64>, weights: &mut Vec<f64>) {
 
 // pulp's methods of the same names are not always inlined, and a call costs more than its work.
 
-/// Returns absolute values.
 #[inline(always)]
 pub(super) fn abs<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.and_f64s(simd.splat_f64s(f64::from_bits(!(1 << 63))), x)
 }
 
-/// Returns the negated values.
 #[inline(always)]
 pub(super) fn neg<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.mul_f64s(simd.splat_f64s(-1.0), x)
 }
 
-/// Selects each lane from one of two vectors.
 #[inline(always)]
 pub(super) fn select<S: Simd>(simd: S, mask: S::m64s, if_true: S::f64s, if_false: S::f64s) -> S::f64s {
     let bits = |x| simd.transmute_u64s_f64s(x);

@@ -1,5 +1,4 @@
-//! Storage of new vectors in the spare columns of a matrix. Their norms and inner products are computed in the same
-//! pass.
+//! Storage of new vectors in the spare columns of a matrix, with their norms and inner products in the same pass.
 //!
 //! Cost: the vectors are read and written once. If products are requested, the columns are read once for all vectors.
 
@@ -27,36 +26,29 @@ pub(crate) struct Intake {
 
 /// Input vectors and the origin that is subtracted from them.
 pub(crate) struct Source<'a> {
-    /// Input vectors.
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.
     pub origin: Option<(&'a [f64], &'a [f64])>,
-    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times the stored vector. The list is empty if the
-    /// origin is fixed.
+    /// Factors `s_i`: after vector `i`, the origin moves by `s_i` times it. The list is empty for a fixed origin.
     pub steps: &'a [f64],
 }
 
-/// Storage into which the vectors are written.
 type Slots<'a> = [&'a mut [f64]; WINDOW];
 
 impl Intake {
-    /// Returns the squared norm of a vector.
     pub fn square(&self, vector: usize) -> f64 {
         self.sums[vector * self.stride]
     }
 
-    /// Returns the inner products of a vector with the existing columns.
     pub fn products(&self, vector: usize) -> &[f64] {
         &self.sums[vector * self.stride + 1..][..self.columns]
     }
 
-    /// Returns the inner product of two vectors.
     pub fn between(&self, earlier: usize, later: usize) -> f64 {
         self.sums[later * self.stride + 1 + self.columns + earlier]
     }
 
-    /// Allocates the sums of `vectors` vectors for each of `parts` parts. Returns the number of sums in one
-    /// part.
+    /// Allocates the sums of `vectors` vectors for each of `parts` parts. Returns the number of sums per part.
     fn prepare(&mut self, columns: usize, vectors: usize, products: bool, parts: usize) -> usize {
         (self.columns, self.stride) = if products { (columns, 1 + columns + vectors) } else { (0, 1) };
         let size = vectors * self.stride;
@@ -101,7 +93,6 @@ impl Matrix {
     }
 }
 
-/// Splits off the first `rows` rows of every slot.
 fn cut<'a>(slots: &mut Slots<'a>, rows: usize) -> Slots<'a> {
     std::array::from_fn(|i| {
         let rows = rows.min(slots[i].len());
@@ -119,8 +110,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Copies and sums the rows, part by part. `slots` are the destinations, and `sums` has `size` numbers for each
-    /// part.
+    /// Copies the rows to `slots` and sums them, part by part. `sums` has `size` numbers for each part.
     fn add_all(&self, rows: Range<usize>, mut slots: Slots<'_>, sums: &mut [f64], size: usize) {
         let slots = &mut slots[..self.source.points.len()];
         let starts = rows.clone().step_by(PART);
@@ -158,7 +148,6 @@ impl Part<'_> {
         }
     }
 
-    /// Adds the squares and inner products of the copied rows.
     fn add(&self, block: Range<usize>, slots: &[&mut [f64]], sums: &mut [f64]) {
         let (inner, stride) = (self.inner(&block), self.stride);
         for (sums, slot) in sums.chunks_mut(stride).zip(slots) {

@@ -75,8 +75,7 @@ impl WithSimd for Combine<'_> {
     }
 }
 
-/// Task that computes `A ← A R` for some rows of A. All columns must have the same length, a multiple of the
-/// SIMD width.
+/// Task that computes `A ← A R` for some rows of A, a multiple of the SIMD width in all columns.
 struct CombineSome<'a> {
     columns: Vec<&'a mut [f64]>,
     rotation: &'a Matrix,
@@ -123,7 +122,6 @@ fn combine<S: Simd>(simd: S, mut grid: impl Grid<S::f64s>, lanes: usize, rotatio
     }
 }
 
-/// Computes `B` SIMD vectors of rows in all columns of the product.
 #[inline(always)]
 fn block<S: Simd, const B: usize>(
     simd: S,

@@ -5,13 +5,16 @@
 mod append_with_products;
 mod combine;
 mod products;
+mod spare;
 mod subtract_projection;
+mod symmetric;
 
 pub(crate) use append_with_products::{Intake, Source, WINDOW};
+pub(crate) use symmetric::{add_lower_product, symmetric_times};
 
 use crate::num::dot;
 use faer::{Accum, MatMut, MatRef, Par};
-use pulp::{Arch, Simd, WithSimd};
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 use subtract_projection::{Columns, SubtractTimes};
 
@@ -40,9 +43,7 @@ impl Matrix {
     /// Creates an identity matrix.
     pub fn identity(size: usize) -> Self {
         let mut matrix = Self::zeros(size, size);
-        for i in 0..size {
-            matrix.column_mut(i)[i] = 1.0;
-        }
+        matrix.for_each_column(|i, column| column[i] = 1.0);
         matrix
     }
 
@@ -105,7 +106,29 @@ impl Matrix {
         }
     }
 
-    /// Reverses the order of the columns.
+    /// Changes the shape, and makes all entries zero.
+    pub(crate) fn reset(&mut self, rows: usize, columns: usize) {
+        self.resize(0, 0);
+        self.resize(rows, columns);
+    }
+
+    /// Calls `change` with the index and the entries of each column.
+    pub(crate) fn for_each_column(&mut self, mut change: impl FnMut(usize, &mut [f64])) {
+        for j in 0..self.columns {
+            change(j, self.column_mut(j));
+        }
+    }
+
+    pub(crate) fn copy_column(&self, j: usize, out: &mut Vec<f64>) {
+        self.column(j).clone_into(out);
+    }
+
+    /// Copies the columns listed in `order`.
+    pub(crate) fn copy_columns(&self, order: &[usize], out: &mut Self) {
+        out.resize(self.rows, order.len());
+        order.iter().enumerate().for_each(|(c, j)| out.column_mut(c).copy_from_slice(self.column(*j)));
+    }
+
     pub(crate) fn reverse_columns(&mut self) {
         for j in 0..self.columns / 2 {
             let (low, high) = self.column_pair_mut(j, self.columns - 1 - j);
@@ -113,7 +136,6 @@ impl Matrix {
         }
     }
 
-    /// Keeps the columns whose flag is true.
     pub(crate) fn retain_columns(&mut self, keep: &[bool]) {
         let mut kept = 0;
         for j in (0..self.columns).filter(|j| keep[*j]) {
@@ -126,7 +148,6 @@ impl Matrix {
         self.resize(self.rows, kept);
     }
 
-    /// Replaces this matrix by the transpose of another one.
     pub(crate) fn transpose_of(&mut self, other: &Self) {
         self.resize(other.columns, other.rows);
         if other.rows == 0 {
@@ -155,18 +176,15 @@ impl Matrix {
         (&self.data[self.start..], self.stride)
     }
 
-    /// Returns the storage of the columns, and the distance between two columns, mutably.
     pub(crate) fn storage_mut(&mut self) -> (&mut [f64], usize) {
         (&mut self.data[self.start..], self.stride)
     }
 
-    /// Appends a column, which must have as many entries as the matrix has rows.
     pub(crate) fn push_column(&mut self, column: &[f64]) {
         self.resize(column.len(), self.columns + 1);
         self.column_mut(self.columns - 1).copy_from_slice(column);
     }
 
-    /// Removes a column and moves the last one into its place.
     pub(crate) fn swap_remove_column(&mut self, j: usize) {
         let last = self.columns - 1;
         if j != last {
@@ -176,81 +194,19 @@ impl Matrix {
         self.columns = last;
     }
 
-    /// Returns a column including its padding, which fills the last SIMD vector. The values of the padding are
-    /// undefined.
+    /// Returns a column including its padding up to a SIMD vector, which has undefined values.
     pub(crate) fn whole_column(&self, j: usize) -> &[f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Returns a column including its padding, which fills the last SIMD vector, mutably.
     pub(crate) fn whole_column_mut(&mut self, j: usize) -> &mut [f64] {
         assert!(j < self.columns, "column {j} of {}", self.columns);
         let at = self.start + j * self.stride;
         &mut self.data[at..at + self.rows.next_multiple_of(LINE)]
     }
 
-    /// Writes `x - A c` to the spare column after the last one and returns its squared norm. [`Self::adopt_spare`]
-    /// makes the spare column part of the matrix.
-    pub(crate) fn spare_residual(&mut self, x: &[f64], coefficients: &[f64]) -> f64 {
-        assert_eq!((x.len(), coefficients.len()), (self.rows, self.columns), "shapes agree");
-        let (columns, residual) = self.columns_and_spare();
-        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: Some(x), x: residual })
-    }
-
-    /// Computes the inner products of all columns with the spare column.
-    pub(crate) fn transpose_times_spare(&mut self, out: &mut Vec<f64>) {
-        let (columns, residual) = self.columns_and_spare();
-        products::transpose_times(columns, residual, out);
-    }
-
-    /// Subtracts `A c` from the spare column and returns the squared norm of the result.
-    pub(crate) fn subtract_from_spare(&mut self, coefficients: &[f64]) -> f64 {
-        assert_eq!(coefficients.len(), self.columns, "shapes agree");
-        let (columns, residual) = self.columns_and_spare();
-        Arch::new().dispatch(SubtractTimes { columns, coefficients, from: None, x: residual })
-    }
-
-    /// Returns the spare column after the last one.
-    pub(crate) fn spare(&mut self) -> &[f64] {
-        self.columns_and_spare().1
-    }
-
-    /// Makes the spare column the last column of the matrix.
-    pub(crate) fn adopt_spare(&mut self) {
-        self.columns_and_spare();
-        self.columns += 1;
-    }
-
-    /// Multiplies the spare column by `scale` and makes it the last column of the matrix.
-    pub(crate) fn adopt_spare_scaled(&mut self, scale: f64) {
-        let (_, residual) = self.columns_and_spare();
-        residual.iter_mut().for_each(|x| *x *= scale);
-        self.columns += 1;
-    }
-
-    /// Overwrites the spare column with the vector stored `distance` columns after it.
-    pub(crate) fn draw_spare(&mut self, distance: usize) {
-        let (rows, stride) = (self.rows, self.stride);
-        let (_, room) = self.columns_and_room();
-        room.copy_within(distance * stride..distance * stride + rows, 0);
-    }
-
-    /// Computes the inner products of the last column with `count` vectors in the spare storage. The first of them is
-    /// `distance` columns after the last column.
-    pub(crate) fn last_times_spares(&self, distance: usize, count: usize, out: &mut Vec<f64>) {
-        let from = self.start + (self.columns - 1) * self.stride;
-        let vectors = Columns {
-            entries: &self.data[from + distance * self.stride..],
-            stride: self.stride,
-            rows: self.rows,
-            count,
-        };
-        products::transpose_times(vectors, self.column(self.columns - 1), out);
-    }
-
-    /// Reserves storage for `columns` columns in total.
     fn reserve(&mut self, columns: usize) {
         let room = (self.data.len() - self.start).checked_div(self.stride).unwrap_or(0);
         if columns > room {
@@ -258,14 +214,6 @@ impl Matrix {
         }
     }
 
-    fn columns_and_spare(&mut self) -> (Columns<'_>, &mut [f64]) {
-        self.reserve(self.columns + 1);
-        let (columns, spare) = self.columns_and_room();
-        let rows = columns.rows;
-        (columns, &mut spare[..rows])
-    }
-
-    /// Returns the columns and all spare storage after them.
     fn columns_and_room(&mut self) -> (Columns<'_>, &mut [f64]) {
         let (rows, count, stride) = (self.rows, self.columns, self.stride);
         let (entries, room) = self.data[self.start..].split_at_mut(count * stride);
@@ -298,24 +246,6 @@ impl Matrix {
         Arch::new().dispatch(SubtractTimes { columns: self.as_columns(), coefficients, from: None, x })
     }
 
-    /// Copies the lower triangle of a square matrix to the upper one.
-    pub(crate) fn mirror(&mut self) {
-        for start in (0..self.columns).step_by(LINE) {
-            for i in start + 1..self.rows {
-                for j in start..(start + LINE).min(i) {
-                    let value = self.column(j)[i];
-                    self.column_mut(i)[j] = value;
-                }
-            }
-        }
-    }
-
-    /// Computes `y ← y + A x` for a symmetric matrix A. Only the lower triangle is read, once.
-    pub(crate) fn add_symmetric_product(&self, x: &[f64], y: &mut [f64]) {
-        assert_eq!((x.len(), y.len()), (self.rows, self.columns), "one entry for each column");
-        Arch::new().dispatch(SymmetricProduct { lower: self, x, y });
-    }
-
     /// Returns the largest absolute entry of the Gram matrix of the columns minus the identity.
     pub fn drift(&self) -> f64 {
         let mut largest = 0f64;
@@ -345,8 +275,7 @@ impl Matrix {
         self.gram_schmidt(0.5);
     }
 
-    /// Orthonormalizes arbitrary columns. A column that is almost in the span of the earlier ones is replaced by a new
-    /// direction.
+    /// Orthonormalizes arbitrary columns. A column almost in the span of the earlier ones becomes a new direction.
     pub(crate) fn orthonormalise_any(&mut self) {
         self.gram_schmidt(1e-6);
     }
@@ -387,7 +316,6 @@ impl Matrix {
         self.remove_earlier(j);
     }
 
-    /// Returns the matrix as a faer view.
     pub(crate) fn view(&self) -> MatRef<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatRef::from_column_major_slice(&[], self.rows, self.columns);
@@ -396,7 +324,6 @@ impl Matrix {
         MatRef::from_column_major_slice_with_stride(&self.data[self.start..end], self.rows, self.columns, self.stride)
     }
 
-    /// Returns the matrix as a mutable faer view.
     pub(crate) fn view_mut(&mut self) -> MatMut<'_, f64> {
         if self.columns == 0 || self.rows == 0 {
             return MatMut::from_column_major_slice_mut(&mut [], self.rows, self.columns);
@@ -432,9 +359,7 @@ impl Clone for Matrix {
 
     fn clone_from(&mut self, source: &Self) {
         self.resize(source.rows, source.columns);
-        for j in 0..source.columns {
-            self.column_mut(j).copy_from_slice(source.column(j));
-        }
+        self.for_each_column(|j, column| column.copy_from_slice(source.column(j)));
     }
 }
 
@@ -450,7 +375,6 @@ const MOST_EMPTY_ROWS: usize = 1 << 32;
 /// Maximum number of columns of a deserialized matrix without entries.
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 
-/// Serialized form of a matrix.
 #[derive(Serialize, Deserialize)]
 struct Saved {
     rows: usize,
@@ -479,48 +403,8 @@ impl<'de> Deserialize<'de> for Matrix {
             return Err(serde::de::Error::custom("a matrix must hold finite numbers"));
         }
         let mut matrix = Self::zeros(saved.rows, saved.columns);
-        for j in 0..saved.columns {
-            matrix.column_mut(j).copy_from_slice(&saved.entries[j * saved.rows..(j + 1) * saved.rows]);
-        }
+        matrix.for_each_column(|j, column| column.copy_from_slice(&saved.entries[j * saved.rows..][..saved.rows]));
         Ok(matrix)
-    }
-}
-
-/// Adds the lower triangle of `a b` to the lower triangle of `out`.
-pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-    let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);
-    matmul(out.view_mut(), lower, Accum::Add, a, whole, b, whole, 1.0, Par::Seq);
-}
-
-/// Computes `out = s x` on one thread, where `lower` holds the lower triangle of the symmetric matrix s. Resizes `out`.
-pub(crate) fn symmetric_times(out: &mut Matrix, lower: &Matrix, x: &Matrix) {
-    use faer::linalg::matmul::triangular::{BlockStructure, matmul};
-    out.resize(lower.rows(), x.columns());
-    let (whole, s) = (BlockStructure::Rectangular, lower.view());
-    let (below, above) = (BlockStructure::TriangularLower, BlockStructure::StrictTriangularUpper);
-    matmul(out.view_mut(), whole, Accum::Replace, s, below, x.view(), whole, 1.0, Par::Seq);
-    matmul(out.view_mut(), whole, Accum::Add, s.transpose(), above, x.view(), whole, 1.0, Par::Seq);
-}
-
-/// Task of [`Matrix::add_symmetric_product`].
-struct SymmetricProduct<'a> {
-    lower: &'a Matrix,
-    x: &'a [f64],
-    y: &'a mut [f64],
-}
-
-impl WithSimd for SymmetricProduct<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        let Self { lower, x, y } = self;
-        for (j, amount) in x.iter().enumerate() {
-            let column = &lower.column(j)[j..];
-            let (own, below) = y[j..].split_at_mut(1);
-            own[0] += column[0] * amount + dot(&column[1..], &x[j + 1..]);
-            below.iter_mut().zip(&column[1..]).for_each(|(y, entry)| *y += amount * entry);
-        }
     }
 }
 
@@ -531,121 +415,4 @@ pub(crate) fn multiply(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_product_of_a_lower_triangle_is_that_of_the_symmetric_matrix() {
-        let mut random = crate::Random::seeded(1);
-        for n in [0, 1, 2, 7, 8, 33, 130] {
-            let mut full = Matrix::zeros(n, n);
-            for j in 0..n {
-                for i in j..n {
-                    let entry = random.normal();
-                    full.column_mut(j)[i] = entry;
-                    full.column_mut(i)[j] = entry;
-                }
-            }
-            let x: Vec<f64> = (0..n).map(|_| random.normal()).collect();
-            let (mut wanted, mut found) = (Vec::new(), vec![1.0; n]);
-            full.transpose_times(&x, &mut wanted);
-            (0..n).for_each(|j| full.column_mut(j)[..j].fill(f64::NAN));
-            full.add_symmetric_product(&x, &mut found);
-            found.iter().zip(&wanted).for_each(|(a, b)| assert!((a - 1.0 - b).abs() <= 1e-12, "{n}: {a} and {b}"));
-        }
-    }
-
-    #[test]
-    fn growing_and_shrinking_keeps_the_shared_part_and_zeroes_the_rest() {
-        let mut matrix = Matrix::zeros(3, 2);
-        for j in 0..2 {
-            for (i, entry) in matrix.column_mut(j).iter_mut().enumerate() {
-                *entry = (10 * j + i) as f64;
-            }
-        }
-        matrix.resize(2, 2);
-        matrix.resize(20, 5);
-        assert_eq!(matrix.column(1)[..3], [10.0, 11.0, 0.0]);
-        assert!(matrix.column(4).iter().all(|x| *x == 0.0));
-        assert_eq!(matrix.column(0).as_ptr().align_offset(ALIGN), 0);
-        assert_eq!(matrix, matrix.clone());
-    }
-
-    /// Returns a test matrix with varied entries.
-    fn numbered(rows: usize, columns: usize) -> Matrix {
-        let mut matrix = Matrix::zeros(rows, columns);
-        for j in 0..columns {
-            for (i, entry) in matrix.column_mut(j).iter_mut().enumerate() {
-                *entry = ((31 * j + 7 * i) % 97) as f64 / 97.0 - 0.5;
-            }
-        }
-        matrix
-    }
-
-    const SHAPES: [(usize, usize); 9] =
-        [(0, 3), (1, 1), (5, 3), (8, 8), (24, 9), (63, 13), (300, 21), (2048, 4), (40_000, 17)];
-
-    #[test]
-    fn combining_in_place_equals_the_product() {
-        for (rows, columns) in SHAPES {
-            for kept in [0, 1, columns.div_ceil(2), columns] {
-                let (mut matrix, rotation) = (numbered(rows, columns), numbered(columns, kept));
-                let mut wanted = Matrix::default();
-                multiply(&mut wanted, matrix.view(), rotation.view());
-                matrix.combine(&rotation, &mut Vec::new());
-                assert_eq!((matrix.rows(), matrix.columns()), (rows, kept));
-                for j in 0..kept {
-                    for (a, b) in matrix.column(j).iter().zip(wanted.column(j)) {
-                        assert!((a - b).abs() <= 1e-13, "{a} against {b}");
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn passes_over_long_columns_equal_the_sums_they_stand_for() {
-        for (rows, columns) in SHAPES {
-            let mut matrix = numbered(rows, columns);
-            let x: Vec<f64> = (0..rows).map(|i| (i % 11) as f64 / 11.0).collect();
-            let mut coordinates = Vec::new();
-            matrix.transpose_times(&x, &mut coordinates);
-            let tolerance = 1e-14 * rows as f64;
-            for (j, found) in coordinates.iter().enumerate() {
-                let wanted: f64 = matrix.column(j).iter().zip(&x).map(|(a, b)| a * b).sum();
-                assert!((found - wanted).abs() <= tolerance, "{found} against {wanted}");
-            }
-            let coefficients: Vec<f64> = (0..columns).map(|j| 1.0 / (j + 1) as f64).collect();
-            let explained = |i: usize| (0..columns).map(|j| coefficients[j] * matrix.column(j)[i]).sum::<f64>();
-            let wanted: Vec<f64> = (0..rows).map(|i| x[i] - explained(i)).collect();
-            let mut left = x.clone();
-            let square = matrix.subtract_times(&coefficients, &mut left);
-            let before = matrix.clone();
-            assert!((matrix.spare_residual(&x, &coefficients) - square).abs() <= tolerance);
-            assert_eq!(matrix, before);
-            matrix.adopt_spare_scaled(2.0);
-            assert_eq!(matrix.columns(), columns + 1);
-            for i in 0..rows {
-                assert!((left[i] - wanted[i]).abs() <= 1e-13);
-                assert!((matrix.column(columns)[i] - 2.0 * wanted[i]).abs() <= 1e-13);
-            }
-            assert!((square - dot(&wanted, &wanted)).abs() <= tolerance);
-        }
-    }
-
-    #[test]
-    fn a_saved_matrix_without_entries_is_no_wider_than_it_may_be() {
-        let text = |rows: usize, columns: usize| format!(r#"{{"rows":{rows},"columns":{columns},"entries":[]}}"#);
-        for (rows, columns) in [(0, 1 << 60), (usize::MAX, 0)] {
-            assert!(serde_json::from_str::<Matrix>(&text(rows, columns)).is_err());
-        }
-        let long: Matrix = serde_json::from_str(&text(1 << 30, 0)).unwrap();
-        assert_eq!((long.rows(), long.columns()), (1 << 30, 0));
-    }
-
-    #[test]
-    fn a_saved_matrix_with_the_wrong_number_of_entries_is_refused() {
-        let text = r#"{"rows":2,"columns":2,"entries":[1.0,2.0,3.0]}"#;
-        assert!(serde_json::from_str::<Matrix>(text).is_err());
-    }
-}
+mod tests;

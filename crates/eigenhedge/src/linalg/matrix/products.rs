@@ -2,8 +2,7 @@
 //!
 //! Cost: every vector is read once. Blocks of rows stay in the nearest caches.
 //!
-//! Numerics: sums run block by block and part by part. A product therefore has the same bits, however many vectors are
-//! processed together.
+//! Numerics: sums run block by block and part by part, so the bits do not depend on how many vectors are processed.
 
 use super::subtract_projection::{BLOCK, Columns};
 use crate::threads::share_out;
@@ -12,9 +11,7 @@ use std::ops::Range;
 
 /// Vectors of equal length whose entries are read by ranges of rows.
 pub(super) trait Vectors {
-    /// Returns the number of vectors.
     fn count(&self) -> usize;
-    /// Returns the entries of vector `j` in a range of rows.
     fn rows(&self, j: usize, rows: Range<usize>) -> &[f64];
 }
 
@@ -78,7 +75,6 @@ impl<L: Vectors, R: Vectors> WithSimd for Products<'_, L, R> {
 }
 
 impl<L: Vectors, R: Vectors> Products<'_, L, R> {
-    /// Computes the products of `N` right vectors with all left vectors.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, simd: S, r: usize) {
         let count = if self.below { self.left.count().min(r + N) } else { self.left.count() };
@@ -100,7 +96,6 @@ impl<L: Vectors, R: Vectors> Products<'_, L, R> {
         }
     }
 
-    /// Computes the products of `C` left vectors with `N` right vectors.
     #[inline(always)]
     fn tile<S: Simd, const C: usize, const N: usize>(&mut self, simd: S, l: usize, r: usize) {
         let (rows, length) = (self.rows.clone(), self.rows.len() / S::F64_LANES);

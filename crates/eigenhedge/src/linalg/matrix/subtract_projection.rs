@@ -20,7 +20,6 @@ pub(super) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Returns a range of rows of `C` columns.
     #[inline(always)]
     fn part<const C: usize>(&self, first: usize, rows: std::ops::Range<usize>) -> [&'a [f64]; C] {
         let mut part: [&[f64]; C] = [&[]; C];
@@ -74,7 +73,6 @@ impl WithSimd for SubtractTimes<'_> {
     }
 }
 
-/// Subtracts multiples of `C` columns from `x`.
 #[inline(always)]
 fn subtract<S: Simd, const C: usize>(simd: S, columns: [&[f64]; C], coefficients: &[f64], x: &mut [f64]) {
     let (x, x_rest) = S::as_mut_simd_f64s(x);

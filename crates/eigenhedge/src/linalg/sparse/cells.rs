@@ -7,8 +7,7 @@ pub(crate) struct Cells {
     pub values: Vec<f64>,
 }
 
-/// Lists the positions of the nonzero cells. Returns false if there are more than `most` of them. The list is then
-/// incomplete.
+/// Lists the positions of the nonzero cells. Returns false if the list is incomplete: there are more than `most`.
 pub(crate) fn filled_cells(row: &[f64], most: usize, at: &mut Vec<u32>) -> bool {
     at.clear();
     for (block, cells) in row.chunks(BLOCK).enumerate() {
@@ -43,17 +42,14 @@ impl Cells {
         cells
     }
 
-    /// Returns the squared norm.
     pub fn square(&self) -> f64 {
         self.values.iter().map(|x| x * x).sum()
     }
 
-    /// Returns positions and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
         self.at.iter().zip(&self.values).map(|(i, x)| (*i as usize, *x))
     }
 
-    /// Returns the inner product with a dense vector.
     pub fn times(&self, dense: &[f64]) -> f64 {
         self.iter().map(|(i, x)| x * dense[i]).sum()
     }

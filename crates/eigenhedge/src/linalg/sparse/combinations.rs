@@ -28,7 +28,6 @@ pub(crate) struct Combinations {
     coefficients: Matrix,
     /// Matrix H, one row per stored vector.
     products: Matrix,
-    /// Squared norms of the stored vectors.
     squares: Vec<f64>,
     /// Rows of C that belong to the dense vectors, in the order of their columns.
     dense_at: Vec<usize>,
@@ -41,8 +40,7 @@ pub(crate) struct Combinations {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Copy of the dense vectors, row by row, made at the first product with a sparse vector. A cell of the sparse
-    /// vector then needs only a few cache lines.
+    /// Copy of the dense vectors, row by row: a cell of a sparse vector then needs only a few cache lines.
     by_row: Vec<f64>,
     by_row_columns: usize,
     some: Vec<f64>,
@@ -53,7 +51,6 @@ struct Working {
 /// Deviation of the Gram matrix from the identity that [`Combinations::orthonormalise`] leaves as it is.
 const NEGLIGIBLE: f64 = 4e-15;
 
-/// Adds a multiple of one vector to another.
 pub(crate) fn add_multiple(to: &mut [f64], factor: f64, vector: &[f64]) {
     to.iter_mut().zip(vector).for_each(|(to, x)| *to += factor * x);
 }
@@ -85,8 +82,7 @@ impl Combinations {
         self.squares.clear();
         self.squares.extend((0..vectors).map(|j| defect.column(j)[j] + if j < columns { 1.0 } else { 0.0 }));
         for matrix in [&mut self.coefficients, &mut self.products] {
-            matrix.resize(0, 0);
-            matrix.resize(vectors, columns);
+            matrix.reset(vectors, columns);
         }
         for j in 0..columns {
             self.coefficients.column_mut(j)[j] = 1.0;
@@ -97,32 +93,26 @@ impl Combinations {
         }
     }
 
-    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.coefficients.columns()
     }
 
-    /// Returns the number of stored vectors.
     pub fn vectors(&self) -> usize {
         self.squares.len()
     }
 
-    /// Returns the squared norms of the stored vectors.
     pub fn squares(&self) -> &[f64] {
         &self.squares
     }
 
-    /// Returns the sparse vectors.
     pub fn sparse(&self) -> &SparseRows {
         &self.sparse
     }
 
-    /// Returns the number of dense vectors.
     pub fn dense(&self) -> usize {
         self.dense_at.len()
     }
 
-    /// Computes the inner products of a sparse vector with the stored vectors.
     pub fn times_cells(&mut self, dense: &Matrix, cells: &Cells, out: &mut Vec<f64>) {
         out.clear();
         out.resize(self.vectors(), 0.0);
@@ -145,7 +135,6 @@ impl Combinations {
         self.sparse_at.iter().zip(some).for_each(|(at, x)| out[*at] = *x);
     }
 
-    /// Computes the inner products of a dense vector with the stored vectors.
     pub fn times_dense(&self, dense: &Matrix, vector: &[f64], out: &mut Vec<f64>) {
         let mut some = Vec::new();
         out.clear();
@@ -161,12 +150,10 @@ impl Combinations {
         self.coefficients.transpose_times(products, out);
     }
 
-    /// Subtracts the products of a combination of the columns from inner products with the stored vectors.
     pub fn subtract_products(&self, coordinates: &[f64], products: &mut [f64]) {
         self.products.subtract_times(coordinates, products);
     }
 
-    /// Subtracts a combination of the columns from coefficients of the stored vectors.
     pub fn subtract_coefficients(&self, coordinates: &[f64], coefficients: &mut [f64]) {
         self.coefficients.subtract_times(coordinates, coefficients);
     }
@@ -178,8 +165,7 @@ impl Combinations {
         self.push_row(square, with_columns);
     }
 
-    /// Stores a dense vector, given its squared norm and its inner products with the columns. The caller appends the
-    /// vector to the matrix of dense vectors.
+    /// Stores a dense vector, given its squared norm and products with the columns. The caller appends it.
     pub fn push_dense(&mut self, square: f64, with_columns: &[f64]) {
         self.dense_at.push(self.vectors());
         self.push_row(square, with_columns);
@@ -205,14 +191,12 @@ impl Combinations {
         self.products.column_mut(columns).copy_from_slice(products);
     }
 
-    /// Replaces the columns by combinations of them.
     pub fn combine(&mut self, rotation: &Matrix) {
         let working = &mut self.scratch.0.working;
         self.coefficients.combine(rotation, working);
         self.products.combine(rotation, working);
     }
 
-    /// Computes the Gram matrix of the columns.
     pub fn gram(&self, out: &mut Matrix) {
         multiply(out, self.coefficients.view().transpose(), self.products.view());
     }
@@ -236,7 +220,6 @@ impl Combinations {
         self.scratch.0.rotation = defect;
     }
 
-    /// Adds a combination of the stored vectors to a vector.
     pub fn add_to(&self, dense: &Matrix, coefficients: &[f64], vector: &mut [f64]) {
         for (j, at) in self.dense_at.iter().enumerate().filter(|(_, at)| coefficients[**at] != 0.0) {
             add_multiple(vector, coefficients[*at], dense.column(j));
@@ -246,7 +229,6 @@ impl Combinations {
         }
     }
 
-    /// Computes combinations of the columns as vectors.
     pub fn write(&self, dense: &Matrix, combinations: &Matrix, out: &mut Matrix) {
         let (mut expanded, mut rotation) = (Matrix::default(), Matrix::default());
         multiply(&mut expanded, self.coefficients.view(), combinations.view());
@@ -278,8 +260,7 @@ impl Combinations {
 
     /// Copies the rows of `coefficients` that belong to dense vectors.
     fn dense_rows(&self, coefficients: &Matrix, out: &mut Matrix) {
-        out.resize(0, 0);
-        out.resize(self.dense_at.len(), coefficients.columns());
+        out.reset(self.dense_at.len(), coefficients.columns());
         for j in 0..coefficients.columns() {
             let from = coefficients.column(j);
             out.column_mut(j).iter_mut().zip(&self.dense_at).for_each(|(out, at)| *out = from[*at]);

@@ -8,7 +8,6 @@ use crate::scratch::Scratch;
 use crate::state::{energy, ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Sparse vectors of one length.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SparseRows {
     /// End of each vector in the lists of cells.
@@ -23,16 +22,14 @@ pub(crate) struct SparseRows {
 /// that was stored last.
 #[derive(Debug, Clone, Default)]
 struct Index {
-    /// First cell of the chain of each position, as one more than its index into `cells`. It is zero if the chain is
-    /// empty.
+    /// First cell of the chain of each position, as one more than its index into `cells`, or zero if there is none.
     last: Vec<u32>,
     cells: Vec<IndexCell>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct IndexCell {
-    /// Next cell of the chain, which was stored earlier, as one more than its index. It is zero at the end of the
-    /// chain.
+    /// Next cell of the chain, which was stored earlier, as one more than its index, or zero at the end.
     before: u32,
     /// Index of the vector to which the cell belongs.
     owner: u32,
@@ -40,37 +37,31 @@ struct IndexCell {
 }
 
 impl SparseRows {
-    /// Returns the number of vectors.
     pub fn count(&self) -> usize {
         self.ends.len()
     }
 
-    /// Returns true if there is room for another vector.
     pub fn has_room(&self, cells: usize) -> bool {
         self.at.len() + cells < u32::MAX as usize
     }
 
-    /// Returns positions and values of the cells of vector `j`.
     pub fn cells(&self, j: usize) -> impl Iterator<Item = (usize, f64)> {
         let start = if j == 0 { 0 } else { self.ends[j - 1] };
         let cells = start..self.ends[j];
         self.at[cells.clone()].iter().zip(&self.values[cells]).map(|(i, x)| (*i as usize, *x))
     }
 
-    /// Returns a copy of vector `j`.
     pub fn row(&self, j: usize) -> Cells {
         let (at, values) = self.cells(j).map(|(i, x)| (i as u32, x)).unzip();
         Cells { at, values }
     }
 
-    /// Appends a vector.
     pub fn push(&mut self, cells: &Cells) {
         self.at.extend_from_slice(&cells.at);
         self.values.extend_from_slice(&cells.values);
         self.ends.push(self.at.len());
     }
 
-    /// Removes all vectors.
     pub fn clear(&mut self) {
         let index = &mut self.index.0;
         self.at.iter().for_each(|i| {
@@ -99,7 +90,6 @@ impl SparseRows {
         }
     }
 
-    /// Computes the inner products of a vector of this length with all stored vectors.
     pub fn products(&mut self, cells: &Cells, length: usize, out: &mut Vec<f64>) {
         self.update_index(length);
         let Index { last, cells: indexed } = &self.index.0;
@@ -115,13 +105,11 @@ impl SparseRows {
         }
     }
 
-    /// Computes the inner products of a dense vector with all stored vectors.
     pub fn dense_products(&self, vector: &[f64], out: &mut Vec<f64>) {
         out.clear();
         out.extend((0..self.count()).map(|j| self.cells(j).map(|(i, x)| x * vector[i]).sum::<f64>()));
     }
 
-    /// Checks deserialized vectors of this length.
     pub fn check_state(&self, vector_length: usize) -> Result<(), Error> {
         length("the values of sparse rows", self.values.len(), self.at.len())?;
         let last = self.ends.last().copied().unwrap_or(0);

@@ -15,8 +15,7 @@ pub struct OptionEntry {
     pub placeholder: &'static str,
     /// Help text: one sentence without a full stop.
     pub help: &'static str,
-    /// Default, in words. The string is empty if the option has no default. An option without a default has no effect
-    /// unless it is set.
+    /// Default, in words. The string is empty if the option has no effect unless it is set.
     pub default: &'static str,
     /// Example as typed on the command line. Its value changes the model.
     pub example: &'static str,
@@ -26,11 +25,9 @@ pub struct OptionEntry {
     pub neutral: Option<&'static str>,
     /// Function that stores a checked value in the settings. Earlier options of the table are already stored.
     pub set: fn(&mut Setup, &Value),
-    /// Function that reads the value from settings for rows of known length. It returns `None` if the option is not
-    /// set.
+    /// Function that reads the value from settings for rows of known length, or `None` if it is not set.
     pub get: fn(&Setup) -> Option<Value>,
-    /// Function that returns a message if this option conflicts with the others. It is called after all
-    /// options are set.
+    /// Function that returns a message if this option conflicts with others, called after all options are set.
     pub conflict: fn(&Options, &Setup) -> Option<String>,
 }
 
@@ -64,7 +61,6 @@ impl OptionEntry {
         }
     }
 
-    /// Returns an error if the number in the value violates its rule.
     pub(super) fn check(&self, value: &Value, spelling: Spelling) -> Result<(), Misuse> {
         match (self.values, value) {
             (Type::Number(check, _), Value::Number(number)) => {

@@ -63,20 +63,7 @@ pub enum Coordinates {
     Drawn,
 }
 
-impl Coordinates {
-    /// All values, in order.
-    pub const ALL: [Self; 2] = [Self::Aligned, Self::Drawn];
-
-    /// Returns the name that users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Aligned => "aligned",
-            Self::Drawn => "drawn",
-        }
-    }
-}
-
-crate::error::by_name!(Coordinates, "coordinates");
+crate::error::by_name!(Coordinates, "coordinates", 2, Aligned => "aligned", Drawn => "drawn");
 
 /// Resolved settings of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -176,7 +163,6 @@ pub fn spelled(error: &Error, spelling: Spelling) -> String {
 }
 
 impl Setup {
-    /// Creates the default settings of a learner.
     fn new(learner: Kind, kept: usize) -> Self {
         Self { seed: Some(0), ..Self::of(Spec::new(learner, kept), 0) }
     }

@@ -44,8 +44,7 @@ pub struct Choice {
     pub name: &'static str,
     /// Short form of the word, or `None` if there is none.
     pub alias: Option<&'static str>,
-    /// Check of the number that follows the word and a colon, as in `forget:0.9`. The field is `None` if the word takes
-    /// no number.
+    /// Check of the number after the word and a colon, as in `forget:0.9`, or `None` if the word takes no number.
     pub number: Option<Check>,
     /// One-line description.
     pub help: &'static str,

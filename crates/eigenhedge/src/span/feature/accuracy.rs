@@ -39,21 +39,18 @@ struct Working {
 /// Squared relative rounding error of a kernel.
 pub(super) const ROUNDING: f64 = f64::EPSILON * f64::EPSILON;
 
-/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` contains the kernel of each atom with
-/// itself.
+/// Returns the size `Σ a_i² k(x_i, x_i)` of a combination of atoms. `squares` has the kernels with themselves.
 pub(super) fn size(coefficients: &[f64], squares: &[f64]) -> f64 {
     coefficients.iter().zip(squares).map(|(a, square)| a * a * square).sum()
 }
 
 impl Accuracy {
-    /// Checks deserialized estimates for `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         length("the sizes of the basis", self.sizes.len(), columns)?;
         entries("sizes of the basis", &self.sizes, 0.0..=LARGEST)?;
         shape("the errors of the images", &self.errors, columns, columns)
     }
 
-    /// Returns the largest size of a column.
     pub fn largest_size(&self) -> f64 {
         self.sizes.iter().copied().fold(0.0, f64::max)
     }
@@ -81,8 +78,7 @@ impl Accuracy {
         self.sizes.push(size / (norm * norm));
     }
 
-    /// Updates the estimates after the columns were replaced by `columns × change`. `sizes` are the sizes of the new
-    /// columns.
+    /// Updates the estimates after the columns became `columns × change`. `sizes` are those of the new columns.
     pub fn combine(&mut self, change: &Matrix, sizes: impl Iterator<Item = f64>) {
         let Working { rounded, product, .. } = &mut self.scratch.0;
         multiply(product, self.errors.view(), change.view());
@@ -99,8 +95,7 @@ impl Accuracy {
         self.sizes.clear();
         self.sizes.extend(sizes);
         let columns = self.sizes.len();
-        self.errors.resize(0, 0);
-        self.errors.resize(columns, columns);
+        self.errors.reset(columns, columns);
         self.sizes.iter().enumerate().for_each(|(j, size)| self.errors.column_mut(j)[j] = ROUNDING * size);
     }
 }

@@ -85,7 +85,6 @@ impl<D: Dictionary> Feature<D> {
         origin.square = dot(&origin.coefficients, &origin.image);
     }
 
-    /// Computes the coordinates and residuals of a block of points.
     fn load_block(&mut self, to: &Growth, points: &[&D::Point]) -> Result<Block, (usize, Error)> {
         let (mut rows, mut own) = (Matrix::default(), Vec::new());
         self.dictionary.rows(points, &mut rows, &mut own)?;
@@ -137,9 +136,7 @@ impl<D: Dictionary> Feature<D> {
             }
         }
         let (mut sizes, mut scaled) = (Matrix::default(), expansions.clone());
-        for j in 0..own.len() {
-            scaled.column_mut(j).iter_mut().zip(&self.squares.0).for_each(|(e, square)| *e *= square);
-        }
+        scaled.for_each_column(|_, column| column.iter_mut().zip(&self.squares.0).for_each(|(e, square)| *e *= square));
         multiply(&mut sizes, scaled.view().transpose(), expansions.view());
         own.iter().enumerate().for_each(|(j, own)| sizes.column_mut(j)[j] += own);
         Ok(Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
@@ -167,7 +164,6 @@ impl<D: Dictionary> Feature<D> {
         coordinates
     }
 
-    /// Returns the coefficients of the residuals of points in the atoms.
     fn expand_block(&self, to: &Growth, before: &Matrix, parts: &Matrix) -> Matrix {
         let (atoms, old, count) = (self.images.rows(), self.images.columns(), parts.columns());
         let mut of_new = parts.clone();
@@ -193,8 +189,7 @@ impl<D: Dictionary> Feature<D> {
         expansions
     }
 
-    /// Makes the residuals of a block orthogonal to each other and appends those that are resolved. Returns the coordinates
-    /// of the points in all columns.
+    /// Makes residuals orthogonal to each other and appends the resolved ones. Returns the points in all columns.
     fn append_residuals(&mut self, to: &mut Growth, points: &[&D::Point], block: Block) -> TakenIn {
         let Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes } = block;
         let (atoms, columns, count) = (self.dictionary.len(), self.coefficients.columns(), points.len());
@@ -249,7 +244,6 @@ impl<D: Dictionary> Feature<D> {
         TakenIn { coordinates, squares }
     }
 
-    /// Computes the images after the last block of points.
     pub(crate) fn end_growth(&mut self, added: &Growth) {
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let mut of_origin = vec![0.0; self.coefficients.columns()];
@@ -274,7 +268,6 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Adds a multiple of each column of another matrix.
 fn add_columns(to: &mut Matrix, factor: f64, other: &Matrix) {
     for j in 0..other.columns() {
         add_multiple(to.column_mut(j), factor, other.column(j));

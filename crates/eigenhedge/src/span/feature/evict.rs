@@ -23,8 +23,7 @@ use crate::span::removal::give_up;
 const IDLE: f64 = f64::EPSILON;
 
 impl<D: Dictionary> Feature<D> {
-    /// Removes atoms until the number that remains after an eviction is reached. Returns true if columns were lost (see
-    /// [`Self::orthonormalise`]).
+    /// Removes atoms as far as an eviction does. Returns true if columns were lost (see [`Self::orthonormalise`]).
     pub(super) fn shrink(&mut self, directions: &Matrix, importance: &[f64]) -> bool {
         self.drop_idle();
         let Some(low) = self.budget.as_ref().map(|budget| budget.low()) else { return false };
@@ -60,7 +59,6 @@ impl<D: Dictionary> Feature<D> {
         self.drop_going();
     }
 
-    /// Computes the Gram matrix of the atoms.
     fn form_gram(&mut self) {
         let atoms = self.dictionary.len();
         let Working { row, gram, .. } = &mut self.scratch.0;
@@ -71,8 +69,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Computes the coefficients of the directions, multiplied by the square roots of their importance, and the
-    /// coefficients of the origin.
+    /// Computes the coefficients of the directions, times the roots of their importance, and those of the origin.
     fn weigh(&mut self, directions: &Matrix, importance: &[f64]) {
         let Working { parts, .. } = &mut self.scratch.0;
         multiply(parts, self.coefficients.view(), directions.view());
@@ -87,8 +84,7 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Removes one atom at a time until `low` are left. Each time, removes the atom whose removal changes the
-    /// directions least.
+    /// Removes the atom whose removal changes the directions least, one at a time, until `low` are left.
     fn drop_cheapest(&mut self, low: usize) {
         let Some(budget) = &mut self.budget else { return };
         let Working { parts, costs, going, gram, removal, .. } = &mut self.scratch.0;
@@ -111,12 +107,9 @@ impl<D: Dictionary> Feature<D> {
                 give_up(&mut origin.coefficients, atom, share);
             }
         }
-        going.clear();
-        going.extend_from_slice(removal.gone());
+        going.clone_from(&removal.gone);
         going.sort_unstable_by(|a, b| b.cmp(a));
-        for j in 0..gram.columns() {
-            swap_remove_all(gram.column_mut(j), going);
-        }
+        gram.for_each_column(|_, column| swap_remove_all(column, going));
         for (dropped, atom) in going.iter().enumerate() {
             let last = gram.columns() - 1 - dropped;
             if *atom != last {
@@ -152,7 +145,6 @@ impl<D: Dictionary> Feature<D> {
         }
     }
 
-    /// Recomputes the images of the columns and of the origin from the Gram matrix.
     fn image_afresh(&mut self) {
         let gram = &self.scratch.0.gram;
         multiply(&mut self.images, gram.view(), self.coefficients.view());

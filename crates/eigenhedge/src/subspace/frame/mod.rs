@@ -16,7 +16,7 @@
 
 mod state;
 
-use super::rule::Observed;
+use super::rule::{Directions, Observed};
 use crate::linalg::{Factor, FactorScratch, Matrix, multiply, orthonormal_to, symmetric_eigen};
 use crate::num::dot;
 use crate::scratch::Scratch;
@@ -44,7 +44,6 @@ struct Working {
     outside: Vec<f64>,
     outside_square: f64,
     keep: Vec<bool>,
-    /// True if the most recent update has rotated the directions.
     is_rotated: bool,
 }
 
@@ -63,65 +62,15 @@ const LOOK_EVERY: u64 = 256;
 /// Drift from orthonormality above which the rotation is orthonormalized.
 const REFRESH: f64 = 1e-13;
 
-impl Frame {
-    /// Creates a frame without explicit directions in a space of the given dimension.
-    pub fn new(dimension: Multiplicity) -> Self {
-        Self {
-            dimension,
-            columns: 0,
-            rotation: Matrix::default(),
-            values: Vec::new(),
-            changes: 0,
-            scratch: Scratch::default(),
-        }
+impl Directions for Frame {
+    fn columns(&self) -> usize {
+        self.columns
     }
 
-    /// Returns the number of directions that are not explicit.
-    pub fn others(&self) -> Multiplicity {
-        self.others_beyond(self.values.len())
-    }
-
-    /// Returns the explicit directions, in coordinates with respect to the columns of the span.
-    pub fn rotation(&self) -> &Matrix {
-        &self.rotation
-    }
-
-    /// Returns the number of directions in the space other than `explicit` explicit directions.
-    pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
-        match self.dimension {
-            Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
-            Multiplicity::Infinite => Multiplicity::Infinite,
-        }
-    }
-
-    /// Returns the dimension N of the space.
-    pub fn dimension(&self) -> Multiplicity {
-        self.dimension
-    }
-
-    /// Replaces the directions and values. The directions are the first columns of the matrix, one per value.
-    pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
-        self.values.clear();
-        self.values.extend(values);
-        self.rotation.resize(directions.rows(), self.values.len());
-        for j in 0..self.values.len() {
-            self.rotation.column_mut(j).copy_from_slice(directions.column(j));
-        }
-    }
-
-    /// Sets the number of columns of the span. New columns are outside all directions.
-    pub fn grow(&mut self, columns: usize) {
-        self.columns = columns;
-        self.rotation.resize(columns, self.rotation.columns());
-    }
-
-    /// Computes the coordinates of a point in the directions, and its part outside them. Returns the squared length of
-    /// that part.
-    pub fn observe(&mut self, columns: &[f64]) -> f64 {
+    fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { coordinates, correction, outside, outside_square, .. } = &mut self.scratch.0;
         self.rotation.transpose_times(columns, coordinates);
-        outside.clear();
-        outside.extend_from_slice(columns);
+        columns.clone_into(outside);
         let square = dot(columns, columns);
         let mut left = self.rotation.subtract_times(coordinates, outside);
         if left < REPEAT * REPEAT * square {
@@ -140,20 +89,71 @@ impl Frame {
         *outside_square
     }
 
-    /// Orthonormalizes the directions.
-    pub fn heal(&mut self) {
+    fn heal(&mut self) {
         self.rotation.orthonormalise();
     }
 
-    /// Returns the coordinates of the most recently observed point in the directions.
-    pub fn coordinates(&self) -> &[f64] {
+    fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Returns the part of the most recently observed point outside the directions, in the coordinates of the columns
-    /// of the span.
-    pub fn outside(&self) -> &[f64] {
+    fn outside(&self) -> &[f64] {
         &self.scratch.0.outside
+    }
+
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+        self.rotation.copy_column(i, out);
+    }
+
+    fn select(&mut self, order: &[usize], out: &mut Matrix) {
+        self.rotation.copy_columns(order, out);
+    }
+}
+
+impl Frame {
+    pub fn new(dimension: Multiplicity) -> Self {
+        Self {
+            dimension,
+            columns: 0,
+            rotation: Matrix::default(),
+            values: Vec::new(),
+            changes: 0,
+            scratch: Scratch::default(),
+        }
+    }
+
+    pub fn others(&self) -> Multiplicity {
+        self.others_beyond(self.values.len())
+    }
+
+    /// Returns the explicit directions, in coordinates with respect to the columns of the span.
+    pub fn rotation(&self) -> &Matrix {
+        &self.rotation
+    }
+
+    pub fn others_beyond(&self, explicit: usize) -> Multiplicity {
+        match self.dimension {
+            Multiplicity::Finite(n) => Multiplicity::Finite(n - explicit as u64),
+            Multiplicity::Infinite => Multiplicity::Infinite,
+        }
+    }
+
+    pub fn dimension(&self) -> Multiplicity {
+        self.dimension
+    }
+
+    /// Replaces the directions and values. The directions are the first columns of the matrix, one per value.
+    pub fn replace(&mut self, directions: &Matrix, values: impl Iterator<Item = f64>) {
+        self.values.clear();
+        self.values.extend(values);
+        self.rotation.resize(directions.rows(), self.values.len());
+        self.rotation.for_each_column(|j, column| column.copy_from_slice(directions.column(j)));
+    }
+
+    /// Sets the number of columns of the span. New columns are outside all directions.
+    pub fn grow(&mut self, columns: usize) {
+        self.columns = columns;
+        self.rotation.resize(columns, self.rotation.columns());
     }
 
     /// Adds `sigma · z zᵀ` for the most recently observed point z. The part of z outside the directions becomes an
@@ -195,8 +195,7 @@ impl Frame {
         let coordinates = &instance.coordinates;
         let mut vector = Vec::new();
         for j in (0..coordinates.columns()).filter(|j| instance.weights[*j] != 0.0) {
-            vector.clear();
-            vector.extend_from_slice(coordinates.column(j));
+            coordinates.copy_column(j, &mut vector);
             vector.resize(self.columns, 0.0);
             if self.rotation.columns() < self.columns && orthonormal_to(&self.rotation, &mut vector) {
                 self.rotation.push_column(&vector);
@@ -207,9 +206,7 @@ impl Frame {
         let rows = coordinates.rows();
         multiply(&mut along, self.rotation.view().subrows(0, rows).transpose(), coordinates.view());
         let mut scaled = along.clone();
-        for (j, weight) in instance.weights.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= rate * weight);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= rate * instance.weights[j]));
         multiply(&mut sum, scaled.view(), along.view().transpose());
         self.values.iter().enumerate().for_each(|(j, value)| sum.column_mut(j)[j] += value);
         let mut eigen = symmetric_eigen(&sum);
@@ -265,11 +262,8 @@ impl Frame {
     pub fn combined(&mut self) {
         let directions = self.rotation.columns();
         self.columns = directions;
-        self.rotation.resize(0, 0);
-        self.rotation.resize(directions, directions);
-        for i in 0..directions {
-            self.rotation.column_mut(i)[i] = 1.0;
-        }
+        self.rotation.reset(directions, directions);
+        self.rotation.for_each_column(|i, column| column[i] = 1.0);
     }
 
     /// Updates the frame after the span has lost columns: the matrix is compressed to the remaining ones. Directions
@@ -278,9 +272,7 @@ impl Frame {
         let (mut reduced, mut scaled, mut compressed) = (Matrix::default(), Matrix::default(), Matrix::default());
         multiply(&mut reduced, rotation.view().transpose(), self.rotation.view());
         scaled.clone_from(&reduced);
-        for (j, value) in self.values.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= value - common);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.values[j] - common));
         multiply(&mut compressed, scaled.view(), reduced.view().transpose());
         let eigen = symmetric_eigen(&compressed);
         let largest = eigen.values.iter().fold(0f64, |a, v| a.max(v.abs()));

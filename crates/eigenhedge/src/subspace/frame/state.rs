@@ -16,10 +16,3 @@ impl State for Frame {
         orthonormal("the basis of the directions", &self.rotation)
     }
 }
-
-impl Frame {
-    /// Returns the number of span columns in whose coordinates the directions are stored.
-    pub(in super::super) fn columns(&self) -> usize {
-        self.columns
-    }
-}

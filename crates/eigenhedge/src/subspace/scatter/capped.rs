@@ -11,7 +11,7 @@
 //! Numerics: exact up to rounding until something is dropped. Decaying values are dropped long before they become subnormal.
 
 use super::super::frame::Frame;
-use super::super::rule::Observed;
+use super::super::rule::{Directions, Observed};
 use super::row_sum::ROUNDING;
 use crate::error::Error;
 use crate::linalg::{Eigen, Matrix, multiply};
@@ -35,7 +35,6 @@ impl State for Capped {
 }
 
 impl Capped {
-    /// Creates a zero matrix that stores at most `max_rank` eigenpairs.
     pub fn new(max_rank: usize, dimension: Multiplicity) -> Self {
         Self { frame: Frame::new(dimension), max_rank }
     }
@@ -56,14 +55,11 @@ impl Capped {
         dropped
     }
 
-    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
         let mut scaled = directions.clone();
-        for (j, value) in self.frame.values.iter().enumerate() {
-            scaled.column_mut(j).iter_mut().for_each(|x| *x *= value);
-        }
+        scaled.for_each_column(|j, column| column.iter_mut().for_each(|x| *x *= self.frame.values[j]));
         if !self.frame.values.is_empty() {
             multiply(&mut product, scaled.view(), directions.view().transpose());
         }

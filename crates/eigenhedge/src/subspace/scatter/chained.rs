@@ -16,7 +16,7 @@
 //! the matrix is as small as their span. Values that forgetting has reduced to the rounding level of the largest are
 //! set to zero, because they would become subnormal numbers, which are slow.
 
-use super::super::rule::Observed;
+use super::super::rule::{Directions, Observed};
 use super::row_sum::{ROUNDING, RowSum};
 use crate::error::Error;
 use crate::linalg::checks::{orthonormal, shape};
@@ -39,8 +39,7 @@ pub(in super::super) struct Chained {
     scratch: Scratch<Working>,
 }
 
-/// Factors since the most recent decomposition. Only the first `used` factors are valid. The others are kept for their
-/// memory.
+/// Factors since the most recent decomposition: the first `used`. The others are kept for their memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Chain {
     factors: Vec<Factor>,
@@ -85,57 +84,49 @@ impl State for Chained {
             factors.get(..*used).ok_or(Error::State("the changes since the last decomposition must be there"))?;
         let mut least = self.basis.columns();
         for factor in used {
-            let fits = (least..=columns).contains(&factor.size());
+            let fits = (least..=columns).contains(&factor.size);
             ensure(fits, "changes since the last decomposition must be of columns that were there")?;
             factor.check_state()?;
-            least = factor.size();
+            least = factor.size;
         }
         Ok(())
     }
 }
 
-impl Chained {
-    /// Returns the eigenvalues, in the order of the coordinates.
-    pub fn values(&self) -> &[f64] {
-        &self.values
+/// The directions are always nearly orthonormal, and contain every point.
+impl Directions for Chained {
+    fn columns(&self) -> usize {
+        self.values.len()
     }
 
-    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
-    pub fn grow(&mut self, columns: usize) {
-        self.values.resize(columns, 0.0);
-        self.sum.grow(columns);
-    }
-
-    /// Computes the coordinates of a point in the current eigenbasis.
-    pub fn observe(&mut self, columns: &[f64]) {
+    fn observe(&mut self, columns: &[f64]) -> f64 {
         let Working { working, coordinates, image, .. } = &mut self.scratch.0;
         let size = self.basis.columns();
         self.basis.transpose_times(&columns[..size], coordinates);
         coordinates.extend_from_slice(&columns[size..]);
         for factor in &self.chain.factors[..self.chain.used] {
             image.clear();
-            image.resize(factor.size(), 0.0);
-            factor.apply_transpose(&coordinates[..factor.size()], image, working);
-            coordinates[..factor.size()].copy_from_slice(image);
+            image.resize(factor.size, 0.0);
+            factor.apply_transpose(&coordinates[..factor.size], image, working);
+            coordinates[..factor.size].copy_from_slice(image);
         }
+        0.0
     }
 
-    /// Returns the coordinates of the most recently observed point.
-    pub fn coordinates(&self) -> &[f64] {
+    fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
     }
 
-    /// Writes eigenvector `i` of the scatter matrix to `out`, as coefficients of the columns of the span.
-    pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
+    fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
         let Working { working, of_direction: coordinates, image, .. } = &mut self.scratch.0;
         coordinates.clear();
         coordinates.resize(self.values.len(), 0.0);
         coordinates[i] = 1.0;
         for factor in self.chain.factors[..self.chain.used].iter().rev() {
             image.clear();
-            image.resize(factor.size(), 0.0);
-            factor.apply(&coordinates[..factor.size()], image, working);
-            coordinates[..factor.size()].copy_from_slice(image);
+            image.resize(factor.size, 0.0);
+            factor.apply(&coordinates[..factor.size], image, working);
+            coordinates[..factor.size].copy_from_slice(image);
         }
         let size = self.basis.columns();
         out.clear();
@@ -146,12 +137,10 @@ impl Chained {
         out.extend_from_slice(&coordinates[size..]);
     }
 
-    /// Computes the eigenvectors listed in `order`, one per column of `out`, in coordinates of the columns of the span.
-    /// Each factor is multiplied out once for all of them.
-    pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
+    /// Each factor is multiplied out once for all directions.
+    fn select(&mut self, order: &[usize], out: &mut Matrix) {
         let Working { working, of_directions: coordinates, product, .. } = &mut self.scratch.0;
-        coordinates.resize(0, 0);
-        coordinates.resize(self.values.len(), order.len());
+        coordinates.reset(self.values.len(), order.len());
         order.iter().enumerate().for_each(|(c, i)| coordinates.column_mut(c)[*i] = 1.0);
         for factor in self.chain.factors[..self.chain.used].iter().rev() {
             factor.apply_to_columns(coordinates, working);
@@ -167,6 +156,18 @@ impl Chained {
             known.copy_from_slice(product.column(c));
             new.copy_from_slice(&coordinates.column(c)[size..]);
         }
+    }
+}
+
+impl Chained {
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Sets the number of columns. New columns have no energy and are eigenvectors themselves.
+    pub fn grow(&mut self, columns: usize) {
+        self.values.resize(columns, 0.0);
+        self.sum.grow(columns);
     }
 
     /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point.
@@ -220,19 +221,16 @@ impl Chained {
         self.decompose();
     }
 
-    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         self.sum.collect().clone()
     }
 
-    /// Replaces the matrix, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         self.values.resize(matrix.columns(), 0.0);
         self.sum.replace(matrix);
         self.decompose();
     }
 
-    /// Creates the decomposition of a sum of rows.
     pub(super) fn of(sum: RowSum) -> Self {
         let mut all = Self { values: vec![0.0; sum.columns()], sum, ..Self::default() };
         all.decompose();
@@ -263,8 +261,7 @@ fn fade(values: &mut [f64], factor: f64) {
     }
 }
 
-/// Returns the maximum number of factors, about `√w`. Applying this many factors costs about as much as a new
-/// decomposition, O(w³).
+/// Returns the maximum number of factors, about `√w`: they then cost as much as a new decomposition, O(w³).
 fn longest_chain(size: usize) -> usize {
     ((size as f64).sqrt() as usize).max(4)
 }

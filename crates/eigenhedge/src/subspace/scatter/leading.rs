@@ -26,7 +26,7 @@
 //! References: Parlett, *The Symmetric Eigenvalue Problem*, chapters 11 to 13.
 
 use super::super::frame::Frame;
-use super::super::rule::Observed;
+use super::super::rule::{Directions, Observed};
 use super::chained::Chained;
 use super::row_sum::RowSum;
 use crate::error::Error;

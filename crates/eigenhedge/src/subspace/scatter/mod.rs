@@ -14,7 +14,7 @@ mod row_sum;
 
 pub(super) use restrict::restrict;
 
-use super::rule::Observed;
+use super::rule::{Directions, Observed};
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::simplex::Multiplicity;
@@ -29,9 +29,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {
-    /// All eigenpairs.
     Full(Box<Chained>),
-    /// Largest eigenpairs only.
     Capped(Box<Capped>),
     /// Largest eigenpairs of the whole matrix. Used for the leader, if there are many columns.
     Leading(Box<Leading>),
@@ -53,12 +51,10 @@ impl State for Scatter {
 }
 
 impl Scatter {
-    /// Creates a zero matrix that stores all eigenpairs.
     pub fn full() -> Self {
         Self::Full(Box::default())
     }
 
-    /// Creates a zero matrix that stores at most `max_rank` eigenpairs.
     pub fn capped(max_rank: usize, dimension: Multiplicity) -> Self {
         Self::Capped(Box::new(Capped::new(max_rank, dimension)))
     }
@@ -72,12 +68,19 @@ impl Scatter {
         }
     }
 
-    /// Returns the number of span columns in whose coordinates the matrix is stored.
-    pub fn columns(&self) -> usize {
+    pub fn directions(&self) -> &dyn Directions {
         match self {
-            Self::Full(full) => full.values().len(),
-            Self::Capped(capped) => capped.frame.columns(),
-            Self::Leading(leading) => leading.frame.columns(),
+            Self::Full(full) => &**full,
+            Self::Capped(capped) => &capped.frame,
+            Self::Leading(leading) => &leading.frame,
+        }
+    }
+
+    pub fn directions_mut(&mut self) -> &mut dyn Directions {
+        match self {
+            Self::Full(full) => &mut **full,
+            Self::Capped(capped) => &mut capped.frame,
+            Self::Leading(leading) => &mut leading.frame,
         }
     }
 
@@ -87,66 +90,6 @@ impl Scatter {
             Self::Full(full) => full.grow(columns),
             Self::Capped(capped) => capped.frame.grow(columns),
             Self::Leading(leading) => leading.grow(columns),
-        }
-    }
-
-    /// Computes the coordinates of a point in the explicit directions. Returns the squared length of its part outside
-    /// them.
-    pub fn observe(&mut self, columns: &[f64]) -> f64 {
-        match self {
-            Self::Full(full) => {
-                full.observe(columns);
-                0.0
-            }
-            Self::Capped(capped) => capped.frame.observe(columns),
-            Self::Leading(leading) => leading.frame.observe(columns),
-        }
-    }
-
-    /// Returns the coordinates of the most recently observed point.
-    pub fn coordinates(&self) -> &[f64] {
-        match self {
-            Self::Full(full) => full.coordinates(),
-            Self::Capped(capped) => capped.frame.coordinates(),
-            Self::Leading(leading) => leading.frame.coordinates(),
-        }
-    }
-
-    /// Returns the part of the most recently observed point outside the directions, in coordinates of the columns of
-    /// the span.
-    pub fn outside(&self) -> &[f64] {
-        match self {
-            Self::Full(_) => &[],
-            Self::Capped(capped) => capped.frame.outside(),
-            Self::Leading(leading) => leading.frame.outside(),
-        }
-    }
-
-    /// Orthonormalizes the directions. Does nothing for a full decomposition, whose directions are always
-    /// nearly orthonormal.
-    pub fn heal(&mut self) {
-        match self {
-            Self::Full(_) => {}
-            Self::Capped(capped) => capped.frame.heal(),
-            Self::Leading(leading) => leading.frame.heal(),
-        }
-    }
-
-    /// Computes direction `i` in coordinates of the columns of the span.
-    pub fn direction(&mut self, i: usize, out: &mut Vec<f64>) {
-        match self {
-            Self::Full(full) => full.direction(i, out),
-            Self::Capped(capped) => copy_column(capped.frame.rotation(), i, out),
-            Self::Leading(leading) => copy_column(leading.frame.rotation(), i, out),
-        }
-    }
-
-    /// Computes the directions listed in `order`, one per column of `out`, in coordinates of the columns of the span.
-    pub fn directions(&mut self, order: &[usize], out: &mut Matrix) {
-        match self {
-            Self::Full(full) => full.directions(order, out),
-            Self::Capped(capped) => copy_columns(capped.frame.rotation(), order, out),
-            Self::Leading(leading) => copy_columns(leading.frame.rotation(), order, out),
         }
     }
 
@@ -174,7 +117,6 @@ impl Scatter {
         }
     }
 
-    /// Returns the matrix in coordinates of the columns of the span.
     pub fn matrix(&mut self) -> Matrix {
         match self {
             Self::Full(full) => full.matrix(),
@@ -197,13 +139,11 @@ impl Scatter {
         0.0
     }
 
-    /// Replaces the matrix, without a rank cap, and computes its `kept` largest eigenpairs and a few more, or all if that is
-    /// as fast.
+    /// Replaces the matrix, and computes its `kept` largest eigenpairs and a few more, or all if that is as fast.
     pub fn replace_by_leading(&mut self, matrix: Matrix, kept: usize, dimension: Multiplicity) {
         *self = Self::of_sum(RowSum::from(matrix), kept.saturating_add(leading::EXTRA), dimension);
     }
 
-    /// Computes more eigenpairs if only the leading ones are stored.
     pub fn widen(&mut self) {
         if let Self::Leading(leading) = self {
             let (stored, dimension) = (3 * leading.frame.values.len(), leading.frame.dimension());
@@ -218,13 +158,13 @@ impl Scatter {
         }
     }
 
-    /// Computes all eigenpairs if only the leading ones are stored, and the coordinates of the most recently observed point
-    /// in them. The last dyad must be this point.
+    /// Computes all eigenpairs if only the leading ones are stored, and observes the last dyad again.
     pub fn complete(&mut self, instance: &Observed) {
         if let Self::Leading(leading) = self {
             let mut full = Chained::of(leading.take_sum());
-            let last = instance.weights.len().checked_sub(1);
-            last.into_iter().for_each(|last| full.observe(instance.coordinates.column(last)));
+            if let Some(last) = instance.weights.len().checked_sub(1) {
+                full.observe(instance.coordinates.column(last));
+            }
             *self = Self::Full(Box::new(full));
         }
     }
@@ -237,7 +177,6 @@ impl Scatter {
         }
     }
 
-    /// Updates the matrix after the span has combined its columns.
     pub fn combined(&mut self) {
         if let Self::Capped(capped) = self {
             capped.frame.combined();
@@ -257,21 +196,10 @@ impl Scatter {
         }
     }
 
-    /// Returns the trace of the matrix.
     pub fn trace(&self) -> f64 {
         match self {
             Self::Leading(leading) => leading.trace(),
             _ => self.values().iter().sum(),
         }
     }
-}
-
-fn copy_column(from: &Matrix, i: usize, out: &mut Vec<f64>) {
-    out.clear();
-    out.extend_from_slice(from.column(i));
-}
-
-fn copy_columns(from: &Matrix, order: &[usize], out: &mut Matrix) {
-    out.resize(from.rows(), order.len());
-    order.iter().enumerate().for_each(|(c, i)| out.column_mut(c).copy_from_slice(from.column(*i)));
 }

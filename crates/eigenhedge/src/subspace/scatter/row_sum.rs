@@ -14,13 +14,11 @@ pub(super) const ROUNDING: f64 = f64::EPSILON;
 /// Running scatter matrix in the coordinates of the columns of the span.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RowSum {
-    /// Matrix without the recent rows.
     matrix: Matrix,
     /// Product of the forgetting factors since the matrix was changed last.
     matrix_scale: f64,
     /// Rows that are not in the matrix yet, one per column.
     recent: Matrix,
-    /// Weights of the rows in `recent`.
     recent_weights: Vec<f64>,
 }
 
@@ -39,7 +37,6 @@ impl From<Matrix> for RowSum {
 }
 
 impl RowSum {
-    /// Checks a deserialized sum for a span of `columns` columns.
     pub fn check_state(&self, columns: usize) -> Result<(), Error> {
         ensure(self.matrix.columns() <= columns, "a decomposition must be of columns that are there")?;
         shape("the scatter matrix", &self.matrix, self.matrix.columns(), self.matrix.columns())?;
@@ -49,12 +46,10 @@ impl RowSum {
         energies("the energy of the recent rows", &self.recent)
     }
 
-    /// Returns the number of stored rows.
     pub fn recent(&self) -> usize {
         self.recent_weights.len()
     }
 
-    /// Returns the number of columns.
     pub fn columns(&self) -> usize {
         self.recent.rows()
     }
@@ -64,7 +59,6 @@ impl RowSum {
         self.recent.resize(columns, self.recent.columns());
     }
 
-    /// Multiplies the sum by a forgetting factor.
     pub fn fade(&mut self, forget: f64) {
         self.recent_weights.iter_mut().for_each(|w| *w *= forget);
         self.matrix_scale *= forget;
@@ -162,7 +156,6 @@ impl RowSum {
         &self.matrix
     }
 
-    /// Replaces the sum, which may have another number of columns.
     pub fn replace(&mut self, matrix: Matrix) {
         *self = Self::from(matrix);
     }

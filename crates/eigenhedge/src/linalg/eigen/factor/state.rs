@@ -7,7 +7,6 @@ use crate::num::dot;
 use crate::state::{LARGEST, ensure, entries, length, within};
 
 impl Factor {
-    /// Checks a deserialized factor.
     pub(crate) fn check_state(&self) -> Result<(), Error> {
         self.check_places()?;
         let full = self.active.len().next_multiple_of(secular_simd::LANES);
@@ -61,7 +60,6 @@ impl Factor {
         Ok(())
     }
 
-    /// Checks that the factor preserves the length of a test vector.
     fn check_isometry(&self) -> Result<(), Error> {
         let probe: Vec<f64> = (1..=self.size).map(|i| (i as f64 * 0.754_877_666_246_692_8).fract() - 0.3).collect();
         let mut image = vec![0.0; self.size];

@@ -1,0 +1,212 @@
+//! Trial of a subspace learner: loss of an instance and update.
+
+use super::outside::{Outside, finish_coordinates};
+use super::{Instance, NormBound, Rule, Subspace, Working};
+use crate::error::Error;
+use crate::learner::{Learner, Loss, Upcoming};
+use crate::num::exp;
+use crate::random::Random;
+use crate::span::Span;
+
+impl<S: Span, R: Rule> Subspace<S, R> {
+    /// Returns the share of the current row that is learned.
+    pub(super) fn centering_weight(&self) -> f64 {
+        self.options.center.map_or(1.0, |center| center.learned_share(self.center_weight, self.scratch.0.row_weight))
+    }
+
+    /// Computes the divisor of the rows from the norm bound, and from the loss so far if the rate is self-confident.
+    pub(super) fn rescale(&mut self) {
+        let norm_square = self.norm_square();
+        let scale = match self.options.divergence {
+            None => norm_square,
+            Some(divergence) => norm_square.sqrt() * ((self.lost + norm_square) / divergence).sqrt(),
+        };
+        self.scale = scale.max(f64::MIN_POSITIVE);
+    }
+
+    /// Records the norm of the row. Returns its factor before learning, which is 1 unless it is clipped.
+    fn shorten(&mut self) -> f64 {
+        let (times, norm) = (self.options.clip, (self.scratch.0.square / self.scratch.0.row_weight).sqrt());
+        let factor = self.clip.factor(times, norm);
+        self.clip.count_in(times, norm, factor);
+        factor
+    }
+
+    /// Returns the expected and realised loss of a point, in the unit of the instance. The coordinates of the point are
+    /// in `scratch.columns`. `uncarried` is the squared length of the part that the span could not represent.
+    fn charge(&mut self, uncarried: f64) -> Loss {
+        let square = self.observe();
+        let (lost, unresolved) = if self.span.loses_residuals() { (uncarried, 0.0) } else { (0.0, uncarried) };
+        let Working { choice, kept_coordinates, dropped, observed, outside, .. } = &mut self.scratch.0;
+        *outside = Outside { square, unresolved, lost };
+        let coordinates = self.rule.directions().coordinates();
+        let mut expected = self.rule.complement().log_weight.exp() * (square + unresolved) + lost;
+        self.rule.log_weights().clone_into(dropped);
+        exp(dropped);
+        for (a, probability) in coordinates.iter().zip(&*dropped) {
+            expected += probability * a * a;
+        }
+        let realised = outside.realise(choice, coordinates, self.rule.directions().outside(), kept_coordinates);
+        finish_coordinates(kept_coordinates, self.kept, observed.unit_square);
+        Loss { expected, realised }
+    }
+
+    /// Returns the loss of the row that sets the center. No direction is explicit yet.
+    fn charge_first(&mut self) -> Loss {
+        let Working { choice, kept_coordinates, observed, square, .. } = &mut self.scratch.0;
+        let (unit_square, unit) = (observed.unit_square, observed.unit_square.sqrt());
+        let part = square.sqrt() / unit;
+        kept_coordinates.clear();
+        let realised = choice.reach(&[part], kept_coordinates) * unit_square;
+        finish_coordinates(kept_coordinates, self.kept, unit_square);
+        Loss { expected: self.rule.complement().log_weight.exp() * *square, realised }
+    }
+
+    /// Sets the center to the first row, from which nothing else is learned.
+    fn begin_center(&mut self, instance: &Instance<'_, S::Point>) {
+        let point = match instance {
+            Instance::Point(point) => point,
+            Instance::Dyads(dyads) => dyads[0].1,
+        };
+        self.span.begin_at(point);
+        self.trials += 1;
+        self.center_weight = self.scratch.0.row_weight;
+        let lost = self.span.end_trial();
+        assert!(lost.is_none(), "there are no columns to lose");
+    }
+
+    /// Updates norms, loss and spectrum with this weight of the current instance.
+    fn learn(&mut self, mut weight: f64, shortening: f64) {
+        if weight > 0.0 {
+            let (before, now) = (self.largest_square, self.scratch.0.square * shortening * shortening);
+            if self.options.norm_bound == NormBound::Running && now > before && before > 0.0 {
+                self.surprise += (1.0 - before / now) * weight * self.scratch.0.expected;
+            }
+            self.largest_square = before.max(now);
+        }
+        self.lost += weight * self.scratch.0.expected;
+        self.rescale();
+        self.energy += self.scratch.0.square;
+        if self.scratch.0.square == 0.0 {
+            weight = 0.0;
+        }
+        self.scratch.0.observed.weights.iter_mut().for_each(|w| *w *= weight);
+        self.rule.update(&self.scratch.0.observed, self.scale);
+    }
+
+    fn move_center(&mut self, shortening: f64) {
+        if let Some(center) = self.options.center {
+            let own = self.scratch.0.row_weight;
+            self.span.shift_origin(shortening * center.step(self.center_weight, own));
+            self.center_weight = center.next_weight(self.center_weight, own);
+        }
+    }
+
+    fn combine_columns(&mut self) {
+        if let Some(rotation) = self.rule.rotation(self.span.max_pending_columns()) {
+            self.span.combine(rotation);
+            self.aligned.follow(rotation);
+            self.rule.rotated();
+        }
+    }
+
+    fn evict_atoms(&mut self) {
+        while self.span.over_budget() {
+            self.gather_directions(usize::MAX);
+            let Working { directions, importance, .. } = &self.scratch.0;
+            if let Some(rotation) = self.span.evict(directions, importance) {
+                self.rule.reduce(rotation);
+                self.aligned.follow(rotation);
+            }
+        }
+    }
+}
+
+impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
+    fn check(&mut self, instance: &Instance<'_, S::Point>) -> Result<(), Error> {
+        let square = self.instance_square(instance)?;
+        self.within_bound(square)?;
+        self.admit(square);
+        self.scratch.0.is_loaded = matches!(instance, Instance::Point(_));
+        Ok(())
+    }
+
+    fn choose(&mut self, random: &mut Random) {
+        let Self { scratch, rule, options, .. } = self;
+        rule.perturb(random);
+        scratch.0.choice.draw(options.select, rule.log_weights(), rule.complement(), random);
+    }
+
+    fn incur(&mut self, instance: &Instance<'_, S::Point>) -> Loss {
+        self.scratch.0.observed.weights.clear();
+        self.scratch.0.observed.coordinates.resize(0, 0);
+        let single;
+        let dyads = match instance {
+            Instance::Point(point) => {
+                single = [(1.0, *point)];
+                &single[..]
+            }
+            Instance::Dyads(dyads) => dyads,
+        };
+        if self.fixes_center() {
+            return self.charge_first();
+        }
+        let mut total = Loss::default();
+        for (weight, point) in dyads {
+            let mut square = self.scratch.0.square;
+            if !self.scratch.0.is_loaded {
+                let loaded = self.or_negligible(|span| span.load_point(point));
+                square = loaded.unwrap_or_else(|_| unreachable!("the instance was checked"));
+            }
+            self.scratch.0.is_loaded = false;
+            let residual = self.project(point, square);
+            let uncarried = self.append(residual, point);
+            let to_unit = self.to_unit();
+            if to_unit != 1.0 {
+                self.scratch.0.columns.iter_mut().for_each(|c| *c *= to_unit);
+            }
+            let loss = self.charge(uncarried);
+            total.expected += weight * loss.expected;
+            total.realised += weight * loss.realised;
+            let Working { observed, columns, .. } = &mut self.scratch.0;
+            let j = observed.weights.len();
+            observed.coordinates.resize(columns.len(), j + 1);
+            observed.coordinates.column_mut(j).copy_from_slice(columns);
+            observed.weights.push(*weight);
+        }
+        let unit_square = self.scratch.0.observed.unit_square;
+        let total = Loss { expected: total.expected * unit_square, realised: total.realised * unit_square };
+        self.scratch.0.expected = total.expected;
+        total
+    }
+
+    fn update(&mut self, instance: &Instance<'_, S::Point>) {
+        if self.fixes_center() {
+            return self.begin_center(instance);
+        }
+        let shortening = self.shorten();
+        self.learn(self.centering_weight() * shortening * shortening, shortening);
+        self.trials += 1;
+        self.move_center(shortening);
+        self.combine_columns();
+        self.evict_atoms();
+        if let Some(rotation) = self.span.end_trial() {
+            self.rule.reduce(rotation);
+            self.aligned.follow(rotation);
+        }
+    }
+
+    fn prefetch(&mut self, upcoming: Upcoming<'_, Instance<'_, S::Point>>) {
+        let mut points = upcoming.instances().iter().map_while(|instance| match instance {
+            Instance::Point(point) => Some(*point),
+            Instance::Dyads(_) => None,
+        });
+        let weight = self.center_weight;
+        match self.options.center {
+            None => self.span.prefetch(&mut points, None),
+            // With clipping, the center depends on the rows, so the points cannot be centered in advance.
+            Some(_) if self.options.clip.is_some() => {}
+            Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
+        }
+    }
+}
