@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 /// Memory of a buffered row in bytes, in addition to its numbers and texts.
 const ROW: usize = 256;
 
-/// Stream whose rows are scaled.
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
@@ -43,12 +42,10 @@ impl ScaledStream {
         &self.stream
     }
 
-    /// Returns the names of the selected columns.
     pub fn columns(&self) -> &[String] {
         self.stream.columns()
     }
 
-    /// Returns the name of the source.
     pub fn source(&self) -> String {
         self.stream.source()
     }

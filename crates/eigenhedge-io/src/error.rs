@@ -103,7 +103,6 @@ impl Error {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
 
-    /// Returns true for the error of a missing cell.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }

@@ -34,7 +34,6 @@ pub const REMEMBERED: usize = 5;
 /// State of a stream between two rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamState {
-    /// Positions of the selected columns.
     columns: Vec<usize>,
     position: ReadPosition,
     #[serde(deserialize_with = "count")]

@@ -18,7 +18,6 @@ const VALUES: usize = 64;
 /// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
     /// Id of a notice, or `None` for a point, because points are not sent again after a reconnect.

@@ -40,7 +40,6 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Starts the worker thread for a shell command.
     pub fn new(command: &str) -> Self {
         let (queue, waiting) = sync_channel(QUEUE);
         let command = command.to_owned();

@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
-/// Monitors, with their results and events.
 pub struct Monitors<'a> {
     pub(super) args: &'a MonitorArgs,
     /// Monitors by key. Without `--group-by` there is a single one, with an empty key. The shared monitor
@@ -37,7 +36,6 @@ pub struct Monitors<'a> {
     pub(super) is_accepted: bool,
     /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
     pub(super) parts: u64,
-    /// Maximum number of rows in a block.
     pub(super) block_rows: usize,
     /// Command that is run for alarms and drifts.
     pub(super) hook: Option<Hook>,
@@ -47,11 +45,8 @@ pub struct Monitors<'a> {
 /// Record of the monitors, for summaries and pages.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// Record of everything that the monitors reported so far.
     pub journal: Journal,
-    /// Number of skipped rows.
     pub skipped: u64,
-    /// Number of monitors in memory.
     pub in_memory: usize,
 }
 
@@ -112,7 +107,6 @@ impl Engine for Monitors<'_> {
 }
 
 impl Monitors<'_> {
-    /// Returns the record of the monitors.
     pub fn watched(&self) -> MutexGuard<'_, Watched> {
         self.watched.hold()
     }
@@ -181,7 +175,6 @@ impl Monitors<'_> {
         }
     }
 
-    /// Writes the metrics file if `--metrics` is given.
     pub fn write_metrics(&mut self) -> Result<()> {
         let Self { metrics: Some(metrics), watched, .. } = self else { return Ok(()) };
         metrics.write(&watched.hold().journal)
@@ -214,12 +207,10 @@ impl Monitors<'_> {
         (!is_chosen && self.key.is_none() && self.rows() == 0).then(|| options.warm_up_rows(fresh.width()))
     }
 
-    /// Returns the number of keys so far.
     pub fn keys(&self) -> u64 {
         self.fleet.keys().len() as u64
     }
 
-    /// Creates the error for a table that is too short.
     pub fn too_short(&self, stream: &Stream) -> anyhow::Error {
         let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
         let (source, rows, watched) = (stream.source(), self.rows(), self.watched());
@@ -238,7 +229,6 @@ impl Monitors<'_> {
         )
     }
 
-    /// Returns the record, to share it with the page thread.
     pub fn shared(&self) -> Arc<Shared<Watched>> {
         Arc::clone(&self.watched)
     }
@@ -249,7 +239,6 @@ impl Monitors<'_> {
         self.facts(stream, Some(fresh.options().warm_up_rows(fresh.width())))
     }
 
-    /// Returns facts about the table and the monitors, for summaries and pages.
     fn facts(&self, stream: &Stream, running: Option<u64>) -> Facts {
         let args = self.args;
         Facts {

@@ -18,7 +18,6 @@ use eigenhedge_pages::number::readable;
 use std::path::Path;
 use std::time::Duration;
 
-/// Models by key, with their results.
 pub struct ModelsByKey<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
@@ -34,15 +33,11 @@ pub struct ModelsByKey<'a> {
 
 /// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
-/// Minimum number of rows in a block.
 const FEWEST_ROWS: usize = 256;
-/// Maximum number of rows in a block.
 const MOST_ROWS: usize = 65_536;
-/// Maximum number of values in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;
 
 impl<'a> ModelsByKey<'a> {
-    /// Opens a session for the plan.
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
         let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
         let Start { models: mut fleet, stream, options, learner_options, saved, .. } =
@@ -65,7 +60,6 @@ impl<'a> ModelsByKey<'a> {
         Ok(Session::new(engine, stream, snapshots, options, before))
     }
 
-    /// Completes the results, then prints the summary.
     pub fn close(self, stream: &Stream, elapsed: Duration) -> Result<()> {
         let Self { plan, mut fleet, answers, .. } = self;
         let seconds = elapsed.as_secs_f64();

@@ -20,12 +20,10 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Model, with its results.
 pub struct OneModel<'a> {
     plan: &'a Plan,
     learned: Arc<Shared<Learned>>,
     answers: Output,
-    /// Projections of rows.
     reconstructions: Output,
     lot: Lot,
     /// True if coordinates are computed only for the rows shown in a plot.
@@ -48,7 +46,6 @@ pub struct Learned {
 }
 
 impl<'a> OneModel<'a> {
-    /// Opens a session for the plan.
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
         let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
         let Start { models: mut model, stream, layout, options, learner_options, saved } = Start::of(plan, signal)?;
@@ -91,17 +88,14 @@ impl<'a> OneModel<'a> {
         Ok(Session::new(engine, ahead(plan, stream, &layout)?, snapshots, options, before))
     }
 
-    /// Returns the model and its record.
     pub fn learned(&self) -> MutexGuard<'_, Learned> {
         self.learned.hold()
     }
 
-    /// Returns the model and its record, to share them with the page thread.
     pub fn shared(&self) -> Arc<Shared<Learned>> {
         Arc::clone(&self.learned)
     }
 
-    /// Completes the results and returns the model with its record.
     pub fn finish(self) -> Result<Learned> {
         self.answers.finish()?;
         self.reconstructions.finish()?;

@@ -48,7 +48,6 @@ pub trait Engine {
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
 }
 
-/// Snapshots of a session.
 pub struct Snapshots<'a> {
     path: Option<&'a Path>,
     /// Number of rows between two snapshots.
@@ -64,7 +63,6 @@ impl<'a> Snapshots<'a> {
     }
 }
 
-/// Engine with its input stream and its snapshots.
 pub struct Session<'a, E> {
     pub engine: E,
     pub stream: Stream,
@@ -156,7 +154,6 @@ impl<'a, E: Engine> Session<'a, E> {
 /// End of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The table has ended.
     Ended,
     /// A signal has stopped the session, which cannot be resumed. The results are those of the rows so far.
     Stopped,

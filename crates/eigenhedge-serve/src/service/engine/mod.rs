@@ -39,7 +39,6 @@ pub struct Engine {
     member_bytes: u64,
 }
 
-/// Models or monitors of a stream.
 enum AnyLearner {
     Model(OneModel),
     Models(ModelsByKey),
@@ -47,7 +46,6 @@ enum AnyLearner {
 }
 
 impl Engine {
-    /// Creates the engine of a stream that has no rows yet.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
         let (counts, notices) = (Counts::default(), Notices::default());
         Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
@@ -58,12 +56,10 @@ impl Engine {
         self.shape.clone()
     }
 
-    /// Returns the row counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Returns the most recent notices: alarms, drifts, changes and new references.
     pub fn notices(&self) -> &Notices {
         &self.notices
     }
@@ -76,7 +72,6 @@ impl Engine {
         }
     }
 
-    /// Returns true if at least one monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
     }
@@ -155,7 +150,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the summary of the stream, or of one key, as JSON.
     pub fn summary(&mut self, key: Option<&str>) -> Result<Value, Problem> {
         let skipped = self.counts.skipped;
         let summary = match &mut self.learner {
@@ -186,7 +180,6 @@ impl Engine {
 }
 
 impl AnyLearner {
-    /// Attaches a disk store to a fleet, for members that do not fit in memory.
     fn keep_in(&mut self, places: &Places) {
         match self {
             Self::Model(_) => {}
@@ -196,7 +189,6 @@ impl AnyLearner {
     }
 }
 
-/// Builds a learner for rows of this shape.
 fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> {
     match (&options.learner, &options.by) {
         (Learner::Model(setup), None) => models::fresh(setup, options.standardize, shape)

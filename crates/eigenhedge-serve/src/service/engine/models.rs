@@ -49,7 +49,6 @@ impl OneModel {
         }
     }
 
-    /// Scores rows without learning from them.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
@@ -60,7 +59,6 @@ impl OneModel {
     }
 }
 
-/// Builds a model for rows of this shape.
 pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => {
@@ -87,7 +85,6 @@ pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape,
     }
 }
 
-/// Appends the answer for a learned or scored row.
 pub(super) fn answer(
     coordinates: &[f64],
     loss: Loss,

@@ -142,12 +142,10 @@ impl Monitors {
         accepted.map_err(|error| Problem::unsound(error.to_string()))
     }
 
-    /// Returns true if a monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         self.journal.tracks.iter().any(|track| track.drift_since.is_some())
     }
 
-    /// Returns the summary of all monitors, or of the monitor of a key.
     pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>) -> Value {
         let part = key.map(|key| self.journal.of_key(key));
         let journal = part.as_ref().unwrap_or(&self.journal);

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 /// Scratch folder and memory budget of a fleet (one model or monitor per key).
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// Folder of the scratch files.
     pub folder: PathBuf,
     /// Memory for the members of a fleet, in bytes.
     pub fleet_bytes: u64,
@@ -29,7 +28,6 @@ pub struct Counts {
 pub struct Outcome {
     /// Answers, as one line of JSON per row.
     pub answers: Vec<u8>,
-    /// Number of rows learned.
     pub learned: u64,
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,

@@ -9,7 +9,6 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json as object;
 
-/// Handles `GET /health`: shows that the service is running.
 pub async fn health() -> Response {
     json(StatusCode::OK, &object!({ "status": "ok" }))
 }
@@ -22,12 +21,10 @@ pub async fn ready(State(app): State<App>) -> Response {
     }
 }
 
-/// Handles `GET /openapi.json`: returns the OpenAPI description.
 pub async fn description() -> Response {
     json(StatusCode::OK, &crate::service::openapi::document())
 }
 
-/// Handles `GET /metrics`: returns metrics in the Prometheus text format.
 pub async fn metrics(State(app): State<App>) -> Response {
     let text = app.metrics.text(&app.core);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()

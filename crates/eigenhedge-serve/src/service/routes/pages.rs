@@ -36,13 +36,11 @@ static PAGES: AtomicUsize = AtomicUsize::new(0);
 const SCRIPT: &str = include_str!("service.js");
 const STYLE: &str = include_str!("service.css");
 
-/// Handles `GET /service/service.js`: returns the script of the pages.
 pub async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT)
         .into_response()
 }
 
-/// Handles `GET /service/service.css`: returns the style sheet of the pages.
 pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
 }
@@ -56,7 +54,6 @@ fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     Html(page.replacen("</head>", head, 1).replacen("<main ", &tools, 1)).into_response()
 }
 
-/// Handles `GET /`: returns the page of all streams.
 pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
@@ -102,7 +99,6 @@ pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response 
     feed(&app, &headers, None, state)
 }
 
-/// Handles `GET /v1/streams/{name}/page`: sends the successive states of a stream's page.
 pub async fn stream_feed(
     State(app): State<App>,
     Path(name): Path<String>,
@@ -172,7 +168,6 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
-/// Returns the state of the page of all streams.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &Arc<Handle>| {

@@ -44,7 +44,6 @@ fn described(handle: &Handle) -> Value {
     })
 }
 
-/// Handles `GET /v1/streams`: lists the streams.
 pub async fn list(State(app): State<App>) -> Response {
     let streams: Vec<Value> = app.core.all().iter().map(|handle| described(handle)).collect();
     json(StatusCode::OK, &object!({ "streams": streams }))
@@ -139,7 +138,6 @@ pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: H
     answered(listening.await)
 }
 
-/// Event source for one client.
 struct Listener {
     before: VecDeque<FeedEvent>,
     receiver: Receiver<FeedEvent>,
