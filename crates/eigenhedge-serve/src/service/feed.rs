@@ -1,8 +1,9 @@
 //! The events of a stream, for pages and other listeners: notices, and points, which summarize the rows since the
 //! previous point.
 
-use super::engine::{Engine, Notice, Notices, Outcome};
+use super::engine::{Engine, Notices, Outcome};
 use super::order::Order;
+use eigenhedge_pages::monitor::Notice;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,17 +1,17 @@
 //! Engine of `monitor`: monitors with their results, events and record.
 
-use super::hook::{Hook, Notice};
+use super::hook::Hook;
 use super::metrics::Metrics;
 use crate::args::MonitorArgs;
 use crate::commands::session::words::{by_name, say};
 use crate::commands::session::{Engine, Session};
 use crate::live::Shared;
 use anyhow::{Result, anyhow};
-use eigenhedge::{Cause, Error, Fleet, Mode, Monitor, Verdict};
+use eigenhedge::{Error, Fleet, Mode, Monitor, Verdict};
 use eigenhedge_io::{
     Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
 };
-use eigenhedge_pages::monitor::{Facts, Journal, Occurrence, RowAt, Seen};
+use eigenhedge_pages::monitor::{Facts, Journal, Notice, Occurrence, RowAt, Seen};
 use eigenhedge_pages::{counted, to_text};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -161,18 +161,8 @@ impl Monitors<'_> {
     fn tell(&mut self, seen: &Seen, row: &Delivered, stream: &Stream) {
         let (key, time) = self.key_and_time(row);
         let Some(hook) = &mut self.hook else { return };
-        let verdict = &seen.verdict;
-        let (row, score) = (verdict.row, Some(verdict.score).filter(|score| score.is_finite()));
-        let named = |causes: &[Option<Cause>]| {
-            causes.iter().flatten().map(|cause| (stream.columns()[cause.column].as_str(), cause.share)).collect()
-        };
-        if seen.begins_event {
-            hook.tell(&Notice { kind: "alarm", key, row, time, score, causes: named(&verdict.causes) });
-        }
-        for one in seen.found.iter().filter(|one| one.kind == "drift" || one.kind == "returned") {
-            let causes = one.causes.iter().map(|(name, share)| (name.as_str(), *share)).collect();
-            hook.tell(&Notice { kind: &one.kind, key, row, time, score, causes });
-        }
+        let notices = seen.notices(key, time, stream.columns());
+        notices.iter().filter(|one| Notice::URGENT.contains(&one.kind.as_str())).for_each(|one| hook.tell(one));
     }
 
     pub fn write_metrics(&mut self) -> Result<()> {

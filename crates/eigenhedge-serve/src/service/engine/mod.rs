@@ -10,7 +10,7 @@ mod outcome;
 mod page;
 mod saved;
 
-pub use notice::{Notice, Notices};
+pub use notice::Notices;
 pub use outcome::{Counts, Outcome, Places};
 pub use saved::Saved;
 
@@ -20,6 +20,7 @@ use super::problem::Problem;
 use super::rows::Rows;
 use super::shape::Shape;
 use eigenhedge::Fleet;
+use eigenhedge_pages::monitor::Notice;
 use models::OneModel;
 use models_by_key::ModelsByKey;
 use monitors::Monitors;

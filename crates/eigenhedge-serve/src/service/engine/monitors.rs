@@ -1,7 +1,7 @@
 //! Monitors of a stream: a single one with an empty key, or one per key.
 
 use super::models_by_key::LISTED;
-use super::notice::{Notice, Notices};
+use super::notice::Notices;
 use super::outcome::{Outcome, refused};
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
@@ -9,7 +9,7 @@ use crate::service::shape::Shape;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
-use eigenhedge_pages::monitor::{Journal, RowAt, json};
+use eigenhedge_pages::monitor::{Journal, Notice, RowAt, json};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -75,8 +75,7 @@ impl Monitors {
                     outcome.alarms += u64::from(verdict.alarm);
                     outcome.score = Some(verdict.score).filter(|score| score.is_finite());
                     verdict.score.is_finite().then(|| outcome.enter(verdict.score));
-                    let found = Notice::of_row(&seen, key, time, &names);
-                    found.into_iter().for_each(|notice| notices.push(notice));
+                    seen.notices(key, time, &names).into_iter().for_each(|notice| notices.push(notice));
                 }
                 Err(error @ Error::Store(_)) => return outcome.broken = Some(error.to_string()),
                 Err(error) => {
