@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 pub enum Order {
     Rows(Box<Rows>),
     /// Request to make the most recent rows of a monitor its reference.
-    Accept { key: Option<String> },
+    Accept {
+        key: Option<String>,
+    },
     /// Saved file that replaces the learner.
     Model(Vec<u8>),
 }

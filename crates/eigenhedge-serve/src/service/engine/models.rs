@@ -1,6 +1,6 @@
 //! The single model of a stream, and functions shared with models by key.
 
-use super::outcome::{Outcome, refused};
+use super::outcome::Outcome;
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
@@ -42,8 +42,7 @@ impl OneModel {
             });
             if let Err((i, error)) = ended {
                 next = start + i;
-                let (sentence, column) = refused(&error, shape);
-                outcome.refuse(first + rows.number(next), rows.number(next), &sentence, column);
+                outcome.refuse_row(&error, (rows, next, first), shape);
                 next += 1;
             }
         }
@@ -78,10 +77,7 @@ pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape,
             let loss = Loss { expected: loss, realised: loss };
             answer(&coordinates, loss, (rows, i, 0), shape, outcome);
         }
-        Err(error) => {
-            let (sentence, column) = refused(&error, shape);
-            outcome.refuse(rows.number(i), rows.number(i), &sentence, column);
-        }
+        Err(error) => outcome.refuse_row(&error, (rows, i, 0), shape),
     }
 }
 

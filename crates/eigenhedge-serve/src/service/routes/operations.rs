@@ -1,6 +1,6 @@
 //! Routes for operators: health, metrics, backup.
 
-use super::replies::json;
+use super::replies::{Answer, json};
 use crate::service::app::App;
 use crate::service::file_body::file_body;
 use crate::service::problem::Problem;
@@ -13,12 +13,9 @@ pub async fn health() -> Response {
     json(StatusCode::OK, &object!({ "status": "ok" }))
 }
 
-/// Handles `GET /ready`: reports whether all streams are loaded from the store.
-pub async fn ready(State(app): State<App>) -> Response {
-    match app.core.check_ready() {
-        Ok(()) => json(StatusCode::OK, &object!({ "status": "ready" })),
-        Err(problem) => problem.into_response(),
-    }
+pub async fn ready(State(app): State<App>) -> Answer {
+    app.core.check_ready()?;
+    Ok(json(StatusCode::OK, &object!({ "status": "ready" })))
 }
 
 pub async fn description() -> Response {
@@ -30,23 +27,16 @@ pub async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }
 
-/// Handles `GET /v1/backup`: returns a copy of the store file.
-pub async fn backup(State(app): State<App>) -> Response {
+pub async fn backup(State(app): State<App>) -> Answer {
     let store = app.core.shared.store.clone();
     // A backup has a cache of its own.
     let mut memory = app.core.memory.request();
-    if let Err(problem) = memory.add(app.core.memory.cache()) {
-        return problem.into_response();
-    }
+    memory.add(app.core.memory.cache())?;
     let made = tokio::task::spawn_blocking(move || (store.backup(), memory).0).await;
-    match made.unwrap_or_else(|_| Err(Problem::unavailable("the backup failed"))) {
-        Ok((file, length)) => {
-            let headers = [
-                (header::CONTENT_TYPE, "application/octet-stream"),
-                (header::CONTENT_DISPOSITION, "attachment; filename=\"store.redb\""),
-            ];
-            (headers, file_body(file, length)).into_response()
-        }
-        Err(problem) => problem.into_response(),
-    }
+    let (file, length) = made.unwrap_or_else(|_| Err(Problem::unavailable("the backup failed")))?;
+    let headers = [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::CONTENT_DISPOSITION, "attachment; filename=\"store.redb\""),
+    ];
+    Ok((headers, file_body(file, length)).into_response())
 }

@@ -1,7 +1,7 @@
 //! HTML pages of all streams and of one stream. Their data arrives as server-sent events from paths under `/v1`, which
 //! need a token if the service has tokens.
 
-use super::replies::read_body;
+use super::replies::{Answer, read_body};
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
 use crate::service::app::App;
@@ -58,27 +58,21 @@ pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
-/// Handles `GET /streams/{name}`: returns the page of a stream.
-pub async fn stream(Path(name): Path<String>) -> Response {
-    match check_name(&name) {
-        Ok(()) => shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)),
-        Err(problem) => problem.into_response(),
-    }
+pub async fn stream(Path(name): Path<String>) -> Answer {
+    check_name(&name)?;
+    Ok(shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)))
 }
 
 /// Handles `POST /login`: stores the token in a cookie that scripts and other sites cannot read.
-pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Response {
-    let body = match read_body(&app, &headers, body, TOKEN).await {
-        Ok((body, _)) => body,
-        Err(problem) => return problem.into_response(),
-    };
+pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer {
+    let (body, _) = read_body(&app, &headers, body, TOKEN).await?;
     let token = std::str::from_utf8(&body).unwrap_or_default().trim();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
-        return Problem::malformed("the body must be a token").into_response();
+        return Err(Problem::malformed("the body must be a token"));
     }
     let secure = if is_encrypted(&headers) { "; Secure" } else { "" };
     let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}");
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
 /// Returns true if a proxy says that the request came over HTTPS.
@@ -89,8 +83,7 @@ fn is_encrypted(headers: &HeaderMap) -> bool {
         || first(&text("forwarded")).split(';').any(|pair| ["proto=https", "proto=\"https\""].contains(&pair.trim()))
 }
 
-/// Handles `GET /v1/page`: sends the successive states of the first page.
-pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response {
+pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Answer {
     let core = Arc::clone(&app.core);
     let state = move || {
         let core = Arc::clone(&core);
@@ -104,11 +97,8 @@ pub async fn stream_feed(
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Response {
-    let handle = match app.core.find(&name) {
-        Ok(handle) => handle,
-        Err(problem) => return problem.into_response(),
-    };
+) -> Answer {
+    let handle = app.core.find(&name)?;
     let open: BTreeSet<String> = open_keys(query.as_deref()).collect();
     let state = move || {
         let (handle, open) = (Arc::clone(&handle), open.clone());
@@ -123,15 +113,13 @@ pub async fn stream_feed(
 }
 
 /// Responds with the state of a page, and with the new state whenever it changes, as server-sent events.
-fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Response
+fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Answer
 where
     F: Fn() -> S + Send + Sync + 'static,
     S: Future<Output = Option<PageState>> + Send + 'static,
 {
-    let busy = || Problem::busy("too many pages are open; close one").into_response();
-    if let Err(problem) = app.core.memory.check_learners(0) {
-        return problem.into_response();
-    }
+    let busy = || Err(Problem::busy("too many pages are open; close one"));
+    app.core.memory.check_learners(0)?;
     if PAGES.fetch_add(1, Ordering::Relaxed) >= OPEN {
         PAGES.fetch_sub(1, Ordering::Relaxed);
         return busy();
@@ -154,7 +142,7 @@ where
         }
         PAGES.fetch_sub(1, Ordering::Relaxed);
     });
-    sse::respond(subscription, app.shutdown.clone())
+    Ok(sse::respond(subscription, app.shutdown.clone()))
 }
 
 /// Returns the sections that are open in the browser, from the `open` parameters of the query.
