@@ -9,7 +9,7 @@ use crate::live::Shared;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Error, Fleet, Mode, Monitor, Verdict};
 use eigenhedge_io::{
-    Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
+    Answers, Delivered, Position, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
 };
 use eigenhedge_pages::monitor::{Facts, Journal, Notice, Occurrence, RowAt, Seen};
 use eigenhedge_pages::{counted, to_text};
@@ -71,11 +71,11 @@ impl Engine for Monitors<'_> {
         self.block_rows
     }
 
-    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
         let watched = Arc::clone(&self.watched);
         let mut held = watched.lock();
-        for (cells, row) in rows.iter().map(Row::numbers).zip(delivered) {
-            self.step(cells, row, &mut held.journal, stream)?;
+        for row in rows {
+            self.step(row, &mut held.journal, stream)?;
         }
         (held.skipped, held.in_memory) = (stream.skipped(), self.fleet.in_memory());
         if let Some(metrics) = &mut self.metrics {
@@ -111,13 +111,12 @@ impl Monitors<'_> {
         self.watched.hold()
     }
 
-    /// Scores a row and writes its results.
-    fn step(&mut self, cells: &[f64], row: &Delivered, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
+    fn step(&mut self, row: &Delivered, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
         let accepts = self.args.accept.is_some_and(|first| first <= row.number) && !self.is_accepted;
         let names = (stream.columns(), accepts);
-        let at = RowAt { number: row.number, cells, time, seconds: row.time };
+        let at = RowAt { number: row.number, cells: row.row.numbers(), time, seconds: row.time };
         match self.fleet.with_pool(key, self.parts, |monitor| journal.step(place, monitor, &at, names)) {
             Ok(seen) => {
                 self.is_accepted |= accepts && seen.verdict.accepted;

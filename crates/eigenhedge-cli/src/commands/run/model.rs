@@ -10,8 +10,8 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Delivered, Layout, Output, Position, Row, Source, Stream, Target, answer_cells, answer_columns,
-    number_cells, number_columns, write_private,
+    Answers, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns, number_cells,
+    number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
@@ -122,7 +122,7 @@ impl Engine for OneModel<'_> {
         }
     }
 
-    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
         if self.closed {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", stream.source()));
@@ -138,14 +138,14 @@ impl Engine for OneModel<'_> {
             let end = match recorder.as_ref() {
                 Some(recorder) if self.samples_coordinates => {
                     let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
-                    model.ask_for_coordinates(is_wanted(&delivered[first]));
-                    let later = delivered[first + 1..].iter().position(is_wanted);
-                    if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
+                    model.ask_for_coordinates(is_wanted(&rows[first]));
+                    let later = rows[first + 1..].iter().position(is_wanted);
+                    if is_wanted(&rows[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
                 }
                 _ => rows.len(),
             };
             let each = |model: &Model, loss: Loss| {
-                let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
+                let Delivered { number: row, kept: texts, time, .. } = &rows[next];
                 let row = *row;
                 next += 1;
                 if written.is_err() {
@@ -165,12 +165,12 @@ impl Engine for OneModel<'_> {
             let outcome = if is_watched { step_rows(model, lot, each) } else { step_all_rows(model, lot) };
             let learned = outcome.as_ref().map_or_else(|(i, _)| *i, |()| lot.len());
             next = first + learned;
-            if let Some(learned) = delivered[first..next].last() {
+            if let Some(learned) = rows[first..next].last() {
                 *last = learned.number;
             }
             if let Err((_, error)) = outcome {
                 let reason = by_name(&error, stream);
-                stream.refuse_row(&delivered[next], reason)?;
+                stream.refuse_row(&rows[next], reason)?;
                 next += 1;
             }
         }
