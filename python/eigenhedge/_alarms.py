@@ -141,22 +141,9 @@ class Alarms:
         return f"{line}{counts}{events}{more}"
 
     def of_key(self, key: object) -> Alarms:
-        """Return the results of one key of a :class:`Fleet`.
+        """Return the results of one key of a :class:`Fleet`, without the attribute ``key``.
 
-        Parameters
-        ----------
-        key : object
-            Key of the rows, converted by ``str``.
-
-        Returns
-        -------
-        Alarms
-            Results without the attribute ``key``. Row numbers are still those of the fleet.
-
-        Raises
-        ------
-        KeyError
-            If no row has this key.
+        The key is converted by ``str``. Row numbers are still those of the fleet. A key that no row has is a ``KeyError``.
         """
         name = str(key)
         places = np.flatnonzero([one == name for one in self.key or []])
@@ -180,20 +167,13 @@ class Alarms:
             Values of the horizontal axis. None means the times of the index, or row numbers if it has no times.
         key : object, default=None
             Key to plot, required for results of a :class:`Fleet` with several keys.
-
-        Returns
-        -------
-        matplotlib Figure
         """
         return cast("Figure", later("monitor", "plot")(self, times, key=key))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the results as a pandas DataFrame with the columns of the command-line output.
 
-        Returns
-        -------
-        pandas.DataFrame
-            Table with one row per row of the input, and with its index if the input was a DataFrame.
+        Its index is that of the input if the input was a DataFrame.
         """
         pd = needed("pandas", "Alarms.to_frame", "pandas")
         names = ["row", "score", "q", "t2", "limit", "alarm", "state"]

@@ -168,37 +168,20 @@ class Fleet(Generic[Member, Answers]):
         return self._fleet
 
     def accept(self, key: object) -> None:
-        """Accept the current state of a key as normal. See :meth:`Monitor.accept`.
-
-        Parameters
-        ----------
-        key : object
-            Key of a monitor.
-        """
+        """Accept the current state of a key as normal. See :meth:`Monitor.accept`."""
         if not self._monitors("accept").accept(str(key)):
             raise KeyError(key)
 
     def report(self, path: Path, *, title: str = "Monitors", by: str = "key") -> None:
         """Write the page of ``eigenhedge monitor --group-by --report``: a line for each key, with a link to its charts.
 
-        Parameters
-        ----------
-        path : path-like
-            Path of the HTML file, which is replaced atomically.
-        title : str, default="Monitors"
-            Heading of the page.
-        by : str, default="key"
-            Name of the key, such as ``"machine"``.
+        The HTML file is replaced atomically. ``title`` is the heading of the page, and ``by`` the name of the key, such as
+        ``"machine"``.
         """
         self._monitors("report").report(path, title, by)
 
     def keys(self) -> list[str]:
-        """Return the keys in order of first occurrence.
-
-        Returns
-        -------
-        list of str
-        """
+        """Return the keys in order of first occurrence."""
         return [] if self._fleet is None else self._fleet.keys()
 
     def __getitem__(self, key: object) -> Member:
@@ -234,13 +217,7 @@ class Fleet(Generic[Member, Answers]):
         return made
 
     def save(self, path: Path) -> None:
-        """Write all members to one file, which the command line also reads.
-
-        Parameters
-        ----------
-        path : path-like
-            Path of the file, which is replaced atomically.
-        """
+        """Write all members to one file, which is replaced atomically. The command line also reads it."""
         if self._fleet is None:
             raise ValueError("a fleet must have had a row before it is saved")
         self._fleet.save(path)
@@ -249,16 +226,7 @@ class Fleet(Generic[Member, Answers]):
     def load(cls, path: Path, *, max_groups: int | None = None) -> Fleet[Any, Any]:
         """Load a fleet written by :meth:`save`, ``eigenhedge run --group-by`` or ``eigenhedge monitor --group-by``.
 
-        Parameters
-        ----------
-        path : path-like
-            Path of the file.
-        max_groups : int, optional
-            Maximum number of members in memory.
-
-        Returns
-        -------
-        Fleet
+        ``max_groups`` is the maximum number of members in memory.
         """
         loaded: Fleet[Any, Any] = cls.__new__(cls)
         loaded._given, loaded.max_groups, loaded._recent = {}, max_groups, RecentTimes()

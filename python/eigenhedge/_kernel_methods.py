@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._core import _DEFAULTS, KernelComponents, KernelRegression, _kernel_advice
 from ._lift import Lift, is_given, needs_kernel_name
 from ._online import Transformer, check_n_components
-from ._rows import PARAMETERS, are_objects, as_items, as_rows, check_numbers, is_single, scaled_gamma, takes_items
+from ._rows import PARAMETERS, as_rows, check_numbers, checked_items, is_single, scaled_gamma, takes_items
 from ._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin, validated
 from ._types import Floats, Gamma, Kernel, RowKernel, Table
 
@@ -116,19 +116,7 @@ class KernelPCA(Transformer):
         self.remove_zero_eig = remove_zero_eig
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Fit the components to the rows of ``X``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, or a square kernel matrix with ``kernel="precomputed"``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-        """
+        """Fit the components to the rows of ``X``, a square kernel matrix with ``kernel="precomputed"``. ``y`` is ignored."""
         check_n_components(self.n_components)
         rows = _checked(self, X, reset=True)
         k = rows.shape[0] if self.n_components is None else min(self.n_components, rows.shape[0])
@@ -159,19 +147,7 @@ class KernelPCA(Transformer):
         return vectors
 
     def fit_transform(self, X: Table, y: object = None) -> Floats:
-        """Fit the components and return the coordinates of the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        X_new : ndarray of shape (n_samples, n_components)
-        """
+        """Fit the components and return the coordinates of the rows of ``X``. ``y`` is ignored."""
         self.fit(X)
         scores = self._model.scores.T[:, : self._n_features_out]
         return np.ascontiguousarray(scores, dtype=np.float32 if is_single(X) else np.float64)
@@ -202,16 +178,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     kernel : str or callable, default="rbf"
         Name of a kernel in :func:`eigenhedge.kernels`, or a function of two rows, which may be any objects. For kernels
         of texts or sets, rows are texts or sets.
-    gamma : float or "scale", default=None
-        Kernel parameter γ. ``"scale"`` is 1 / (number of features · variance of all entries). None is 1 / number of
-        features, as in scikit-learn, which suits columns of variance 1. A warning says if γ does not fit the rows.
-    degree, coef0 : int, float, default=None
-        Other kernel parameters. None means a degree of 3 and a coef0 of 1.
-    length_scale : float, default=None
-        Length scale of a Matérn kernel. None means that of the RBF kernel with this gamma.
-    items, substring : {"words", "chars"}, int, default=None
-        Items of a text, and number of items per substring of the spectrum kernel. None means characters with the
-        spectrum kernel, words with kernels of sets, and 3 items.
+    gamma, degree, coef0, length_scale, items, substring : float or "scale", int, float, float, str, int, default=None
+        Parameters of the kernel, as for :class:`KernelPCA`.
 
     Attributes
     ----------
@@ -257,22 +225,10 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.substring = substring
 
     def fit(self, X: Table, y: Table) -> Self:
-        """Fit the regression to the targets of the rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets of the rows.
-
-        Returns
-        -------
-        self : object
-        """
+        """Fit the regression to the targets ``y``, of shape (n_samples,) or (n_samples, n_targets), of the rows of ``X``."""
         check_numbers(y)
-        if _are_items(self.kernel, X):
-            rows = _checked(self, X, reset=True)
+        rows = checked_items(self, X, reset=True)
+        if rows is not None:
             targets = check_array(y, dtype=np.float64, ensure_2d=False)
             check_consistent_length(rows, targets)
         else:
@@ -329,13 +285,11 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
 
 def _chosen(estimator: Any) -> dict[str, Any]:
-    """Return the kernel of a fitted estimator with its parameters."""
     parameters = {name: getattr(estimator, name) for name in PARAMETERS}
     return {"kernel": estimator.kernel, **parameters, "gamma": None if estimator.gamma is None else estimator.gamma_}
 
 
 def _gamma(estimator: Any, X: Any) -> float:
-    """Return the value of γ for these rows."""
     if estimator.gamma == "scale" and not takes_items(estimator.kernel):
         return scaled_gamma(X)
     gamma: float = 1 / X.shape[1] if estimator.gamma in (None, "scale") else estimator.gamma
@@ -350,18 +304,9 @@ def _warn_of_scale(estimator: Any, rows: Any) -> None:
             warnings.warn(f"{advice}, or gamma='scale'", stacklevel=3)
 
 
-def _are_items(kernel: Kernel, X: Table) -> bool:
-    """Return True if rows are texts, sets or objects."""
-    return takes_items(kernel) and (not callable(kernel) or are_objects(X))
-
-
 def _checked(estimator: Any, X: Table, reset: bool) -> Any:
-    if _are_items(estimator.kernel, X):
-        rows = as_items(X, estimator.kernel)
-        if not rows:
-            raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-        if reset:
-            estimator.n_features_in_ = 1
+    rows = checked_items(estimator, X, reset)
+    if rows is not None:
         return rows
     return _dense(validated(estimator, X, ADVICE, reset=reset, accept_sparse="csr", dtype=np.float64, order="C"))
 

@@ -10,7 +10,7 @@ from ._core import _DEFAULTS, _median_gamma, kernels
 from ._lift import Lift, is_given, needs_kernel_name, needs_stream
 from ._online import Online, check_n_components
 from ._options import OF_KERNELS, constructor, documented
-from ._rows import ItemRows, are_objects, as_items, as_rows, is_sparse, scaled_gamma, takes_items
+from ._rows import ItemRows, as_rows, checked_items, is_sparse, scaled_gamma, takes_items
 from ._types import Gamma, Kernel, Table
 
 if TYPE_CHECKING:
@@ -158,12 +158,8 @@ class OnlineKernelPCA(Online):
             super()._learn(X)
 
     def _prepared(self, X: Table, reset: bool, **rules: Any) -> Any:
-        if takes_items(self.kernel) and (not callable(self.kernel) or are_objects(X)):
-            rows = as_items(X, self.kernel)
-            if not rows:
-                raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
-            if reset:
-                self.n_features_in_ = 1
+        rows = checked_items(self, X, reset)
+        if rows is not None:
             return rows
         numbers = super()._prepared(X, reset)
         if not is_given(self.kernel):

@@ -28,7 +28,6 @@ NOTHING = 1e-12
 
 
 def is_given(kernel: Kernel) -> TypeIs[Given]:
-    """Return True if the kernel is given as a matrix or as a function."""
     return callable(kernel) or kernel == "precomputed"
 
 

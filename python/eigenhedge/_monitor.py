@@ -137,10 +137,6 @@ class Monitor(OutlierMixin, NativeEstimator):
             ``update`` continues the warm-up.
         y : None
             Ignored.
-
-        Returns
-        -------
-        self : object
         """
         rows = self._begin(X)
         if not self._model.fit(rows):
@@ -181,35 +177,15 @@ class Monitor(OutlierMixin, NativeEstimator):
     def accept(self) -> Self:
         """Accept the current state as normal: the most recent rows become the reference.
 
-        These are the rows since the start of the drift, or as many rows as the warm-up had. At least 20 plus lags are
-        required. The ongoing drift ends, and later rows are compared with the new reference.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If there are too few rows. The monitor is then unchanged.
+        These are the rows since the start of the drift, or as many rows as the warm-up had. With fewer than 20 plus lags, a
+        ``ValueError`` is raised and the monitor is unchanged. The ongoing drift ends, and later rows are compared with the
+        new reference.
         """
         self._fitted().accept()
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Process rows like :meth:`update`, without returning results.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-        """
+        """Process the rows of ``X`` like :meth:`update`, and return the monitor. ``y`` is ignored."""
         self.update(X)
         return self
 
@@ -235,31 +211,17 @@ class Monitor(OutlierMixin, NativeEstimator):
         return -self._score(X)[0]
 
     def decision_function(self, X: Table) -> Floats:
-        """Return the limit minus the scores of rows, without learning.
+        """Return the limit minus the scores of the rows of ``X``, as for :meth:`score_samples`.
 
         The result is negative for an alarm by the reference alone.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows, as for :meth:`score_samples`.
-
-        Returns
-        -------
-        decisions : ndarray of shape (n_samples,)
         """
         score, limit = self._score(X)
         return limit - score
 
     def predict(self, X: Table) -> NDArray[np.int64]:
-        """Label rows whose score exceeds the limit, without learning.
+        """Label rows of ``X`` whose score exceeds the limit, as for :meth:`score_samples`.
 
         Only :meth:`update` detects stuck sensors.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows, as for :meth:`score_samples`.
 
         Returns
         -------
@@ -314,15 +276,8 @@ class Monitor(OutlierMixin, NativeEstimator):
     def report(self, path: Path, *, title: str = "Monitor") -> None:
         """Write the page of ``eigenhedge monitor --report``: scores, limits, alarms, drifts, causes and worst columns.
 
-        Parameters
-        ----------
-        path : path-like
-            Path of the HTML file, which is replaced atomically. The page needs no other files and no network.
-        title : str, default="Monitor"
-            Heading of the page.
+        The HTML file is replaced atomically. The page has the heading ``title`` and needs no other files and no network.
 
-        Notes
-        -----
         Counts include all rows of the monitor. Charts and the list of events cover the rows of :meth:`update` since the
         monitor was created or loaded. The charts of a long stream show the largest score of each interval, in bounded
         memory. The monitor of a key of a :class:`Fleet` has no charts of its own. Use :meth:`Fleet.report`.

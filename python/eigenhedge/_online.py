@@ -47,7 +47,6 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """Return the coordinates and losses of rows that have not been validated."""
 
     def _coordinates(self, X: Table) -> Floats:
-        """Return the coordinates of rows that have not been validated."""
         return self._embed(X)[0]
 
     @abstractmethod
@@ -72,18 +71,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return coordinates.astype(np.float32) if is_single(X) else coordinates
 
     def inverse_transform(self, X: Table) -> Floats:
-        """Return the rows with these coordinates.
+        """Return the rows with the coordinates ``X`` of shape (n_samples, n_components).
 
         For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Coordinates of the rows.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
         check_numbers(X)
@@ -94,18 +84,9 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self._invert(coordinates)
 
     def score_samples(self, X: Table) -> Floats:
-        """Return minus the loss of each row.
+        """Return minus the loss of each row of ``X``, as an array of shape (n_samples,).
 
         The loss is the squared distance between the row, or its features, and the projection.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,)
         """
         return -self._embed(X)[1]
 
@@ -128,18 +109,9 @@ class Online(Transformer, NativeEstimator):
     _option_names: frozenset[str] = frozenset({"learner", "hindsight", "standardize"} | TABLE.keys())
 
     def fit(self, X: Table, y: object = None) -> Self:
-        """Reset the estimator and learn from the rows of ``X`` in order.
+        """Reset the estimator and learn from the rows of ``X`` in order. ``y`` is ignored.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows. Sparse matrices and tables are accepted.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
+        ``X`` has the shape (n_samples, n_features). Sparse matrices and tables are accepted.
         """
         rows = self._prepared(X, reset=True)
         self._begin(rows)
@@ -147,21 +119,8 @@ class Online(Transformer, NativeEstimator):
         return self
 
     def partial_fit(self, X: Table, y: object = None) -> Self:
-        """Continue learning from one or more rows of ``X``. The first call starts a model.
+        """Continue learning from one or more rows of ``X``. The first call starts a model. ``y`` is ignored.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        self : object
-
-        Notes
-        -----
         Parameters changed after the first call take effect at the next ``fit``. A changed ``n_components`` is an error.
         """
         model = self.__dict__.get("_model")
@@ -173,20 +132,9 @@ class Online(Transformer, NativeEstimator):
         return self
 
     def score(self, X: Table, y: object = None) -> float:
-        """Return minus the mean loss, which is the mean of :meth:`score_samples`.
+        """Return minus the mean loss of the rows of ``X``, which is the mean of :meth:`score_samples`. ``y`` is ignored.
 
         The mean loss decreases with every additional direction.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        score : float
         """
         return float(self.score_samples(X).mean())
 

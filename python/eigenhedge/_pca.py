@@ -200,12 +200,7 @@ class OnlinePCA(Online):
         return rest / left if left > 0 else 0.0
 
     def get_covariance(self) -> Floats:
-        """Return the covariance of the rows: exact along the components, isotropic in all other directions.
-
-        Returns
-        -------
-        cov : ndarray of shape (n_features, n_features)
-        """
+        """Return the covariance of the rows: exact along the components, isotropic in all other directions."""
         components, noise = self.components_, self.noise_variance_
         along = np.maximum(self.explained_variance_ - noise, 0.0)
         covariance: Floats = (components.T * along) @ components
@@ -213,12 +208,7 @@ class OnlinePCA(Online):
         return covariance
 
     def get_precision(self) -> Floats:
-        """Return the inverse of the covariance.
-
-        Returns
-        -------
-        precision : ndarray of shape (n_features, n_features)
-        """
+        """Return the inverse of :meth:`get_covariance`."""
         return cast(Floats, np.linalg.inv(self.get_covariance()))
 
     def _collects(self) -> bool:

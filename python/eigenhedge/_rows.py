@@ -337,7 +337,6 @@ class ItemRows(list[Any]):
 
 
 def takes_items(kernel: Kernel | None) -> bool:
-    """Return True if the rows of the kernel are texts, sets or objects."""
     return callable(kernel) or kernel in OF_ITEMS
 
 
@@ -370,3 +369,15 @@ def as_items(X: Any, kernel: Kernel | None, names: Any = None) -> ItemRows:
 def as_points(X: Table, kernel: Kernel | None, names: Any = None) -> Any:
     """Return the rows in the form that the kernel takes: items, or numbers in columns that are matched by name."""
     return as_items(X, kernel, names) if takes_items(kernel) else as_rows(X, names)
+
+
+def checked_items(estimator: Any, X: Table, reset: bool) -> ItemRows | None:
+    """Return the texts, sets or objects that the kernel of an estimator takes, or None if its rows are numbers."""
+    if not takes_items(estimator.kernel) or (callable(estimator.kernel) and not are_objects(X)):
+        return None
+    rows = as_items(X, estimator.kernel)
+    if not rows:
+        raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
+    if reset:
+        estimator.n_features_in_ = 1
+    return rows

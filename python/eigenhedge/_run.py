@@ -76,11 +76,7 @@ class RunResult:
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with the columns of the command-line output: row, expected_loss, loss, z0, z1, …
 
-        Returns
-        -------
-        pandas.DataFrame
-            Table with one row per row of the input, and with its index if the input was a DataFrame. Skipped rows have
-            NaN. The command line leaves them out.
+        Its index is that of the input if the input was a DataFrame. Skipped rows have NaN. The command line leaves them out.
         """
         pd = needed("pandas", "RunResult.to_frame", "pandas")
         columns: dict[str, Any] = {"row": range(len(self.losses)), "expected_loss": self.expected_losses, "loss": self.losses}
@@ -88,12 +84,7 @@ class RunResult:
         return pd.DataFrame(columns, index=self.index)
 
     def plot(self) -> Figure:
-        """Plot losses, energy over time and the learned directions with :func:`eigenhedge.plot.overview`.
-
-        Returns
-        -------
-        matplotlib Figure
-        """
+        """Plot losses, energy over time and the learned directions with :func:`eigenhedge.plot.overview`."""
         return cast("Figure", later("overview", "plot")(self))
 
 

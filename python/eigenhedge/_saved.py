@@ -59,13 +59,7 @@ class Saved:
         return copy.deepcopy(self)
 
     def save(self, path: Path) -> None:
-        """Write a model file for :func:`eigenhedge.load` and the command line (``--start-from``).
-
-        Parameters
-        ----------
-        path : path-like
-            Path of the file, which is replaced atomically.
-        """
+        """Write a model file for :func:`eigenhedge.load` and the command line (``--start-from``). It is replaced atomically."""
         inner = self._fitted()
         data = {**data_of(inner), "python": self._remembered()}
         inner._set_feature_names(self._feature_names())

@@ -23,19 +23,8 @@ def Hedge(
 ) -> CappedHedge:
     """Create a Hedge learner over ``n`` experts, which draws one expert per trial and incurs its loss.
 
-    Parameters
-    ----------
-    n : int
-        Number of experts.
-    eta : float
-        Learning rate.
-    mixing, alpha, select, seed : str, float, str, int
-        Options of :class:`CappedHedge`.
-
-    Returns
-    -------
-    CappedHedge
-        Learner that drops one expert per trial. Its ``dropped_probabilities`` are the weights of Hedge.
+    It is a :class:`CappedHedge` with these options that drops one expert per trial. Its ``dropped_probabilities`` are the
+    weights of Hedge, and ``eta`` is the learning rate.
 
     Examples
     --------

@@ -174,17 +174,8 @@ class Stream:
     def learn(self, rows: Any, batch: int = _ROWS) -> Iterator[dict[str, Any]]:
         """Send rows and yield their answers, in order.
 
-        Parameters
-        ----------
-        rows : DataFrame, or iterable of mappings or sequences
-            Rows to learn. They are sent in batches. The answers of a batch are yielded before the next batch is sent.
-        batch : int
-            Maximum number of rows per request.
-
-        Yields
-        ------
-        dict
-            Answer to a row.
+        The rows are a DataFrame, or an iterable of mappings or sequences. They are sent in requests of at most ``batch`` rows.
+        The answers of a request are yielded before the next one is sent.
         """
         for lines in _batches(rows, batch):
             yield from self._rows("rows", lines, str(uuid.uuid4()))

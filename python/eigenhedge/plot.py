@@ -1,7 +1,7 @@
 """Plots of runs, models and monitors, with matplotlib, which is imported on first use.
 
 :func:`overview` and :func:`monitor` draw several plots on a figure and return it. Every other function draws on the given axes
-(``ax``), or on new ones, and returns them.
+(``ax``), or on new ones, and returns them. A ``run`` is the result of :func:`eigenhedge.run`.
 
 Examples
 --------
@@ -24,7 +24,6 @@ import numpy as np
 from ._alarms import wall_times
 from ._core import Model
 from ._optional import needed
-from ._plot_data import check_run, components_of, model_of, of_one_key, shares_of, stretches, thinned
 from ._summary import rounded
 
 if TYPE_CHECKING:
@@ -34,12 +33,12 @@ if TYPE_CHECKING:
     from ._alarms import Alarms
     from ._online import Online
     from ._run import RunResult
-    from ._types import Table
+    from ._types import Floats, Table
 
 __all__ = ["biplot", "loadings", "losses", "monitor", "overview", "portfolio", "scree", "spectrum"]
 
-#: Maximum number of column names on an axis, and of letters per name.
-NAMES, LONGEST = 40, 16
+#: Maximum number of column names on an axis, of letters per name, and of points per curve.
+NAMES, LONGEST, POINTS = 40, 16, 1000
 
 
 def losses(run: RunResult, ax: Axes | None = None) -> Axes:
@@ -47,17 +46,6 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
 
     A first row that only sets the center is not included. A level far above the losses is listed only in the legend, so
     that it does not flatten the curves.
-
-    Parameters
-    ----------
-    run : RunResult
-        Result of :func:`eigenhedge.run`.
-    ax : matplotlib Axes, default=None
-        Axes to draw on. None means a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -67,14 +55,14 @@ def losses(run: RunResult, ax: Axes | None = None) -> Axes:
     >>> eigenhedge.plot.losses(eigenhedge.run(X, 2)).get_ylabel()
     'total loss'
     """
-    check_run(run, "losses")
+    _check_run(run, "losses")
     ax = _axes(ax)
     # Skipped rows have no loss. The first of the other rows may only set the center.
     seen = np.flatnonzero(~np.isnan(run.losses))
     first = 0 if run.summary["first_row_loss"] is None or not len(seen) else int(seen[0]) + 1
     rows = np.arange(first, len(run.losses))
     drawn, expected = (np.cumsum(np.nan_to_num(values[first:])) for values in (run.losses, run.expected_losses))
-    shown = thinned(len(rows))
+    shown = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), POINTS)).astype(int))
     ax.plot(rows[shown], drawn[shown], lw=1, alpha=0.6, label="loss as drawn")
     ax.plot(rows[shown], expected[shown], lw=2, label="expected loss")
     highest = top = max(float(drawn.max(initial=0.0)), float(expected.max(initial=0.0)), 1e-300)
@@ -103,12 +91,6 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     ----------
     run : RunResult, Model or fitted online estimator
         Model with the learner ``"auto"``.
-    ax : matplotlib Axes, default=None
-        Axes to draw on. None means a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -118,7 +100,7 @@ def portfolio(run: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     >>> eigenhedge.plot.portfolio(eigenhedge.run(X, 2, learner="auto")).get_xlabel()
     'weight after the last row'
     """
-    members = model_of(run).summary["members"]
+    members = _model_of(run).summary["members"]
     if not members:
         raise ValueError("only a portfolio (learner='auto') has weights to draw")
     ax = _axes(ax)
@@ -137,12 +119,6 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     ----------
     model : RunResult, Model or fitted online estimator
         Model to plot. Without ``hindsight``, only the probabilities are known.
-    ax : matplotlib Axes, default=None
-        Axes to draw on. None means a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -153,8 +129,8 @@ def scree(model: RunResult | Model | Online, ax: Axes | None = None) -> Axes:
     'direction'
     """
     ax = _axes(ax)
-    inner = model_of(model)
-    kept, shares = inner.inclusion, shares_of(inner)
+    inner = _model_of(model)
+    kept, shares = inner.inclusion, _shares_of(inner)
     directions = np.arange(1, len(kept) + 1)
     if shares is not None:
         ax.bar(directions, shares, color="tab:blue", alpha=0.4, label="share of the energy")
@@ -176,12 +152,6 @@ def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = No
         Model without a kernel.
     names : sequence of str, default=None
         Names of the columns. None means those of the model.
-    ax : matplotlib Axes, default=None
-        Axes to draw on. None means a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -192,7 +162,7 @@ def loadings(model: RunResult | Model | Online, names: Sequence[str] | None = No
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['a', 'b', 'c']
     """
-    components, labels = components_of(model, names)
+    components, labels = _components_of(model, names)
     ax = _axes(ax)
     limit = float(np.abs(components).max()) or 1.0
     image = ax.imshow(components, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest")
@@ -227,12 +197,6 @@ def biplot(
         The two directions, counted from 0.
     arrows : int, default=10
         Maximum number of arrows. The columns with the largest loadings are drawn.
-    ax : matplotlib Axes, default=None
-        Axes to draw on. None means a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -242,10 +206,10 @@ def biplot(
     >>> eigenhedge.plot.biplot(eigenhedge.run(X, 2), X).get_xlabel().startswith("direction 1")
     True
     """
-    components, labels = components_of(model, names)
+    components, labels = _components_of(model, names)
     if max(directions) >= len(components):
         raise ValueError(f"directions must be less than {len(components)}, got {directions}")
-    z = model_of(model).transform(X)[:, list(directions)]
+    z = _model_of(model).transform(X)[:, list(directions)]
     ax = _axes(ax)
     ax.scatter(z[:, 0], z[:, 1], c=np.arange(len(z)), cmap="Blues", vmin=-len(z) / 2, vmax=1.5 * len(z), s=6)
     loads = components[list(directions)].T
@@ -258,7 +222,7 @@ def biplot(
         ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": "tab:red", "alpha": 0.8})
         ax.annotate(labels[i], tip, 1.08 * tip, color="tab:red", ha="center", va="center", path_effects=[outline])
     limit = 1.2 * max(float(np.abs(z).max()), reach * float(np.abs(loads).max()))
-    shares = shares_of(model)
+    shares = _shares_of(model)
     x, y = (f"direction {i + 1}" + ("" if shares is None else f" ({shares[i]:.1%} of the energy)") for i in directions)
     ax.set(xlabel=x, ylabel=y, xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     return _plain(ax)
@@ -272,16 +236,8 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
 
     Parameters
     ----------
-    run : RunResult
-        Result of :func:`eigenhedge.run`.
     window : int, default=None
         Number of rows in a window. None means a sixtieth of all rows, at least 20 and at least four per direction.
-    ax : matplotlib Axes, default=None
-        Axes to draw on. None means a new figure.
-
-    Returns
-    -------
-    matplotlib Axes
 
     Examples
     --------
@@ -291,7 +247,7 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
     >>> eigenhedge.plot.spectrum(eigenhedge.run(X, 2), window=50).get_ylabel()
     'share of the energy of 50 rows'
     """
-    check_run(run, "spectrum")
+    _check_run(run, "spectrum")
     rows, k = run.coordinates.shape
     coordinates, lost = np.nan_to_num(run.coordinates), np.nan_to_num(run.expected_losses)
     window = max(1, min(rows, max(rows // 60, 4 * k, 20))) if window is None else window
@@ -318,15 +274,6 @@ def spectrum(run: RunResult, window: int | None = None, ax: Axes | None = None) 
 def overview(run: RunResult) -> Figure:
     """Plot a run in one figure: losses, scree, energy over time, and loadings (with a kernel, the weights of members).
 
-    Parameters
-    ----------
-    run : RunResult
-        Result of :func:`eigenhedge.run`.
-
-    Returns
-    -------
-    matplotlib Figure
-
     Examples
     --------
     >>> import numpy as np
@@ -336,7 +283,7 @@ def overview(run: RunResult) -> Figure:
     >>> len(figure.axes)  # four plots and a color bar
     5
     """
-    check_run(run, "overview")
+    _check_run(run, "overview")
     figure = _pyplot().figure(figsize=(11, 7.5), layout="constrained")
     axes = figure.subplots(2, 2)
     losses(run, axes[0, 0])
@@ -370,10 +317,6 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
         Key to plot, required for results of a :class:`eigenhedge.Fleet` with several keys. ``times`` are then those of
         the rows of this key.
 
-    Returns
-    -------
-    matplotlib Figure
-
     Examples
     --------
     >>> import numpy as np
@@ -383,7 +326,12 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
     >>> [ax.get_ylabel() for ax in figure.axes]
     ['score', 'Q', 'T²']
     """
-    alarms = of_one_key(alarms, key)
+    if not hasattr(alarms, "reference_limit"):
+        raise TypeError(f"plot.monitor needs the Alarms that update returns, got a {type(alarms).__name__}")
+    keys = sorted(set(alarms.key or []))
+    if key is None and len(keys) > 1:
+        raise ValueError(f"the rows have {len(keys)} keys: set key to the one to plot, for example key={keys[0]!r}")
+    alarms = alarms if key is None else alarms.of_key(key)
     times = wall_times(alarms.index) if times is None else times
     x = alarms.row if times is None else np.asarray(times)
     if len(x) != len(alarms):
@@ -400,10 +348,12 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
         ("T²", alarms.t2, alarms.t2_limit),
     ]
     places = {int(row): place for place, row in enumerate(alarms.row)}
+    # First row of each drift, and the row after its last one.
+    edges = np.flatnonzero(np.diff(alarms.drift.astype(int), prepend=0, append=0))
     for ax, (name, values, limits) in zip(axes, shown, strict=False):
         ax.plot(x, values, lw=0.8, label="value")
         ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
-        for start, end in stretches(alarms.drift):
+        for start, end in zip(edges[::2], edges[1::2]):
             ax.axvspan(x[start], x[min(end, len(x) - 1)], color="tab:orange", alpha=0.2, lw=0, label="drift")
         for change in alarms.changes:
             if change["start"] in places:
@@ -443,3 +393,39 @@ def _axes(ax: Axes | None) -> Axes:
 def _plain(ax: Axes) -> Axes:
     ax.spines[["top", "right"]].set_visible(False)
     return ax
+
+
+def _check_run(run: RunResult, name: str) -> None:
+    """Raise a ``TypeError`` if the argument is not the result of a run. ``name`` is that of the plot."""
+    if not hasattr(run, "expected_losses"):
+        raise TypeError(
+            f"plot.{name} needs the result of eigenhedge.run, which has the loss of each row, got a {type(run).__name__}"
+        )
+
+
+def _components_of(model: RunResult | Model | Online, names: Sequence[str] | None) -> tuple[Floats, list[str]]:
+    inner = _model_of(model)
+    components = inner.components
+    if components is None:
+        raise ValueError("through a kernel there are no loadings of columns")
+    if names is None:
+        names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = inner.feature_names
+    labels = [str(i) for i in range(inner.dim)] if names is None else [str(name) for name in names]
+    if len(labels) != inner.dim:
+        raise ValueError(f"there must be a name for each of the {inner.dim} columns, got {len(labels)}")
+    return components, labels
+
+
+def _shares_of(model: RunResult | Model | Online) -> Floats | None:
+    energies = _model_of(model).energies
+    return None if energies is None or not energies[1] > 0 else energies[0] / energies[1]
+
+
+def _model_of(model: RunResult | Model | Online) -> Model:
+    found = getattr(model, "model_", None) or getattr(model, "model", model)
+    if not isinstance(found, Model):
+        way = "; of a Pipeline, pass its last step, pipeline[-1]" if hasattr(model, "steps") else ""
+        raise TypeError(f"the plot needs a Model, an online estimator or the result of run, got a {type(model).__name__}{way}")
+    return found

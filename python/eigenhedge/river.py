@@ -84,6 +84,14 @@ class DictionaryRows(Saved):
             raise ValueError(f"there must be {most}{inner.dim} features, each with a name of its own")
         return model
 
+    def _filled(self, row: Floats, x: dict[FeatureName, Any]) -> Floats:
+        """Return the row with those values of ``x`` that are finite numbers."""
+        for name, place in self._places.items():
+            value = x.get(name)
+            if isinstance(value, numbers.Real) and math.isfinite(value):
+                row[place] = value
+        return row
+
     def __sizeof__(self) -> int:
         return super().__sizeof__() + (0 if self._model is None else self._model.__sizeof__())
 
@@ -143,12 +151,7 @@ class Stream(DictionaryRows, base.Estimator):
         return np.zeros(model.dim) if center is None else center
 
     def _row(self, model: Model, x: dict[FeatureName, Any], learning: bool = False) -> Floats:
-        row = self._without_cells(model, learning)
-        for name, place in self._places.items():
-            value = x.get(name)
-            if isinstance(value, numbers.Real) and math.isfinite(value):
-                row[place] = value
-        return row
+        return self._filled(self._without_cells(model, learning), x)
 
     def _table(self, model: Model, X: pd.DataFrame, learning: bool = False) -> Floats:
         """Convert the rows of a DataFrame to a table, by the same rules as for single rows."""
@@ -161,13 +164,7 @@ class Stream(DictionaryRows, base.Estimator):
         return rows
 
     def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Learn from one row.
-
-        Parameters
-        ----------
-        x
-            Names and values of features.
-        """
+        """Learn from one row, given as names and values of features."""
         check_values(x)
         model = self._welcome(x)
         model.step(self._row(model, x, learning=True))
@@ -228,16 +225,6 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
 
         The basis is aligned from row to row, so that coordinates are comparable for downstream models. With the option
         `coordinates="drawn"`, the directions are in descending order of their probabilities.
-
-        Parameters
-        ----------
-        x
-            Names and values of features.
-
-        Returns
-        -------
-        Coordinates by number.
-
         """
         check_values(x)
         if self._model is None:
@@ -245,14 +232,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
         return dict(enumerate(self._model._embed_next(self._row(self._model, x)[None, :])[0][0].tolist()))
 
     def learn_many(self, X: pd.DataFrame) -> None:
-        """Learn from the rows of a DataFrame, in order.
-
-        Parameters
-        ----------
-        X
-            The rows.
-
-        """
+        """Learn from the rows of a DataFrame, in order."""
         names = list(X.columns)
         if len(X) == 0:
             return
@@ -268,18 +248,7 @@ class OnlinePCA(Stream, base.MiniBatchTransformer):
             model.step(self._row(model, dict(zip(names, values, strict=True))))
 
     def transform_many(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Return the coordinates of the rows of a DataFrame.
-
-        Parameters
-        ----------
-        X
-            The rows.
-
-        Returns
-        -------
-        DataFrame of coordinates with the same index.
-
-        """
+        """Return the coordinates of the rows of a DataFrame, as a DataFrame with the same index."""
         import pandas as pd
 
         check_numbers(X)
@@ -308,24 +277,12 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     ----------
     n_components
         Number of normal directions. By default, as many as explain `share` of the energy.
-    share
-        Share of the energy of normal rows that the directions explain.
-    mode
-        `adapt`: the recent level and its limit follow the rows. `freeze:ROWS`: nothing changes after the first ROWS rows.
-    limit
-        Rule for the alarm limit: `auto:ALPHA` or `conformal:P`. A number is short for `auto:ALPHA`.
-    lags
-        Number of earlier rows appended to each row, or `auto`.
-    differences
-        True to also score the differences between rows. `auto` does so if levels are strongly autocorrelated.
-    standardize
-        True to standardize the features to mean 0 and standard deviation 1 by the warm-up rows.
+    share, mode, limit, lags, differences, standardize, drift_time
+        Options of `eigenhedge.Monitor`.
     missing
         Handling of missing cells: `fill` them from the other cells, `skip` the row (its score is 0), or `fail`.
     warm_up
         Number of first rows, which count as normal. By default, 400, or 3 per feature and lag if that is more.
-    drift_time
-        Average number of rows between false reports of drift.
     rebaseline
         Automatic acceptance of a drift as the new reference: `never`, or `after:ROWS` of drift, for streams that change
         permanently.
@@ -371,14 +328,7 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
         yield {"n_components": 1, "lags": 2, "mode": "freeze:60"}
 
     def learn_one(self, x: dict[FeatureName, Any]) -> None:
-        """Process one row and update the recent level.
-
-        Parameters
-        ----------
-        x
-            Names and values of features.
-
-        """
+        """Process one row, given as names and values of features, and update the recent level."""
         check_values(x)
         if self._model is None:
             names = sorted(x, key=sortable)
@@ -388,18 +338,7 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
         self._model.update(self._row(x)[None, :], False, None)
 
     def score_one(self, x: dict[FeatureName, Any]) -> float:
-        """Return the anomaly score of a row, between 0 and 1: 0.5 at the limit, 0 without a score.
-
-        Parameters
-        ----------
-        x
-            Names and values of features.
-
-        Returns
-        -------
-        The score.
-
-        """
+        """Return the anomaly score of a row, between 0 and 1: 0.5 at the limit, 0 without a score."""
         check_values(x)
         score, limit = (None if self._model is None else self._model.look(self._row(x))) or (0.0, 1.0)
         return float(score / (score + limit))
@@ -409,9 +348,7 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
         return {"k": options.pop("n_components"), **options}
 
     def _row(self, x: dict[FeatureName, Any]) -> Floats:
-        values = [x.get(name) for name in self._places]
-        known = [isinstance(value, numbers.Real) and math.isfinite(value) for value in values]
-        return np.array([value if is_known else math.nan for value, is_known in zip(values, known, strict=True)], dtype=float)
+        return self._filled(np.full(len(self._places), np.nan), x)
 
 
 def check_values(x: dict[FeatureName, Any]) -> None:

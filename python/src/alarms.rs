@@ -1,12 +1,12 @@
 //! Results of monitors as arrays and dictionaries.
 
 use crate::arrays::table;
-use eigenhedge::{Cause, Change, DriftReport, Event, Monitor, Verdict};
+use eigenhedge::{Cause, Monitor, Verdict};
+use eigenhedge_pages::monitor::Occurrence;
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Number of causes per row.
 const CAUSES: usize = 3;
 /// Code that marks a missing drift, change or cause.
 const NONE: i64 = -1;
@@ -25,13 +25,13 @@ pub struct Answers {
     shares: Vec<f64>,
     contributions: Vec<f64>,
     /// Events, changes and drifts, each with the position of the row that reported it.
-    reports: [Vec<(usize, Report)>; 3],
+    reports: [Vec<(usize, Occurrence)>; 3],
 }
 
 impl Answers {
-    /// Appends the verdict on the most recent row of the monitor. If `contributions` contains the number of columns,
-    /// also appends the contribution of each column.
-    pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, contributions: Option<usize>) {
+    /// Appends the verdict on the most recent row of the monitor, and what the row revealed. If `contributions` contains
+    /// the number of columns, also appends the contribution of each column.
+    pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, found: Vec<Occurrence>, contributions: Option<usize>) {
         let Verdict { row, score, q, t2, limit, alarm, .. } = verdict;
         let place = self.alarm.len();
         let [q_limit, t2_limit] = monitor.statistic_limits(&verdict);
@@ -46,26 +46,29 @@ impl Answers {
             self.causes.push(cause.map_or(NONE, |cause| cause.column as i64));
             self.shares.push(cause.map_or(f64::NAN, |cause| cause.share));
         }
-        let [events, changes, drifts] = &mut self.reports;
-        events.extend(verdict.event.map(|event| (place, Report::of_event(&event))));
-        changes.extend(verdict.change.map(|change| (place, Report::of_change(&change))));
-        let drift = verdict.drift.map(|drift| Report::of_drift("drift", &drift, drift.reported));
-        let returned = verdict.returned.map(|drift| Report::of_drift("returned", &drift, row));
-        let accepted = verdict.accepted.then(|| Report::of_acceptance(row));
-        drifts.extend([drift, returned, accepted].into_iter().flatten().map(|drift| (place, drift)));
+        for one in found {
+            self.reports[if one.is_change() {
+                1
+            } else if one.is_drift() {
+                2
+            } else {
+                0
+            }]
+            .push((place, one));
+        }
         if let Some(width) = contributions {
             self.contributions.extend(contributions_to_q(monitor, &verdict, width));
         }
     }
 
     /// Returns a dictionary of arrays by name and of lists of events, drifts and changes. With keys, each list entry
-    /// contains the key of its row. `limit` is the limit of the score by the reference alone.
+    /// contains the key of its row. `limit` is the limit of the score by the reference alone, `names` are the columns.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
         limit: Option<f64>,
         width: Option<usize>,
-        keys: Option<&[String]>,
+        (names, keys): (&[String], Option<&[String]>),
     ) -> PyResult<Bound<'py, PyDict>> {
         let (count, found) = (self.alarm.len(), PyDict::new(py));
         for (name, column) in ["row", "drift_since", "change"].into_iter().zip(self.rows) {
@@ -81,8 +84,8 @@ impl Answers {
         found.set_item("contributions", contributions)?;
         found.set_item("reference_limit", limit.unwrap_or(f64::NAN))?;
         for (name, reports) in ["events", "changes", "drifts"].into_iter().zip(self.reports) {
-            let dict = |(place, report): (usize, Report)| {
-                let report = report.into_pyobject(py)?;
+            let dict = |(place, one): (usize, Occurrence)| {
+                let report = Report::new(&one, names).into_pyobject(py)?;
                 keys.map_or(Ok(()), |keys| report.set_item("key", &keys[place])).map(|()| report)
             };
             found.set_item(name, reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()?)?;
@@ -101,10 +104,10 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Event, change or drift. It becomes a dictionary in Python.
+/// Event, change or drift, with the positions of its causes. It becomes a dictionary in Python.
 #[derive(IntoPyObject)]
 pub struct Report {
-    kind: &'static str,
+    kind: String,
     start: u64,
     end: u64,
     peak: u64,
@@ -114,30 +117,18 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn of_event(event: &Event) -> Self {
-        let kind = match (event.is_stuck(), event.is_moved()) {
-            (true, _) => "stuck",
-            (_, true) => "moved",
-            _ => "alarms",
-        };
-        let Event { start, end, peak, peak_score: strength, alarms, causes, .. } = *event;
-        Self { kind, start, end, peak, strength, alarms, causes: pairs(&causes) }
-    }
-
-    fn of_change(change: &Change) -> Self {
-        let Change { start, reported: end, strength, is_rise, columns, .. } = *change;
-        let kind = if is_rise { "rise" } else { "fall" };
-        Self { kind, start, end, peak: end, strength, alarms: 0, causes: pairs(&columns) }
-    }
-
-    fn of_drift(kind: &'static str, drift: &DriftReport, end: u64) -> Self {
-        let (start, peak, causes) = (drift.since, drift.reported, pairs(&drift.causes));
-        Self { kind, start, end, peak, strength: f64::NAN, alarms: 0, causes }
-    }
-
-    fn of_acceptance(row: u64) -> Self {
-        let (kind, causes) = ("accepted", Vec::new());
-        Self { kind, start: row, end: row, peak: row, strength: f64::NAN, alarms: 0, causes }
+    pub fn new(one: &Occurrence, names: &[String]) -> Self {
+        let Occurrence { kind, start, end, peak, alarms, .. } = one;
+        let place = |(name, share): &(String, f64)| Some((names.iter().position(|other| other == name)?, *share));
+        Self {
+            kind: kind.clone(),
+            start: *start,
+            end: *end,
+            peak: *peak,
+            strength: if one.is_drift() { f64::NAN } else { one.strength },
+            alarms: *alarms,
+            causes: one.causes.iter().filter_map(place).collect(),
+        }
     }
 }
 

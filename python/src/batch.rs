@@ -1,6 +1,6 @@
 //! Batch kernel methods: kernel PCA, kernel ridge regression, and a symmetric eigensolver.
 
-use crate::arrays::{Given, Rows, Table, table, transposed};
+use crate::arrays::{Array1, Array2, Given, Object, Rows, Table, table, transposed};
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::{alone, each, each_between};
 use crate::items::Points;
@@ -10,7 +10,7 @@ use eigenhedge::batch::preimage::{Stop, preimages};
 use eigenhedge::batch::{Center, KernelPca, KernelRidge, Solver};
 use eigenhedge::kernel::{Dictionary, Vectors};
 use eigenhedge::{Error, Matrix};
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -32,7 +32,7 @@ fn restored<T: DeserializeOwned>(data: &[u8], checked: fn(T) -> Result<T, Error>
     checked(model).map_err(|error| refuse(error.to_string()))
 }
 
-fn solver(name: &Bound<'_, PyAny>, points: usize, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
+fn solver(name: &Object<'_>, points: usize, tolerance: f64, max_rank: usize) -> PyResult<Solver> {
     let name = Named { name: "solver", value: name }.one_of(&["auto", "dense", "partial", "cholesky"])?;
     Ok(match name {
         "dense" => Solver::Dense,
@@ -49,11 +49,11 @@ impl KernelComponents {
     #[expect(clippy::too_many_arguments, reason = "called by one line of Python only")]
     fn new(
         py: Python<'_>,
-        x: &Bound<'_, PyAny>,
+        x: &Object<'_>,
         k: usize,
         kernel: &Bound<'_, PyDict>,
         centered: bool,
-        solver_name: &Bound<'_, PyAny>,
+        solver_name: &Object<'_>,
         tolerance: f64,
         max_rank: usize,
     ) -> PyResult<Self> {
@@ -68,12 +68,11 @@ impl KernelComponents {
         let points = x.all();
         let center = if centered { Center::Mean } else { Center::None };
         let fit = move || KernelPca::fit(dictionary, &points, k, center, solver);
-        let pca = kernel.points.told(alone(py, fit)?.map_err(|error| refused(&error)))?;
+        let pca = kernel.points.told(alone(py, fit)?.map_err(refused))?;
         Ok(Self { state: Mutex::new(pca), points: kernel.points })
     }
 
-    /// Returns the coordinates of rows and their losses.
-    fn embed<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<WithNumbers<'py>> {
+    fn embed<'py>(&self, py: Python<'py>, x: &Object<'py>) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points, None)?;
         let mut x = Rows::given(&given)?;
         let count = x.count();
@@ -92,23 +91,23 @@ impl KernelComponents {
     }
 
     /// Returns pre-images: for each row of coordinates, a row whose features are near the point with these coordinates.
-    fn invert<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn invert<'py>(&self, py: Python<'py>, coordinates: Table<'py>) -> PyResult<Array2<'py>> {
         let rows = Rows::of(&coordinates)?.all();
         let (mut dictionary, expansions) = {
             let pca = lock(py, &self.state)?;
             check_room("the weights on the atoms", &[2, rows.len(), pca.coefficients().rows()])?;
             let expansions: Result<Vec<_>, _> = rows.iter().map(|row| pca.expand(row)).collect();
-            (pca.dictionary().clone(), expansions.map_err(|error| refused(&error))?)
+            (pca.dictionary().clone(), expansions.map_err(refused)?)
         };
         let length = dictionary.length();
         let stop = Stop { steps: 200, tolerance: 1e-8 };
         let find = move || preimages(&mut dictionary, &expansions, None::<&[Vec<f64>]>, stop);
-        let found = alone(py, find)?.map_err(|error| refused(&error))?;
+        let found = alone(py, find)?.map_err(refused)?;
         table(py, found.iter().flat_map(|found| &found.point).copied().collect(), found.len(), length)
     }
 
     /// Returns the atoms (stored rows) in which the components are expanded.
-    fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn atoms<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let state = lock(py, &self.state)?;
         let atoms = state.dictionary();
         let entries = (0..atoms.len()).flat_map(|i| atoms.atom(i)).copied().collect();
@@ -116,24 +115,18 @@ impl KernelComponents {
     }
 
     #[getter]
-    fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn eigenvalues<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(PyArray1::from_slice(py, lock(py, &self.state)?.eigenvalues()))
-    }
-
-    /// Returns the weights of the atoms in each component, one row per component.
-    #[getter]
-    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        transposed(py, lock(py, &self.state)?.coefficients())
     }
 
     /// Returns the scores of the fitted rows, one row per component.
     #[getter]
-    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn scores<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         transposed(py, lock(py, &self.state)?.scores())
     }
 
     #[getter]
-    fn explained_ratio<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn explained_ratio<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(lock(py, &self.state)?.explained_ratio().into_pyarray(py))
     }
 
@@ -149,7 +142,7 @@ impl KernelComponents {
         Ok(Self { state: Mutex::new(pca), points })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
         let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
@@ -165,13 +158,7 @@ pub struct KernelRegression {
 #[pymethods]
 impl KernelRegression {
     #[new]
-    fn new(
-        py: Python<'_>,
-        x: &Bound<'_, PyAny>,
-        y: Table<'_>,
-        alpha: f64,
-        kernel: &Bound<'_, PyDict>,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, x: &Object<'_>, y: Table<'_>, alpha: f64, kernel: &Bound<'_, PyDict>) -> PyResult<Self> {
         let kernel = Chosen::new(kernel)?;
         let given = Given::new(x, &kernel.points, None)?;
         let (mut x, mut y) = (Rows::given(&given)?, Rows::of(&y)?);
@@ -185,12 +172,12 @@ impl KernelRegression {
             }
             KernelRidge::fit_many(dictionary, &points, &columns, alpha)
         };
-        let ridge = kernel.points.told(alone(py, fit)?.map_err(|error| refused(&error)))?;
+        let ridge = kernel.points.told(alone(py, fit)?.map_err(refused))?;
         Ok(Self { state: Mutex::new(ridge), points: kernel.points })
     }
 
     /// Returns the predicted means, one row per input row, and the variances if requested.
-    fn predict<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, x: &Object<'py>, with_variance: bool) -> PyResult<WithNumbers<'py>> {
         let given = Given::new(x, &self.points, None)?;
         let mut x = Rows::given(&given)?;
         let count = x.count();
@@ -218,12 +205,12 @@ impl KernelRegression {
 
     /// Returns the weights of the fitted rows, one row per output.
     #[getter]
-    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn coefficients<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         transposed(py, lock(py, &self.state)?.coefficients())
     }
 
     /// Returns the leave-one-out errors, one row per output.
-    fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn leave_one_out<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         let ridge = lock(py, &self.state)?;
         check_room("the inverse of the kernel matrix", &[2, ridge.coefficients().rows(), ridge.coefficients().rows()])?;
         let ridge = ridge.clone();
@@ -231,7 +218,7 @@ impl KernelRegression {
     }
 
     /// Returns the log marginal likelihood of each output.
-    fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn log_likelihood<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(lock(py, &self.state)?.log_likelihood().into_pyarray(py))
     }
 
@@ -242,7 +229,7 @@ impl KernelRegression {
         Ok(Self { state: Mutex::new(ridge), points })
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
         let bytes = saved(slf.py(), &*lock(slf.py(), &slf.get().state)?)?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
@@ -258,7 +245,7 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
     let mut matrix = Rows::of(&matrix)?;
     let size = matrix.count();
     if matrix.length() != size {
-        return Err(refused(&Error::Length { what: "row", expected: size, found: matrix.length() }));
+        return Err(refused(Error::Length { what: "row", expected: size, found: matrix.length() }));
     }
     check_room("the eigenvectors", &[3, size, size])?;
     let rows = matrix.all();
@@ -273,12 +260,11 @@ pub fn symmetric_eigen<'py>(py: Python<'py>, matrix: Table<'py>) -> PyResult<Eig
         }
         Ok(eigenhedge::internals::symmetric_eigen(&matrix))
     };
-    let eigen = alone(py, decompose)?.map_err(|error| refused(&error))?;
+    let eigen = alone(py, decompose)?.map_err(refused)?;
     Ok((PyArray1::from_slice(py, &eigen.values), transposed(py, &eigen.vectors)?))
 }
 
-/// Eigenvalues and eigenvectors.
-type Eigen<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+type Eigen<'py> = (Array1<'py>, Array2<'py>);
 
 /// Table of numbers, with one additional number per row.
-type WithNumbers<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+type WithNumbers<'py> = (Array2<'py>, Array1<'py>);

@@ -77,7 +77,6 @@ macro_rules! functions {
             bounds::$name($($argument.into()),*)
         })*
 
-        /// Returns all functions of the Python module `bounds` by name.
         #[pyfunction]
         #[pyo3(name = "_bounds")]
         pub fn all(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {

@@ -251,12 +251,12 @@ impl Monitors {
             let place = fleet.position(key).unwrap_or(fleet.keys().len());
             fleet.with_pool(key, POOL_PARTS, |monitor| {
                 let seen = journal.step((place, key), monitor, &row, (&names, false))?;
-                answers.enter(monitor, seen.verdict, None);
+                answers.enter(monitor, seen.verdict, seen.found, None);
                 Ok(())
             })?;
             *number += 1;
             Ok(())
         })?;
-        Ok(answers.into_dict(py, fleet.fresh().limit(), None, Some(keys))?.into_any())
+        Ok(answers.into_dict(py, fleet.fresh().limit(), None, (&names, Some(keys)))?.into_any())
     }
 }

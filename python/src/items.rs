@@ -66,7 +66,6 @@ impl Objects {
         VectorKernel::Function(Function::new(move |a, b| objects.value(&function, a, b)))
     }
 
-    /// Drops objects that the model does not use, if there are many of them.
     fn forget(&self, run: &Model) {
         let mut held = self.held();
         if held.objects.len() <= 2 * held.needed + SPARE {

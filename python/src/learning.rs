@@ -1,13 +1,13 @@
 //! Learning from tables of rows.
 
-use crate::arrays::{Given, Names, Rows, as_table, numbers, table};
+use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, numbers, table};
 use crate::errors::{apart, check_room, refused, refused_row};
 use crate::interrupt::{MOST, alone, each, each_lot};
 use crate::items::Points;
 use crate::sparse::{Csr, CsrRows};
 use crate::state::{State, lock, settled};
 use eigenhedge::{Loss, Matrix, Model};
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::IntoPyArray;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Mutex;
@@ -16,14 +16,14 @@ use std::sync::Mutex;
 const LEAST_SET: usize = 32;
 
 /// Expected losses, losses and coordinates of rows.
-pub type Answers<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
+pub type Answers<'py> = (Array1<'py>, Array1<'py>, Array2<'py>);
 
 /// Learns from every row, in order. On an error, the previous rows have been learned.
 pub fn learn(
     py: Python<'_>,
     state: &Mutex<State>,
-    rows: &Bound<'_, PyAny>,
-    sample_weight: Option<&Bound<'_, PyAny>>,
+    rows: &Object<'_>,
+    sample_weight: Option<&Object<'_>>,
 ) -> PyResult<()> {
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
@@ -32,18 +32,19 @@ pub fn learn(
     let state = &mut *state;
     if length != state.core.length() && count > 0 {
         let (expected, found) = (state.core.length(), length);
-        return Err(refused(&eigenhedge::Error::Length { what: "row", expected, found }));
+        return Err(refused(eigenhedge::Error::Length { what: "row", expected, found }));
     }
     settle(state, &mut rows)?;
-    state.ask(false, false).map_err(|error| refused(&error))?;
+    state.ask(false, false).map_err(refused)?;
     let weights = weights(sample_weight, count)?;
     let outcome = each_lot(py, count, |lot| match &weights {
-        None => state.step_all(&rows.lot(lot)),
-        Some(weights) => {
-            rows.lot(lot.clone()).iter().zip(&weights[lot]).enumerate().try_for_each(|(i, (row, weight))| {
-                state.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
+        None => state.learn(|model| model.step_all(&rows.lot(lot), |_| ())),
+        Some(weights) => state.learn(|model| {
+            let weighted = rows.lot(lot.clone()).into_iter().zip(&weights[lot]);
+            weighted.enumerate().try_for_each(|(i, (row, weight))| {
+                model.step_batch(&[row], Some(&[*weight])).map(drop).map_err(|error| (i, error))
             })
-        }
+        }),
     });
     points.forget(&state.core);
     state.name(names);
@@ -51,11 +52,7 @@ pub fn learn(
 }
 
 /// Converts the rows that a model learns from. Returns their type, the rows, and the column names of the first table.
-fn taken<'py>(
-    py: Python<'py>,
-    state: &Mutex<State>,
-    rows: &Bound<'py, PyAny>,
-) -> PyResult<(Points, Given<'py>, Names)> {
+fn taken<'py>(py: Python<'py>, state: &Mutex<State>, rows: &Object<'py>) -> PyResult<(Points, Given<'py>, Names)> {
     let (points, names, is_new) = {
         let state = settled(py, state)?;
         (state.points.clone(), state.core.columns().names.clone(), state.core.totals().rows == 0)
@@ -67,7 +64,7 @@ fn taken<'py>(
 
 /// Adds rows to the moments of a model, if it takes them, and returns true. Nothing is predicted. On an error, no row of
 /// this call has been learned. Returns false if the model must learn row by row.
-pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Object<'_>) -> PyResult<bool> {
     let given = as_table(rows)?;
     let mut rows = Rows::of(&given)?;
     let mut state = lock(py, state)?;
@@ -77,7 +74,7 @@ pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) ->
     }
     settle(state, &mut rows)?;
     let count = rows.count();
-    let mut moments = state.take_moments().map_err(|error| refused(&error))?;
+    let mut moments = state.take_moments().map_err(refused)?;
     let core = &state.core;
     // A few rows are added as a whole or not at all.
     let before = (count > MOST).then(|| moments.clone());
@@ -85,17 +82,16 @@ pub fn collect(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) ->
         None => moments.update_for(core, &rows.lot(0..count)).map_err(apart).map_err(|(i, e)| refused_row(i, &e)),
         Some(_) => each_lot(py, count, |lot| moments.update_for(core, &rows.lot(lot)).map_err(apart)),
     };
-    state.set_moments(match (&outcome, before) {
+    state.moments = Some(match (&outcome, before) {
         (Err(_), Some(before)) => before,
         _ => moments,
     });
-    outcome?;
-    Ok(true)
+    outcome.map(|()| true)
 }
 
 /// Learns a set of rows at once, if the learner depends on the set of rows only and the set is large enough to be faster
 /// than single rows. Returns false if nothing was learned.
-pub fn learn_set(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+pub fn learn_set(py: Python<'_>, state: &Mutex<State>, rows: &Object<'_>) -> PyResult<bool> {
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let mut state = settled(py, state)?;
@@ -110,39 +106,37 @@ pub fn learn_set(py: Python<'_>, state: &Mutex<State>, rows: &Bound<'_, PyAny>) 
         core.learn_set(&rows).map(|()| core)
     })?;
     let core = points.told(outcome.map_err(|(row, error)| refused_row(row, &error)))?;
-    state.replace(core);
+    state.learn(|model| *model = core);
     points.forget(&state.core);
     state.name(names);
     Ok(true)
 }
 
-/// Learns from every row of a sparse table, in order.
 pub fn learn_sparse(py: Python<'_>, state: &Mutex<State>, table: &Csr<'_>) -> PyResult<()> {
     let mut state = settled(py, state)?;
     let state = &mut *state;
     let points = state.points.clone();
     let mut rows = CsrRows::new(table, state.core.length())?;
-    state.ask(false, false).map_err(|error| refused(&error))?;
+    state.ask(false, false).map_err(refused)?;
     let outcome = each(py, rows.count(), |i| rows.step(i, state));
     points.forget(&state.core);
     points.told(outcome)
 }
 
-/// Runs one trial for all rows.
 pub fn step_batch(
     py: Python<'_>,
     state: &Mutex<State>,
-    rows: &Bound<'_, PyAny>,
-    sample_weight: Option<&Bound<'_, PyAny>>,
+    rows: &Object<'_>,
+    sample_weight: Option<&Object<'_>>,
 ) -> PyResult<Loss> {
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let count = rows.count();
     let weights = weights(sample_weight, count)?;
     let mut state = settled(py, state)?;
-    state.ask(false, false).map_err(|error| refused(&error))?;
-    let outcome = state.step_batch(&rows.lot(0..count), weights.as_deref());
-    let loss = points.told(outcome.map_err(|error| refused(&error)))?;
+    state.ask(false, false).map_err(refused)?;
+    let outcome = state.learn(|model| model.step_batch(&rows.lot(0..count), weights.as_deref()));
+    let loss = points.told(outcome.map_err(refused))?;
     points.forget(&state.core);
     state.name(names);
     Ok(loss)
@@ -152,15 +146,15 @@ pub fn step_batch(
 pub fn step_each<'py>(
     py: Python<'py>,
     state: &Mutex<State>,
-    rows: &Bound<'py, PyAny>,
+    rows: &Object<'py>,
     reconstructions: bool,
-) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
+) -> PyResult<(Answers<'py>, Option<Array2<'py>>)> {
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let (count, length) = (rows.count(), rows.length());
     let mut state = settled(py, state)?;
     let state = &mut *state;
-    state.ask(true, reconstructions).map_err(|error| refused(&error))?;
+    state.ask(true, reconstructions).map_err(refused)?;
     let kept = state.core.spec().kept;
     let projected = if reconstructions { length } else { 0 };
     check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
@@ -176,7 +170,7 @@ pub fn step_each<'py>(
         }
     };
     settle(state, &mut rows)?;
-    let outcome = each_lot(py, count, |lot| state.step_each(&rows.lot(lot), &mut tell));
+    let outcome = each_lot(py, count, |lot| state.learn(|model| model.step_each(&rows.lot(lot), &mut tell)));
     points.forget(&state.core);
     state.name(names);
     points.told(outcome)?;
@@ -204,7 +198,7 @@ fn settle(state: &mut State, rows: &mut Rows<'_>) -> PyResult<()> {
 }
 
 /// Converts the weights of the rows to numbers, if they are given. There must be `count` weights.
-fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Vec<f64>>> {
+pub fn weights(given: Option<&Object<'_>>, count: usize) -> PyResult<Option<Vec<f64>>> {
     let Some(weights) = given.map(|given| numbers(given)).transpose()? else { return Ok(None) };
     if weights.len() != count {
         let text = format!("sample_weight must have one number for each of {count} rows, got {}", weights.len());
@@ -213,8 +207,7 @@ fn weights(given: Option<&Bound<'_, PyAny>>, count: usize) -> PyResult<Option<Ve
     Ok(Some(weights))
 }
 
-/// Converts an object to a square matrix.
-pub fn square(object: &Bound<'_, PyAny>) -> PyResult<Matrix> {
+pub fn square(object: &Object<'_>) -> PyResult<Matrix> {
     let given = as_table(object)?;
     let mut rows = Rows::of(&given)?;
     let (count, length) = (rows.count(), rows.length());

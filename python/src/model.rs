@@ -1,7 +1,7 @@
 //! The model: a learner with its summary, and the names and scales of its columns.
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Given, Names, Rows, as_table, named_numbers, table, transposed};
+use crate::arrays::{Array1, Array2, Given, Names, Object, Rows, as_table, named_numbers, table, transposed};
 use crate::embedding::{Embedded, embedded, reconstructed};
 use crate::errors::refused;
 use crate::interrupt::alone;
@@ -9,15 +9,14 @@ use crate::items::Points;
 use crate::learning::{self, Answers, square, warm_up};
 use crate::options::{Named, given};
 use crate::sparse::Csr;
-use crate::spelling::spelling;
+use crate::spelling::{from_json, spelling, to_python};
 use crate::state::{State, embeddable, lock, settled};
 use crate::trial::Trial;
-use eigenhedge::options::Value;
 use eigenhedge::{Columns, Model as CoreModel, Standardize, Standardizer};
 use eigenhedge_io::{write_linear_map, write_private};
 use eigenhedge_pages::run::json;
-use numpy::{IntoPyArray, PyArray1, PyArray2};
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyValueError};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::collections::BTreeMap;
@@ -62,12 +61,10 @@ pub struct PyModel {
 }
 
 impl PyModel {
-    /// Locks the state, after the model has learned the rows that were collected.
     pub fn state(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         settled(py, &self.state)
     }
 
-    /// Locks the state with an embedding of all rows.
     fn embeddable(&self, py: Python<'_>) -> PyResult<MutexGuard<'_, State>> {
         embeddable(py, &self.state)
     }
@@ -79,18 +76,12 @@ impl PyModel {
     }
 
     fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
-        self.state(py)?.to_bytes().map_err(|error| refused(&error))
+        eigenhedge::checked_bytes(&self.state(py)?.core).map_err(refused)
     }
 
-    /// Creates the Python object of a state.
     pub fn of(state: State) -> Self {
         Self { state: Mutex::new(state) }
     }
-}
-
-fn from_json(py: Python<'_>, text: serde_json::Result<String>) -> PyResult<Bound<'_, PyAny>> {
-    let text = text.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    py.import("json")?.call_method1("loads", (text,))
 }
 
 #[pymethods]
@@ -98,8 +89,8 @@ impl PyModel {
     #[new]
     #[pyo3(signature = (dim, k, *, hindsight=true, standardize="none", **options))]
     fn new(
-        dim: &Bound<'_, PyAny>,
-        k: &Bound<'_, PyAny>,
+        dim: &Object<'_>,
+        k: &Object<'_>,
         hindsight: bool,
         standardize: &str,
         options: Option<&Bound<'_, PyDict>>,
@@ -112,8 +103,8 @@ impl PyModel {
             true => 1,
             false => Named { name: "dim", value: dim }.whole()?,
         };
-        let core = CoreModel::of(&setup, dim, hindsight).map_err(|error| refused(&error))?;
-        let how = standardize.parse::<Standardize>().map_err(|error| refused(&error))?;
+        let core = CoreModel::of(&setup, dim, hindsight).map_err(refused)?;
+        let how = standardize.parse::<Standardize>().map_err(refused)?;
         let mut state = State::new(core.with_columns(Columns::new(None, Standardizer::new(how, dim))));
         if let Some(objects) = objects {
             state.points = objects;
@@ -146,13 +137,7 @@ impl PyModel {
     /// Trial
     ///     Losses and coordinates.
     #[pyo3(signature = (x=None, *, matrix=None, rows=1))]
-    fn step(
-        &self,
-        py: Python<'_>,
-        x: Option<&Bound<'_, PyAny>>,
-        matrix: Option<&Bound<'_, PyAny>>,
-        rows: u64,
-    ) -> PyResult<Trial> {
+    fn step(&self, py: Python<'_>, x: Option<&Object<'_>>, matrix: Option<&Object<'_>>, rows: u64) -> PyResult<Trial> {
         let (points, names) = self.takes(py)?;
         let (row, matrix) = match (x, matrix) {
             (Some(x), None) => (points.row(x)?.map_or_else(|| named_numbers(x, names.as_deref()), Ok)?, None),
@@ -167,12 +152,12 @@ impl PyModel {
         if state.core.columns().standardizer.is_warming_up() {
             return Err(PyValueError::new_err("a warm-up needs many rows at once: learn from a table of them first"));
         }
-        state.ask(true, false).map_err(|error| refused(&error))?;
-        let outcome = match &matrix {
-            Some(matrix) => state.step_matrix(matrix, rows),
-            None => state.step(&row),
-        };
-        let loss = points.told(outcome.map_err(|error| refused(&error)))?;
+        state.ask(true, false).map_err(refused)?;
+        let outcome = state.learn(|model| match &matrix {
+            Some(matrix) => model.step_matrix(matrix, rows),
+            None => model.step(&row),
+        });
+        let loss = points.told(outcome.map_err(refused))?;
         points.forget(&state.core);
         let coordinates = state.core.coordinates().to_vec();
         Ok(Trial { expected_loss: loss.expected, loss: loss.realised, coordinates })
@@ -181,11 +166,11 @@ impl PyModel {
     /// Runs one trial with a symmetric matrix in standard units. The caller must have standardized the rows of the
     /// matrix by the scale of the model.
     #[pyo3(name = "_step_standard_matrix")]
-    fn step_standard_matrix(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, rows: u64) -> PyResult<()> {
+    fn step_standard_matrix(&self, py: Python<'_>, matrix: &Object<'_>, rows: u64) -> PyResult<()> {
         let matrix = square(matrix)?;
         let mut state = self.state(py)?;
-        state.ask(false, false).map_err(|error| refused(&error))?;
-        state.step_scaled_matrix(&matrix, rows).map(drop).map_err(|error| refused(&error))
+        state.ask(false, false).map_err(refused)?;
+        state.learn(|model| model.step_scaled_matrix(&matrix, rows)).map(drop).map_err(refused)
     }
 
     /// Learn from every row, in order, without returning anything.
@@ -200,14 +185,12 @@ impl PyModel {
     /// sample_weight : array-like of shape (n_rows,)
     ///     Weight of each row, finite and not negative. A row of weight 0 is skipped.
     #[pyo3(signature = (X, sample_weight=None))]
-    fn learn(&self, py: Python<'_>, X: &Bound<'_, PyAny>, sample_weight: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    fn learn(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<()> {
         learning::learn(py, &self.state, X, sample_weight)
     }
 
-    /// Collects rows for learners whose state depends on the set of rows only, without predictions, and returns True. The
-    /// model learns them when something is asked. Returns False if the model must learn row by row.
     #[pyo3(name = "_collect")]
-    fn collect(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn collect(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         learning::collect(py, &self.state, rows)
     }
 
@@ -227,143 +210,101 @@ impl PyModel {
     /// Parameters
     /// ----------
     /// X : array-like of shape (n_rows, dim)
-    ///     The rows.
     /// sample_weight : array-like of shape (n_rows,)
-    ///     Weight of each row.
     ///
     /// Returns
     /// -------
-    /// expected_loss : float
-    /// loss : float
+    /// expected_loss, loss : float
     #[pyo3(signature = (X, sample_weight=None))]
-    fn step_batch(
-        &self,
-        py: Python<'_>,
-        X: &Bound<'_, PyAny>,
-        sample_weight: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(f64, f64)> {
+    fn step_batch(&self, py: Python<'_>, X: &Object<'_>, sample_weight: Option<&Object<'_>>) -> PyResult<(f64, f64)> {
         let loss = learning::step_batch(py, &self.state, X, sample_weight)?;
         Ok((loss.expected, loss.realised))
     }
 
-    /// Run one trial per row, in order, and return the losses and coordinates of all rows.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, dim)
-    ///     The rows.
+    /// Run one trial per row of ``X``, in order.
     ///
     /// Returns
     /// -------
-    /// expected_losses : ndarray of shape (n_rows,)
-    /// losses : ndarray of shape (n_rows,)
+    /// expected_losses, losses : ndarray of shape (n_rows,)
     /// coordinates : ndarray of shape (n_rows, k)
-    fn step_each<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Answers<'py>> {
+    fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
         Ok(self.step_each_with(py, X, false)?.0)
     }
 
-    /// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true.
     #[pyo3(name = "_step_each")]
     fn step_each_with<'py>(
         &self,
         py: Python<'py>,
-        rows: &Bound<'py, PyAny>,
+        rows: &Object<'py>,
         reconstructions: bool,
-    ) -> PyResult<(Answers<'py>, Option<Bound<'py, PyArray2<f64>>>)> {
+    ) -> PyResult<(Answers<'py>, Option<Array2<'py>>)> {
         learning::step_each(py, &self.state, rows, reconstructions)
     }
 
-    /// Learns a set of rows at once, without losses. Returns False if rows must be learned one by one.
     #[pyo3(name = "_learn_set")]
-    fn learn_set(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn learn_set(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         learning::learn_set(py, &self.state, rows)
     }
 
     /// Estimates the scale from warm-up rows, without learning. Returns True if more rows are needed.
     #[pyo3(name = "_warm_up")]
-    fn warm_up(&self, py: Python<'_>, rows: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn warm_up(&self, py: Python<'_>, rows: &Object<'_>) -> PyResult<bool> {
         let given = as_table(rows)?;
         let mut rows = Rows::of(&given)?;
         let mut state = self.state(py)?;
         warm_up(&mut state, &mut rows)
     }
 
-    /// Return the coordinates of rows in the directions most likely to be kept, without learning.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, dim)
-    ///     The rows.
-    ///
-    /// Returns
-    /// -------
-    /// ndarray of shape (n_rows, k)
-    fn transform<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    /// Return the coordinates of the rows of ``X`` in the directions most likely to be kept, an ndarray of shape
+    /// (n_rows, k), without learning.
+    fn transform<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
         Ok(self.embed(py, X, false)?.0)
     }
 
-    /// Return the squared reconstruction error of each row for the directions most likely to be kept, without learning.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, dim)
-    ///     The rows.
-    ///
-    /// Returns
-    /// -------
-    /// ndarray of shape (n_rows,)
-    fn losses<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    /// Return the squared reconstruction error of each row of ``X`` for the directions most likely to be kept, an ndarray
+    /// of shape (n_rows,), without learning.
+    fn losses<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array1<'py>> {
         Ok(self.embed(py, X, true)?.1)
     }
 
     /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.
     #[pyo3(name = "_embed_next")]
-    fn embed_next<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>) -> PyResult<Embedded<'py>> {
+    fn embed_next<'py>(&self, py: Python<'py>, rows: &Object<'py>) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
         embedded(py, self.state(py)?.next_embedding(), &Given::new(rows, &points, names.as_deref())?, &points, true)
     }
 
-    /// Return the coordinates of rows, and their losses if `losses` is true.
     #[pyo3(name = "_embed")]
-    fn embed<'py>(&self, py: Python<'py>, rows: &Bound<'py, PyAny>, losses: bool) -> PyResult<Embedded<'py>> {
+    fn embed<'py>(&self, py: Python<'py>, rows: &Object<'py>, losses: bool) -> PyResult<Embedded<'py>> {
         let (points, names) = self.takes(py)?;
         embedded(py, self.embeddable(py)?.embedding(), &Given::new(rows, &points, names.as_deref())?, &points, losses)
     }
 
-    /// Return the rows with these coordinates.
+    /// Return the rows, of shape (n_rows, dim), with the coordinates ``X``, of shape (n_rows, k).
     ///
     /// For a kernel, they are pre-images: rows whose features are near the points with these coordinates.
-    ///
-    /// Parameters
-    /// ----------
-    /// X : array-like of shape (n_rows, k)
-    ///     Coordinates of the rows.
-    ///
-    /// Returns
-    /// -------
-    /// ndarray of shape (n_rows, dim)
-    fn reconstruct<'py>(&self, py: Python<'py>, X: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn reconstruct<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array2<'py>> {
         reconstructed(py, &self.state, X)
     }
 
     /// ndarray of shape (k, dim), or None: directions most likely to be kept, in standard units if columns are
     /// standardized. The value is None for a kernel.
     #[getter]
-    fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+    fn components<'py>(&self, py: Python<'py>) -> PyResult<Option<Array2<'py>>> {
         let mut state = self.embeddable(py)?;
         state.embedding().components().map(|components| transposed(py, components)).transpose()
     }
 
     /// ndarray of shape (dim,), or None: center that is subtracted from a row. The value is None for a kernel.
     #[getter]
-    fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
+    fn center<'py>(&self, py: Python<'py>) -> PyResult<Option<Array1<'py>>> {
         Ok(self.embeddable(py)?.embedding().mean().map(|mean| mean.into_pyarray(py)))
     }
 
     /// ndarray of shape (dim,): divisor of each column. It is 0 for a column that has been constant so far, which is
     /// ignored.
     #[getter]
-    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn scale<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         let mut state = self.embeddable(py)?;
         let length = state.core.length();
         Ok(state.embedding().scale(length).into_pyarray(py))
@@ -386,7 +327,7 @@ impl PyModel {
         let mut state = self.state(py)?;
         let expected = state.core.length();
         if let Some(found) = names.as_ref().map(Vec::len).filter(|found| *found != expected) {
-            return Err(refused(&eigenhedge::Error::Length { what: "feature_names", expected, found }));
+            return Err(refused(eigenhedge::Error::Length { what: "feature_names", expected, found }));
         }
         state.core.set_names(names);
         Ok(())
@@ -394,11 +335,10 @@ impl PyModel {
 
     /// dict: options whose values differ from the learner's defaults.
     #[pyo3(name = "_changed_options")]
-    fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn changed_options<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         let changed = self.state(py)?.core.setup().changed();
-        let changed: BTreeMap<String, Value> =
-            changed.into_iter().map(|(option, value)| (spelling(option.name), value)).collect();
-        from_json(py, serde_json::to_string(&changed))
+        let changed = changed.into_iter().map(|(option, value)| (spelling(option.name), value));
+        to_python(py, &changed.collect::<BTreeMap<_, _>>())
     }
 
     /// tuple (components, mean, scale), or None for a kernel: the coordinates of x are components @ ((x - mean) / scale).
@@ -422,20 +362,20 @@ impl PyModel {
 
     /// ndarray of shape (k,): probability that each direction of ``components`` is kept.
     #[getter]
-    fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn inclusion<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(PyArray1::from_slice(py, self.state(py)?.embedding().inclusion()))
     }
 
     /// ndarray: probability that each direction stored by the learner is kept, in descending order.
     #[getter]
-    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    fn probabilities<'py>(&self, py: Python<'py>) -> PyResult<Array1<'py>> {
         Ok(self.state(py)?.core.learner().probabilities().into_pyarray(py))
     }
 
     /// tuple (ndarray of shape (k,), float), or None: sum of squares of all rows along each direction, and in total.
     /// The value is None if the sums are not known exactly.
     #[getter]
-    fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Bound<'py, PyArray1<f64>>, f64)>> {
+    fn energies<'py>(&self, py: Python<'py>) -> PyResult<Option<(Array1<'py>, f64)>> {
         let energies = self.embeddable(py)?.energies();
         Ok(energies.map(|(energies, total)| (energies.into_pyarray(py), total)))
     }
@@ -462,10 +402,10 @@ impl PyModel {
     /// exist are None: losses, regret and bound if no row was predicted. Computing them costs one or two
     /// eigendecompositions.
     #[getter]
-    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Object<'py>> {
         let (run, seconds) = {
             let state = self.state(py)?;
-            (state.core.clone(), state.seconds())
+            (state.core.clone(), state.spent.as_secs_f64())
         };
         let text = alone(py, move || json(&run.summary().timed(seconds)))?;
         from_json(py, text)
@@ -474,23 +414,13 @@ impl PyModel {
     /// Merge models fitted to parts of a table into the model of all rows.
     ///
     /// The learner must not depend on the order of rows (``"leader"``, ``"anchored"`` or ``"product-sets"``), and
-    /// options and columns must match.
-    ///
-    /// Parameters
-    /// ----------
-    /// *others : Model
-    ///     Models to merge with this one. No model is modified.
-    ///
-    /// Returns
-    /// -------
-    /// Model
-    ///     New model of all rows.
+    /// options and columns must match. No model is modified.
     #[pyo3(signature = (*others))]
     fn merge(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Self> {
         let mut merged = self.state(py)?.core.clone();
         for other in &others {
             let other = other.state(py)?.core.clone();
-            merged = py.detach(|| merged.merge(other)).map_err(|error| refused(&error))?;
+            merged = py.detach(|| merged.merge(other)).map_err(refused)?;
         }
         Ok(Self::of(State::new(merged)))
     }
@@ -512,12 +442,7 @@ impl PyModel {
         Ok(PyBytes::new(py, &self.bytes(py)?))
     }
 
-    /// Load a model from the bytes of a model file.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     If the bytes are damaged, truncated, of a newer version, or not a model.
+    /// Load a model from the bytes of a model file. Raise a ``ValueError`` for other or damaged bytes.
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
         let model = CoreModel::from_bytes(data);
@@ -530,23 +455,15 @@ impl PyModel {
         py.detach(|| write_private(&path, &bytes)).map_err(|error| PyOSError::new_err(format!("{error:#}")))
     }
 
-    /// Read a model file written by :meth:`save`, an estimator or the command line.
-    ///
-    /// Parameters
-    /// ----------
-    /// path : path-like
-    ///     Path of the file. :func:`eigenhedge.load` returns the estimator that was saved.
-    ///
-    /// Returns
-    /// -------
-    /// Model
+    /// Read a model file written by :meth:`save`, an estimator or the command line. :func:`eigenhedge.load` returns the
+    /// estimator that was saved.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyAny>> {
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Object<'_>> {
         let kind = py.get_type::<Self>();
         py.import("eigenhedge._snapshot")?.call_method1("load", (path, kind))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
         let bytes = slf.get().to_bytes(slf.py())?;
         Ok((slf.get_type().getattr("from_bytes")?, (bytes,)))
     }
@@ -555,7 +472,7 @@ impl PyModel {
         Self::from_bytes(&self.bytes(py)?)
     }
 
-    fn __deepcopy__(&self, py: Python<'_>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __deepcopy__(&self, py: Python<'_>, _memo: &Object<'_>) -> PyResult<Self> {
         self.__copy__(py)
     }
 
@@ -572,4 +489,4 @@ impl PyModel {
     }
 }
 
-type Map<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
+type Map<'py> = (Array2<'py>, Array1<'py>, Array1<'py>);

@@ -1,9 +1,10 @@
 //! Moments of rows: count, mean and scatter matrix.
 #![expect(non_snake_case, reason = "a table is called X in Python")]
 
-use crate::arrays::{Array1, Array2, Object, Rows, as_named_table, column_names, numbers, transposed};
+use crate::arrays::{Array1, Array2, Object, Rows, as_named_table, column_names, transposed};
 use crate::errors::{apart, check_room, refused};
 use crate::interrupt::each_lot;
+use crate::learning::weights;
 use crate::model::PyModel;
 use crate::options::{Named, setup};
 use crate::state::{State, lock};
@@ -100,11 +101,8 @@ impl PyMoments {
         let given = as_named_table(X, names.as_deref())?;
         let found = if names.is_none() { column_names(X)? } else { None };
         let mut rows = Rows::of(&given)?;
-        let (count, weights) = (rows.count(), sample_weight.map(|given| numbers(given)).transpose()?);
-        if let Some(weights) = weights.as_ref().filter(|weights| weights.len() != count) {
-            let text = format!("sample_weight must have one number for each of {count} rows, got {}", weights.len());
-            return Err(PyValueError::new_err(text));
-        }
+        let count = rows.count();
+        let weights = weights(sample_weight, count)?;
         if let Some((i, weight)) =
             weights.iter().flatten().enumerate().find(|(_, weight)| !(**weight >= 0.0 && weight.is_finite()))
         {
@@ -126,16 +124,7 @@ impl PyMoments {
         Ok(slf.clone())
     }
 
-    /// Add the rows of other moments, which are not modified.
-    ///
-    /// Parameters
-    /// ----------
-    /// *others : Moments
-    ///     Moments with the same ``dim``, ``k`` and names.
-    ///
-    /// Returns
-    /// -------
-    /// self : Moments
+    /// Add the rows of other moments with the same ``dim``, ``k`` and names, which are not modified. Return ``self``.
     #[pyo3(signature = (*others))]
     fn merge<'py>(slf: &Bound<'py, Self>, others: Vec<PyRef<'py, Self>>) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();

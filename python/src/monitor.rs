@@ -11,7 +11,7 @@ use crate::state::lock;
 use eigenhedge::options::exact;
 use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_private;
-use eigenhedge_pages::monitor::Journal;
+use eigenhedge_pages::monitor::{Journal, Occurrence, Times};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -149,11 +149,11 @@ impl PyMonitor {
         each(py, count, |i| {
             let row = times.row(i, monitor.totals().rows, rows.row(i));
             let seen = journal.step((0, ""), monitor, &row, (&names, false))?;
-            answers.enter(monitor, seen.verdict, width);
+            answers.enter(monitor, seen.verdict, seen.found, width);
             resume_state.clear();
             Ok(())
         })?;
-        answers.into_dict(py, monitor.limit(), width, None)
+        answers.into_dict(py, monitor.limit(), width, (&names, None))
     }
 
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
@@ -188,7 +188,9 @@ impl PyMonitor {
                     verdict = monitor.step(row)?;
                 }
             }
-            scores.push(scaled(&verdict, limit));
+            // A score of the differences is rescaled to the limit, so that an alarm always exceeds it.
+            let is_rescaled = verdict.of_differences && verdict.score > 0.0;
+            scores.push(if is_rescaled { verdict.score / verdict.limit * limit } else { verdict.score });
             Ok(())
         })?;
         Ok((scores.into_pyarray(py), Some(limit)))
@@ -211,10 +213,10 @@ impl PyMonitor {
                 monitor = frozen.clone();
                 verdict = monitor.step(row)?;
             }
-            answers.enter(&monitor, verdict, None);
+            answers.enter(&monitor, verdict, Vec::new(), None);
             Ok(())
         })?;
-        answers.into_dict(py, monitor.limit(), None, None)
+        answers.into_dict(py, monitor.limit(), None, (&[], None))
     }
 
     /// Returns the score that a row would have as the next row, and the score needed for an alarm. Returns None if the
@@ -232,7 +234,10 @@ impl PyMonitor {
 
     #[getter]
     fn open_event(&self, py: Python<'_>) -> PyResult<Option<Report>> {
-        Ok(self.state(py)?.monitor.open_event().map(Report::of_event))
+        let monitor = &self.state(py)?.monitor;
+        let names = column_names(monitor);
+        let entry = |event| Report::new(&Occurrence::of_event(event, "", Times::default(), &names), &names);
+        Ok(monitor.open_event().map(entry))
     }
 
     #[getter]
@@ -345,9 +350,4 @@ impl PyMonitor {
     fn __sizeof__(&self, py: Python<'_>) -> PyResult<usize> {
         Ok(size_of::<Self>() + self.state(py)?.monitor.to_bytes().len())
     }
-}
-
-/// Returns the score, rescaled to `limit` if it comes from the differences. An alarm then always exceeds the limit.
-fn scaled(verdict: &Verdict, limit: f64) -> f64 {
-    if verdict.of_differences && verdict.score > 0.0 { verdict.score / verdict.limit * limit } else { verdict.score }
 }

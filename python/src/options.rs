@@ -245,19 +245,7 @@ pub fn learners(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     REGISTRY.iter().map(entry).collect()
 }
 
-/// Return the table of options.
-///
-/// Returns
-/// -------
-/// list of dict
-///     Name, type, word that can replace a number, choices, default, example, rule, help and learners of each option.
-///     The help uses the Python spelling.
-///
-/// Examples
-/// --------
-/// >>> from eigenhedge import options
-/// >>> "forget" in {entry["name"] for entry in options()}
-/// True
+/// Returns the table of options for `eigenhedge.options`. Its examples are those of the command line.
 #[pyfunction]
 pub fn options(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let entry = |option: &OptionEntry| {

@@ -1,6 +1,6 @@
 //! Learner over pairs of rows, and the average of a learner's distributions.
 
-use crate::arrays::{numbers, transposed};
+use crate::arrays::{Array1, Array2, Object, numbers, transposed};
 use crate::errors::refused;
 use crate::model::PyModel;
 use crate::options::{self, Named, option};
@@ -11,11 +11,11 @@ use eigenhedge::options::Value;
 use eigenhedge::registry::defaults;
 use eigenhedge::simplex::Multiplicity;
 use eigenhedge::{Average, Mixing, NormBound, Random};
-use numpy::{IntoPyArray, PyArray1, PyArray2};
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use std::sync::Mutex;
 
-type Directions<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
+type Directions<'py> = (Array2<'py>, Array2<'py>, Array1<'py>);
 
 /// Learner over pairs of rows: finds directions of one stream that correlate with directions of another.
 ///
@@ -69,13 +69,13 @@ impl Pair {
     #[pyo3(signature = (left, right, k, *, eta=defaults::PAIR_ETA, alpha=defaults::PAIR_ALPHA, center=true, norm_bound=None, seed=0))]
     #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
     fn new(
-        left: &Bound<'_, PyAny>,
-        right: &Bound<'_, PyAny>,
-        k: &Bound<'_, PyAny>,
+        left: &Object<'_>,
+        right: &Object<'_>,
+        k: &Object<'_>,
         eta: f64,
         alpha: f64,
         center: bool,
-        norm_bound: Option<&Bound<'_, PyAny>>,
+        norm_bound: Option<&Object<'_>>,
         #[pyo3(from_py_with = options::seed)] seed: u64,
     ) -> PyResult<Self> {
         let whole = |name, value| Named { name, value }.whole::<usize>();
@@ -86,7 +86,7 @@ impl Pair {
         };
         let mixing = if alpha == 0.0 { Mixing::None } else { Mixing::FixedShare { alpha } };
         let learner = eigenhedge::Pair::new(left, right, k, eta, mixing).and_then(|pair| pair.with_norm_bound(bound));
-        let learner = learner.map_err(|error| refused(&error))?;
+        let learner = learner.map_err(refused)?;
         let learner = if center { learner.centered() } else { learner };
         let setting = match bound {
             NormBound::Given(bound) if alpha == 0.0 => {
@@ -111,11 +111,11 @@ impl Pair {
     /// -------
     /// expected_gain, gain : float
     ///     Expected gain over the random choice of directions, and gain of the directions that were drawn.
-    fn step(&self, py: Python<'_>, x: &Bound<'_, PyAny>, y: &Bound<'_, PyAny>) -> PyResult<(f64, f64)> {
+    fn step(&self, py: Python<'_>, x: &Object<'_>, y: &Object<'_>) -> PyResult<(f64, f64)> {
         let (x, y) = (numbers(x)?, numbers(y)?);
         let mut state = lock(py, &self.state)?;
         let State { learner, best, random, rows, expected, realised } = &mut *state;
-        let gain = learner.step(&x, &y, random).map_err(|error| refused(&error))?;
+        let gain = learner.step(&x, &y, random).map_err(refused)?;
         let (x, y) = learner.last_pair();
         best.iter_mut().for_each(|best| best.add(x, y));
         (*rows, *expected, *realised) = (*rows + 1, *expected + gain.expected, *realised + gain.realised);
@@ -184,15 +184,13 @@ pub struct LearnerAverage {
 impl LearnerAverage {
     #[new]
     fn new(dim: usize) -> PyResult<Self> {
-        Ok(Self { average: Mutex::new(Average::new(dim).map_err(|error| refused(&error))?) })
+        Ok(Self { average: Mutex::new(Average::new(dim).map_err(refused)?) })
     }
 
     /// Add the current distribution of a model, which must be a single subspace learner over plain rows without a
     /// center.
     fn add(&self, py: Python<'_>, model: &PyModel) -> PyResult<()> {
-        let mut state = model.state(py)?;
-        let mut average = lock(py, &self.average)?;
-        state.add_to(&mut average).map_err(|error| refused(&error))
+        model.state(py)?.core.add_to(&mut *lock(py, &self.average)?).map_err(refused)
     }
 
     /// int: number of distributions added.
@@ -202,19 +200,19 @@ impl LearnerAverage {
     }
 
     /// Return the expected loss of the average on a row.
-    fn loss(&self, py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<f64> {
+    fn loss(&self, py: Python<'_>, x: &Object<'_>) -> PyResult<f64> {
         let row = numbers(x)?;
-        lock(py, &self.average)?.loss(&row).map_err(|error| refused(&error))
+        lock(py, &self.average)?.loss(&row).map_err(refused)
     }
 
     /// ndarray of shape (dim, dim): average of the expected projections.
     #[getter]
-    fn projection<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn projection<'py>(&self, py: Python<'py>) -> PyResult<Array2<'py>> {
         transposed(py, &lock(py, &self.average)?.projection())
     }
 
     /// Return the k directions with the highest average probability of being kept, as rows.
-    fn components<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    fn components<'py>(&self, py: Python<'py>, k: usize) -> PyResult<Array2<'py>> {
         transposed(py, &lock(py, &self.average)?.subspace(k))
     }
 }

@@ -39,7 +39,7 @@ impl<'a> CsrRows<'a> {
         let cells = self.starts[i] as usize..self.starts[i + 1] as usize;
         let (columns, values) = (&self.columns[cells.clone()], &self.values[cells]);
         columns.iter().zip(values).for_each(|(column, value)| self.row[*column as usize] = *value);
-        let outcome = state.step_filled(&self.row, columns);
+        let outcome = state.learn(|model| model.step_filled(&self.row, columns));
         columns.iter().for_each(|column| self.row[*column as usize] = 0.0);
         outcome.map(drop)
     }

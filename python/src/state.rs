@@ -3,7 +3,7 @@
 use crate::arrays::Names;
 use crate::errors::refused;
 use crate::items::Points;
-use eigenhedge::{Average, Embedding, Error, Loss, Matrix, Model, Moments, Principal};
+use eigenhedge::{Embedding, Error, Model, Moments, Principal};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::MutexExt;
@@ -22,7 +22,7 @@ pub fn settled<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<MutexGua
     let mut state = lock(py, state)?;
     if state.moments.is_some() {
         let state = &mut *state;
-        py.detach(|| state.settle()).map_err(|error| refused(&error))?;
+        py.detach(|| state.settle()).map_err(refused)?;
     }
     Ok(state)
 }
@@ -32,7 +32,7 @@ pub fn embeddable<'a>(py: Python<'_>, state: &'a Mutex<State>) -> PyResult<Mutex
     let mut state = lock(py, state)?;
     if state.moments.is_some() && state.principal.is_none() {
         let state = &mut *state;
-        py.detach(|| state.embed()).map_err(|error| refused(&error))?;
+        py.detach(|| state.embed()).map_err(refused)?;
     }
     Ok(state)
 }
@@ -48,11 +48,12 @@ pub struct State {
     /// Model. Its resume state contains data of the Python side as JSON (see `eigenhedge/_snapshot.py`).
     pub core: Model,
     /// Moments of rows that the model has not learned yet, because nothing has been asked since.
-    moments: Option<Moments>,
+    pub moments: Option<Moments>,
     /// Leading directions of the moments. The field is `None` if they have not been asked for.
     principal: Option<Principal>,
     next: Option<Embedding>,
-    spent: Duration,
+    /// Time spent learning.
+    pub spent: Duration,
     /// Type of rows that the model takes.
     pub points: Points,
 }
@@ -89,11 +90,6 @@ impl State {
         self.moments.take().map_or_else(|| Moments::for_model(&self.core), Ok)
     }
 
-    /// Stores the moments of the rows that were collected.
-    pub fn set_moments(&mut self, moments: Moments) {
-        self.moments = Some(moments);
-    }
-
     /// Returns the number of rows, including those that were collected.
     pub fn rows(&self) -> u64 {
         self.core.totals().rows + self.moments.as_ref().map_or(0, Moments::rows)
@@ -106,69 +102,14 @@ impl State {
         }
     }
 
-    /// Serializes the model.
-    pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
-        eigenhedge::checked_bytes(&self.core)
-    }
-
-    /// Adds the current distribution of the learner to an average.
-    pub fn add_to(&mut self, average: &mut Average) -> Result<(), Error> {
-        self.core.add_to(average)
-    }
-
-    /// Returns the time spent learning in seconds.
-    pub fn seconds(&self) -> f64 {
-        self.spent.as_secs_f64()
-    }
-
     /// Sets whether the following rows need coordinates and reconstructions.
     pub fn ask(&mut self, coordinates: bool, reconstructions: bool) -> Result<(), Error> {
         self.core.ask_for_coordinates(coordinates);
         self.core.ask_for_reconstructions(reconstructions)
     }
 
-    /// Runs one trial with a row.
-    pub fn step(&mut self, row: &[f64]) -> Result<Loss, Error> {
-        self.learn(|model| model.step(row))
-    }
-
-    /// Runs one trial with a row that is zero except at these positions.
-    pub fn step_filled(&mut self, row: &[f64], filled: &[u32]) -> Result<Loss, Error> {
-        self.learn(|model| model.step_filled(row, filled))
-    }
-
-    /// Runs one trial with several rows, weighted if `weights` is given.
-    pub fn step_batch(&mut self, rows: &[&[f64]], weights: Option<&[f64]>) -> Result<Loss, Error> {
-        self.learn(|model| model.step_batch(rows, weights))
-    }
-
-    /// Runs one trial with a symmetric matrix that represents `rows` rows.
-    pub fn step_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
-        self.learn(|model| model.step_matrix(matrix, rows))
-    }
-
-    /// Runs one trial with a symmetric matrix in standard units that represents `rows` rows.
-    pub fn step_scaled_matrix(&mut self, matrix: &Matrix, rows: u64) -> Result<Loss, Error> {
-        self.learn(|model| model.step_scaled_matrix(matrix, rows))
-    }
-
-    /// Runs one trial per row, and calls `each` after each row. An error includes the position of its row. The previous
-    /// rows have then been learned.
-    pub fn step_each(&mut self, rows: &[&[f64]], each: impl FnMut(&Model, Loss)) -> Result<(), (usize, Error)> {
-        self.learn(|model| model.step_each(rows, each))
-    }
-
-    /// Runs one trial per row, if only the state after the last row is used. Errors are those of [`Self::step_each`].
-    pub fn step_all(&mut self, rows: &[&[f64]]) -> Result<(), (usize, Error)> {
-        self.learn(|model| model.step_all(rows, |_| ()))
-    }
-
-    /// Replaces the model by one that has learned more rows.
-    pub fn replace(&mut self, core: Model) {
-        self.learn(|model| *model = core);
-    }
-
-    fn learn<R>(&mut self, work: impl FnOnce(&mut Model) -> R) -> R {
+    /// Runs `work`, which learns with the model. The time it takes counts as learning.
+    pub fn learn<R>(&mut self, work: impl FnOnce(&mut Model) -> R) -> R {
         let start = Instant::now();
         let outcome = work(&mut self.core);
         self.next = None;

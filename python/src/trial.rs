@@ -1,5 +1,6 @@
 //! Result of one row.
 
+use crate::arrays::Array1;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -32,7 +33,7 @@ pub struct Trial {
 #[pymethods]
 impl Trial {
     #[getter]
-    fn coordinates<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn coordinates<'py>(&self, py: Python<'py>) -> Array1<'py> {
         PyArray1::from_slice(py, &self.coordinates)
     }
 

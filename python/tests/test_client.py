@@ -6,6 +6,7 @@ import subprocess
 import threading
 from typing import ClassVar
 
+import numpy as np
 import pytest
 from conftest import PROGRAM, needs_program
 
@@ -148,3 +149,50 @@ def test_scores_by_key_are_those_of_the_key_and_learn_nothing(service):
         losses = [answer["loss"] for answer in scored[first::2]]
         # The service computes one row at a time, and Python products of blocks of rows, which round differently.
         assert losses == pytest.approx(model.losses(ROWS[first::2]).tolist(), rel=1e-9, abs=1e-12), key
+
+
+@needs_program
+def test_events_of_program_service_and_package_are_equal(service, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(1200, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(1200, 5)), 6)
+    X[rng.integers(500, 1200, 8), rng.integers(0, 5, 8)] += 3.0
+    X[700:900:2, 3] += 2.0
+    X[-1, 1] += 40.0
+    frame = pandas.DataFrame(X, columns=[*"abcde"])
+    frame.insert(0, "machine", ["left", "right"] * 600)
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    command = [PROGRAM, "monitor", "rows.csv", "--group-by", "machine", "--warm-up", "150", "--quiet"]
+    subprocess.run([*command, "--events", "events.jsonl", "--on-alarm", "cat >> told.jsonl"], check=True, cwd=tmp_path)
+    texts = [(tmp_path / name).read_text() for name in ("told.jsonl", "events.jsonl")]
+    told, listed = ([json.loads(line) for line in text.splitlines()] for text in texts)
+
+    stream = service.create("monitors", kind="monitor", by="machine", warm_up=150)
+    list(stream.learn(frame, batch=111))
+    notices = stream.summary()["listed"]
+    # The command is told of every notice only if they fit into its queue.
+    urgent = [notice for notice in notices if notice["kind"] in ("alarm", "drift", "returned")]
+    assert len(urgent) <= 64
+    assert [{"id": notice["id"], **own} for notice, own in zip(urgent, told, strict=True)] == urgent
+    assert {"alarm", "drift", "returned"} <= {notice["kind"] for notice in told}
+
+    fleet = eigenhedge.Fleet(eigenhedge.Monitor(warm_up=150))
+    alarms = fleet.update("machine", frame)
+
+    def plain(event):
+        strength = None if event["strength"] != event["strength"] else event["strength"]
+        causes = {}
+        for i, (name, share) in enumerate([*event["causes"], ("", None), ("", None), ("", None)][:3], 1):
+            causes.update({f"cause_{i}": name, f"share_{i}": share})
+        same = {name: event[name] for name in ("kind", "start", "end", "peak", "alarms")}
+        return {**same, "machine": event["key"], "strength": strength, **causes}
+
+    # The end of a table ends the open events. A stream and a fleet have no end.
+    of_open = [{**event, "key": key} for key in fleet if (event := fleet[key].open_event_) is not None]
+    assert len(of_open) > 0
+    for kinds, found in [
+        (("alarms", "stuck", "moved"), [*alarms.events, *of_open]),
+        (("rise", "fall"), alarms.changes),
+        (("drift", "returned", "accepted"), alarms.drifts),
+    ]:
+        assert [event for event in listed if event["kind"] in kinds] == [plain(event) for event in found], kinds

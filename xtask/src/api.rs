@@ -113,7 +113,6 @@ fn between<'a>(text: &'a str, start: &'a str, end: &'a str) -> impl Iterator<Ite
     text.split(start).skip(1).filter_map(move |part| part.split_once(end).map(|(inner, _)| inner))
 }
 
-/// Returns the text of HTML without tags.
 fn plain(html: &str) -> String {
     let mut text: String = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
     for (name, sign) in

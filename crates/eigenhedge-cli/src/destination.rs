@@ -8,7 +8,6 @@ use eigenhedge_io::{Answers, Cell, CellKind, Column, Form, Target};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Destination and format of an output table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Destination {
     pub target: Target,
@@ -69,13 +68,11 @@ fn forms() -> String {
     format!("{} or {last}, by the end of the name", others.join(", "))
 }
 
-/// Returns the column `row` and columns of numbers.
 pub fn row_columns(numbers: impl IntoIterator<Item = String>) -> Vec<Column> {
     let numbers = numbers.into_iter().map(|name| (name, CellKind::Number));
     std::iter::once(("row".to_owned(), CellKind::Whole)).chain(numbers).collect()
 }
 
-/// Returns the cells of a row number and numbers.
 pub fn row_cells(row: u64, numbers: impl IntoIterator<Item = f64>) -> Vec<Cell<'static>> {
     std::iter::once(Cell::Whole(Some(row))).chain(numbers.into_iter().map(Cell::Number)).collect()
 }

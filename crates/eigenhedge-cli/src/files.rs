@@ -23,12 +23,10 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Reads a model file.
 pub fn read_model(path: &Path) -> Result<Model> {
     read(path, Model::from_bytes)
 }
 
-/// Reads a monitor file.
 pub fn read_monitor(path: &Path) -> Result<Monitor> {
     read(path, Monitor::from_bytes)
 }

@@ -13,21 +13,14 @@ use std::path::PathBuf;
 /// Checked arguments of `run`.
 #[derive(Debug)]
 pub struct Plan {
-    /// Source of the rows.
     pub source: Source,
-    /// Layout of the table.
     pub layout: Layout,
-    /// Scale of the columns of a new model.
     pub standardize: Standardize,
-    /// New or saved model with which the run starts.
     pub beginning: Beginning,
-    /// Destination of the results.
     pub out: Destination,
-    /// Destination of the reconstructed rows.
     pub reconstruct: Destination,
     /// Format of the summary, or `None` for no summary.
     pub summary: Option<SummaryForm>,
-    /// True if no progress is printed.
     pub quiet: bool,
     /// Options for snapshots, plots and threads.
     pub keep: KeepArgs,
@@ -37,29 +30,23 @@ pub struct Plan {
     pub safe_cells: bool,
     /// Maximum number of models in memory, or `None` for the default.
     pub max_groups: Option<usize>,
-    /// Options of the live page.
     pub live: LiveArgs,
 }
 
-/// Model with which a run starts.
 #[derive(Debug)]
 pub enum Beginning {
     /// Settings of a new learner. Some of them are resolved once the number of columns is known.
     Setup(Box<Setup>),
-    /// Saved model.
     Model(Given),
 }
 
 /// Saved model to start with, and the options on the command line, which must match the model.
 #[derive(Debug)]
 pub struct Given {
-    /// Path of the model.
     pub path: PathBuf,
     /// Options of the learner that were given on the command line.
     pub options: OptionArgs<OfRun>,
-    /// Number of directions to keep, if given.
     pub k: Option<usize>,
-    /// Scaling of the columns, if given.
     pub standardize: Option<Standardize>,
 }
 
@@ -96,7 +83,6 @@ impl Beginning {
 }
 
 impl Plan {
-    /// Checks the arguments and creates the plan.
     pub fn new(args: &RunArgs) -> Result<Self, Usage> {
         let beginning = Beginning::new(args)?;
         let source = table::source(&args.inputs)?;
@@ -132,7 +118,6 @@ impl Plan {
     }
 }
 
-/// Returns the destination of the reconstructed rows.
 fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
     if let (Some(_), Beginning::Setup(setup)) = (&args.reconstruct, beginning) {
         let refused = |error: Error| Usage(format!("--reconstruct: {}", spelled(&error, typed)));

@@ -9,33 +9,23 @@ use std::collections::VecDeque;
 /// Memory of a buffered row in bytes, in addition to its numbers and texts.
 const ROW: usize = 256;
 
-/// Stream whose rows are scaled.
 pub struct ScaledStream {
     stream: Stream,
     standardizer: Standardizer,
     /// Rows of the warm-up that have not been returned yet.
-    waiting: VecDeque<(Vec<f64>, Delivered)>,
+    waiting: VecDeque<Delivered>,
     /// Most recently returned row in units of the table.
-    raw: Vec<f64>,
+    delivered: Option<Delivered>,
     /// True if that row is included in the statistics, or was rejected.
     is_counted: bool,
     row: Vec<f64>,
-    delivered: Option<Delivered>,
 }
 
 impl ScaledStream {
     /// Creates a stream that scales the rows of `stream`, which must be at its first row.
     pub fn new(stream: Stream, how: Standardize) -> Self {
         let standardizer = Standardizer::new(how, stream.columns().len());
-        Self {
-            stream,
-            standardizer,
-            waiting: VecDeque::new(),
-            raw: Vec::new(),
-            is_counted: true,
-            row: Vec::new(),
-            delivered: None,
-        }
+        Self { stream, standardizer, waiting: VecDeque::new(), delivered: None, is_counted: true, row: Vec::new() }
     }
 
     /// Returns the stream of unscaled rows. It may be ahead of the scaled rows.
@@ -43,12 +33,10 @@ impl ScaledStream {
         &self.stream
     }
 
-    /// Returns the names of the selected columns.
     pub fn columns(&self) -> &[String] {
         self.stream.columns()
     }
 
-    /// Returns the name of the source.
     pub fn source(&self) -> String {
         self.stream.source()
     }
@@ -79,61 +67,59 @@ impl ScaledStream {
 
     /// Returns the next row in standard units, or `None` after the last.
     pub fn next_row(&mut self) -> Result<Option<&[f64]>> {
-        if !std::mem::replace(&mut self.is_counted, true) {
-            self.standardizer.count_in(&self.raw);
+        if let (false, Some(last)) = (std::mem::replace(&mut self.is_counted, true), &self.delivered) {
+            self.standardizer.count_in(last.row.numbers());
         }
         if self.standardizer.is_warming_up() {
             self.warm_up()?;
         }
-        while let Some((raw, delivered)) = self.next_raw()? {
-            let scaled = match self.standardizer.spoiled(&raw) {
-                None => self.standardizer.apply(&raw, &mut self.row),
+        while let Some(next) = self.next_delivered()? {
+            let raw = self.delivered.insert(next).row.numbers();
+            let scaled = match self.standardizer.spoiled(raw) {
+                None => self.standardizer.apply(raw, &mut self.row),
                 Some(column) => Err(column),
             };
-            self.delivered = Some(delivered);
             match scaled {
                 Ok(()) => {
-                    (self.raw, self.is_counted) = (raw, false);
+                    self.is_counted = false;
                     return Ok(Some(&self.row));
                 }
-                Err(column) => self.refuse(cannot_standardize(&raw, column, &self.stream))?,
+                Err(column) => {
+                    let reason = cannot_standardize(raw, column, &self.stream);
+                    self.refuse(reason)?;
+                }
             }
         }
         Ok(None)
     }
 
-    fn next_raw(&mut self) -> Result<Option<(Vec<f64>, Delivered)>> {
+    fn next_delivered(&mut self) -> Result<Option<Delivered>> {
         if let Some(waiting) = self.waiting.pop_front() {
             return Ok(Some(waiting));
         }
-        let Some(row) = self.stream.next_row()? else { return Ok(None) };
+        if self.stream.next_row()?.is_none() {
+            return Ok(None);
+        }
         // The memory of the previous row is used again.
-        let mut raw = std::mem::take(&mut self.raw);
-        raw.clear();
-        raw.extend_from_slice(row);
-        let delivered = match self.delivered.take() {
-            Some(mut delivered) => {
-                self.stream.deliver_into(&mut delivered);
-                delivered
-            }
-            None => self.stream.delivered(),
-        };
-        Ok(Some((raw, delivered)))
+        let mut row = self.delivered.take().unwrap_or_default();
+        self.stream.deliver_into(&mut row);
+        Ok(Some(row))
     }
 
     /// Buffers the first rows until the statistics are complete.
     fn warm_up(&mut self) -> Result<()> {
-        while self.standardizer.is_warming_up() {
-            let Some(row) = self.stream.next_row()? else { break };
-            let (raw, delivered) = (row.to_vec(), self.stream.delivered());
-            if let Some(column) = self.standardizer.spoiled(&raw) {
-                self.stream.refuse_row(&delivered, cannot_standardize(&raw, column, &self.stream))?;
+        while self.standardizer.is_warming_up() && self.stream.next_row()?.is_some() {
+            let mut row = Delivered::default();
+            self.stream.deliver_into(&mut row);
+            let raw = row.row.numbers();
+            if let Some(column) = self.standardizer.spoiled(raw) {
+                self.stream.refuse_row(&row, cannot_standardize(raw, column, &self.stream))?;
                 continue;
             }
-            self.standardizer.count_in(&raw);
-            let bytes = 8 * raw.len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW;
+            self.standardizer.count_in(raw);
+            let bytes = 8 * raw.len() + row.kept.iter().map(String::len).sum::<usize>() + ROW;
             self.stream.allow("the rows of the warm-up", bytes as u128 * (self.waiting.len() as u128 + 1))?;
-            self.waiting.push_back((raw, delivered));
+            self.waiting.push_back(row);
         }
         say_short_warm_up(self.standardizer.how(), self.waiting.len() as u64);
         self.standardizer.settle();

@@ -14,7 +14,6 @@ pub fn output() -> Result<StdoutLock<'static>> {
     Ok(io::stdout().lock())
 }
 
-/// Writes a string to standard output.
 pub fn print(text: &str) -> Result<()> {
     let mut out = output()?;
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(UNWRITABLE)

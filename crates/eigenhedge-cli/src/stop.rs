@@ -21,7 +21,6 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// Listener for signals that stop a run.
 pub struct StopSignal {
     flag: Arc<AtomicBool>,
     /// Handle that interrupts a read that waits for a row, or `None` if the system does not support this.
@@ -29,7 +28,6 @@ pub struct StopSignal {
 }
 
 impl StopSignal {
-    /// Starts listening for signals.
     pub fn listen() -> Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let is_armed = Arc::new(AtomicBool::new(false));
@@ -44,7 +42,6 @@ impl StopSignal {
         Ok(Self { flag, waits: waits().context("signals cannot be listened to")? })
     }
 
-    /// Returns true once a signal has arrived.
     pub fn to_stop(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }

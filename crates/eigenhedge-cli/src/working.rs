@@ -49,7 +49,6 @@ impl Working {
         Self::start(what, total)
     }
 
-    /// Counts finished steps.
     pub fn advance(&self, steps: u64) {
         self.done.fetch_add(steps, Ordering::Relaxed);
     }

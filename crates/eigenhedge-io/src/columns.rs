@@ -11,7 +11,6 @@ use std::collections::HashMap;
 pub(crate) struct Columns {
     /// Names of the columns in the table, if it has names.
     pub names: Option<Vec<String>>,
-    /// Number of columns.
     pub count: usize,
     /// Positions of the selected columns, in the order in which a row has them.
     pub selected: Vec<usize>,

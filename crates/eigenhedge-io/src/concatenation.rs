@@ -45,7 +45,6 @@ pub(crate) struct Concatenation {
     file: usize,
     /// Number of rows in the tables before the current one.
     rows_before: u64,
-    /// Size of each table in bytes.
     sizes: Vec<u64>,
 }
 
@@ -151,7 +150,6 @@ impl Reader for Concatenation {
     }
 }
 
-/// Reader of a table without rows.
 struct Nothing;
 
 impl Reader for Nothing {

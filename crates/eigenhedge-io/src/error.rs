@@ -38,7 +38,7 @@ impl std::error::Error for Error {
 
 /// Place of a row: the source, and a line (counted from 1) or a row (counted from 0). It is formatted only when a
 /// message needs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,
     /// Unit of the number: `line` or `row`. It is empty for the source as a whole.
@@ -103,7 +103,6 @@ impl Error {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
 
-    /// Returns true for the error of a missing cell.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self.fault, Fault::Missing { .. } | Fault::NoCell | Fault::NoItems)
     }

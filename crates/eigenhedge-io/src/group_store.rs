@@ -36,7 +36,6 @@ pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>,
 /// Store of fleet members that are not in memory.
 #[derive(Debug)]
 pub struct GroupStore {
-    /// Folder of the scratch file.
     folder: PathBuf,
     /// Scratch file, or `None` until a member is evicted.
     scratch: Option<File>,

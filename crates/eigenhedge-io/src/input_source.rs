@@ -73,7 +73,6 @@ pub(crate) struct InputSource {
     /// Number of bytes read since the file was last opened.
     read: Arc<AtomicU64>,
     stop: Option<Stop>,
-    /// Memory limit.
     pub memory: MaxMemory,
 }
 
@@ -119,7 +118,6 @@ impl InputSource {
         Ok(input)
     }
 
-    /// Returns the name of the source for messages.
     pub fn name(&self) -> String {
         self.name.to_string()
     }

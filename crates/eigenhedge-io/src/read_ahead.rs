@@ -27,7 +27,6 @@ const WAITING: usize = 1 << 19;
 /// Number of batches that may wait in any case.
 const FEWEST: usize = 3;
 
-/// Batch of rows, in order.
 struct Batch {
     /// Cells of the rows, one row after the other. Of a sparse row, only the filled cells are stored.
     numbers: Vec<f64>,

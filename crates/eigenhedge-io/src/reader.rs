@@ -45,7 +45,6 @@ pub(crate) trait Reader {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error>;
     /// Returns the number of rows or bytes read, and the total if it is known.
     fn progress(&self) -> Progress;
-    /// Returns true if the table has a header line.
     fn has_header(&self) -> bool {
         false
     }
@@ -55,7 +54,6 @@ pub(crate) trait Reader {
     }
 }
 
-/// Open reader with its columns.
 pub(crate) struct Opened {
     pub reader: Box<dyn Reader>,
     pub columns: Columns,

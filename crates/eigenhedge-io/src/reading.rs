@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 /// way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
-    /// Delimiter of a text table.
     pub(crate) delimiter: u8,
-    /// Decimal separator of a text table.
     pub(crate) decimal: u8,
     /// True if the first line is a header.
     pub(crate) has_header: bool,
@@ -17,7 +15,6 @@ pub struct Reading {
     pub(crate) is_recoded: bool,
     /// Position of the time column, or `None` if there is none.
     pub(crate) time: Option<usize>,
-    /// Format of the time column, if known.
     pub(crate) time_format: Option<TimeFormat>,
     /// Positions of the columns that were left out because they are not numeric.
     pub(crate) left_out: Vec<usize>,

@@ -34,7 +34,6 @@ pub const REMEMBERED: usize = 5;
 /// State of a stream between two rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamState {
-    /// Positions of the selected columns.
     columns: Vec<usize>,
     position: ReadPosition,
     #[serde(deserialize_with = "count")]
@@ -56,10 +55,12 @@ impl StreamState {
     }
 }
 
-/// Number, copied cells and time of a row that the stream has returned.
-#[derive(Debug, Clone, PartialEq)]
+/// Row that the stream has returned, with its number, copied cells and time.
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Delivered {
+    /// Numbers of the row.
+    pub row: Row,
     /// Number of the row, counted from 0. Bad rows are counted too.
     pub number: u64,
     /// Cells of the copied columns.
@@ -365,28 +366,27 @@ impl Stream {
         &self.row
     }
 
-    /// Returns the number, copied cells, time and place of the most recently returned row, for callers that read ahead.
-    pub fn delivered(&self) -> Delivered {
-        Delivered { number: self.row_number(), kept: self.kept.clone(), time: self.time, place: self.reader.place() }
-    }
-
-    /// Writes the number, copied cells, time and place of the most recently returned row to `row`, and reuses its
-    /// memory.
-    pub fn deliver_into(&self, row: &mut Delivered) {
-        row.kept.clone_from(&self.kept);
+    /// Moves the most recently returned row to `row`. The stream reads a later row into the memory of the previous one.
+    pub fn deliver_into(&mut self, row: &mut Delivered) {
+        std::mem::swap(&mut self.row, &mut row.row);
+        std::mem::swap(&mut self.kept, &mut row.kept);
         (row.number, row.time, row.place) = (self.row_number(), self.time, self.reader.place());
     }
 
     /// Rejects the most recently returned row for this reason. Returns the reason as an error if bad rows are errors
     /// ([`Layout::on_bad_row`]). Otherwise the row counts as skipped.
     pub fn refuse(&mut self, reason: String) -> Result<(), Error> {
-        self.refuse_row(&self.delivered(), reason)
+        self.reject(self.reader.place(), self.row_number(), reason)
     }
 
     /// Rejects a row that was returned earlier, like [`Self::refuse`].
     pub fn refuse_row(&mut self, row: &Delivered, reason: String) -> Result<(), Error> {
+        self.reject(row.place.clone(), row.number, reason)
+    }
+
+    fn reject(&mut self, place: RowPlace, row: u64, reason: String) -> Result<(), Error> {
         self.delivered = self.delivered.saturating_sub(1);
-        self.remember(Error::at(row.place.clone(), Fault::Refused(reason)), row.number)?;
+        self.remember(Error::at(place, Fault::Refused(reason)), row)?;
         self.refused += 1;
         Ok(())
     }

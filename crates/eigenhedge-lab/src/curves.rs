@@ -163,7 +163,6 @@ pub fn spread(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
-/// Returns the cumulative sums of the values.
 pub fn cumulated(values: &[f64]) -> Vec<f64> {
     values
         .iter()

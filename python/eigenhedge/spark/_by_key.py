@@ -237,14 +237,7 @@ def stream_by_key(
 
 
 def models(spark: SparkSession, checkpoint: str) -> DataFrame:
-    """Read the models of a query of :func:`stream_by_key` from its checkpoint.
-
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-        Spark session.
-    checkpoint : str
-        Checkpoint location of the query, which may be running.
+    """Read the models of a query of :func:`stream_by_key` from its checkpoint location. The query may be running.
 
     Returns
     -------

@@ -285,19 +285,9 @@ def learn_stream(
 
 
 def stream_model(spark: SparkSession, checkpoint: str) -> Model:
-    """Read the model of a query of :func:`learn_stream` after its last micro-batch.
+    """Read the model of a query of :func:`learn_stream` from its checkpoint location. The query may be running.
 
-    Parameters
-    ----------
-    spark : pyspark.sql.SparkSession
-        Spark session.
-    checkpoint : str
-        Checkpoint location of the query, which may be running.
-
-    Returns
-    -------
-    Model
-        Model whose summary covers all micro-batches. It takes rows in units of the input.
+    The summary of the model covers all micro-batches so far. The model takes rows in units of the input.
 
     Examples
     --------

@@ -86,18 +86,9 @@ def score(df: DataFrame, model: Any, features: str | Sequence[str] | None = None
 def score_udf(model: Any) -> Callable[..., Any]:
     """Return :func:`score` as a function for SQL and column expressions.
 
-    The function takes one column of arrays, or the columns of the model in order, and returns a struct of the columns that
+    The function is a Pandas UDF: ``spark.udf.register("score", score_udf(model))``, then ``SELECT score(a, b, c).loss FROM …``.
+    It takes one column of arrays, or the columns of the model in order, and returns a struct of the columns that
     :func:`score` appends.
-
-    Parameters
-    ----------
-    model : Model, estimator, Monitor, or bytes of a model file
-        Same as for :func:`score`.
-
-    Returns
-    -------
-    callable
-        Pandas UDF: ``spark.udf.register("score", score_udf(model))``, then ``SELECT score(a, b, c).loss FROM …``.
 
     Examples
     --------

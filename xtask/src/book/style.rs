@@ -38,7 +38,6 @@ pub fn reading_ease(pages: &[Page]) -> Vec<String> {
         .collect()
 }
 
-/// Computes the Flesch reading ease of paragraphs.
 fn ease(paragraphs: &[String]) -> f64 {
     let (mut sentences, mut words, mut syllables) = (0usize, 0usize, 0usize);
     for paragraph in paragraphs {

@@ -174,11 +174,9 @@ pub struct RunArgs {
     #[arg(short, value_name = "K", required_unless_present = "start_from", value_parser = directions)]
     pub k: Option<usize>,
 
-    /// Options of the learner.
     #[command(flatten)]
     pub options: OptionArgs<OfRun>,
 
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
     /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
@@ -193,19 +191,15 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub reconstruct: Option<PathBuf>,
 
-    /// Snapshots, plots and threads.
     #[command(flatten)]
     pub keep: KeepArgs,
 
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Columns that are copied with each row.
     #[command(flatten)]
     pub beside: BesideArgs,
 
-    /// Options of the live page.
     #[command(flatten)]
     pub live: LiveArgs,
 }

@@ -43,7 +43,6 @@ pub struct MonitorArgs {
     /// Table to read; `-` reads rows from standard input as they arrive. Several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Options of the monitor.
     #[command(flatten)]
     pub options: MonitorOptionArgs,
     /// Table of normal rows to learn from first; every row of INPUT then has a score
@@ -54,7 +53,6 @@ pub struct MonitorArgs {
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
     pub accept: Option<u64>,
 
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
     /// File for the list of events, drifts and changes; the format follows from the extension. `-` prints JSON lines to
@@ -97,7 +95,6 @@ pub struct MonitorArgs {
           conflicts_with_all = ["train", "standardize"])]
     pub start_from: Option<PathBuf>,
 
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
     /// Columns to copy to the results as text; they are features only if --columns names them too
@@ -122,7 +119,6 @@ pub struct MonitorArgs {
           value_parser = clap::value_parser!(u32).range(1..))]
     pub max_groups: Option<u32>,
 
-    /// Options of the live page.
     #[command(flatten)]
     pub live: LiveArgs,
 }

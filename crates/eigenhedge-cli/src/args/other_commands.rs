@@ -37,7 +37,6 @@ pub struct CompareArgs {
     /// Center to subtract from each row: the running mean, or none
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// Options of all learners.
     #[command(flatten)]
     pub options: OptionArgs<OfCompare>,
     /// Number of rows to fit the frozen PCA to; all losses are counted after them
@@ -52,7 +51,6 @@ pub struct CompareArgs {
     /// Format of the table of losses
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -89,7 +87,6 @@ pub struct ScreeArgs {
     /// File for a plot of the shares kept (SVG)
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -114,10 +111,8 @@ pub struct TransformArgs {
     pub model: PathBuf,
     /// Table to read
     pub input: PathBuf,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -133,10 +128,8 @@ pub struct ReconstructArgs {
     pub model: PathBuf,
     /// Table of coordinates written by `transform`
     pub coordinates: PathBuf,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -242,7 +235,6 @@ pub struct MakeArgs {
     /// Seed of the stream
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
 }
@@ -274,13 +266,11 @@ pub struct PairArgs {
     /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
     /// File for the learned directions: probability of being kept, left part and right part
     #[arg(long, value_name = "FILE")]
     pub directions: Option<PathBuf>,
-    /// Options of the tables.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -314,10 +304,8 @@ pub struct ExpertsArgs {
     /// Seed of the random draws
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -334,13 +322,11 @@ pub struct PcaArgs {
     /// Center to subtract from each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
     /// File for the components, one per row
     #[arg(long, value_name = "FILE")]
     pub components: Option<PathBuf>,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -357,13 +343,10 @@ pub struct KernelPcaArgs {
     /// Center to subtract from the features of each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
-    /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -383,7 +366,6 @@ pub struct MmdArgs {
     pub first: PathBuf,
     /// Second table
     pub second: PathBuf,
-    /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
     /// Number of random splits of all rows
@@ -395,7 +377,6 @@ pub struct MmdArgs {
     /// Format of the result
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,
-    /// Options of the tables.
     #[command(flatten)]
     pub table: TableArgs,
 }
@@ -415,13 +396,10 @@ pub struct KernelRidgeArgs {
     /// Regularization weight; the noise variance of the Gaussian process
     #[arg(long, value_name = "F", default_value_t = defaults::RIDGE_ALPHA)]
     pub alpha: f64,
-    /// Options of the kernel.
     #[command(flatten)]
     pub kernel: OptionArgs<OfKernels>,
-    /// Options of the results.
     #[command(flatten)]
     pub out: OutArgs,
-    /// Options of the table.
     #[command(flatten)]
     pub table: TableArgs,
 }

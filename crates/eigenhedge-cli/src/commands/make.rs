@@ -5,7 +5,6 @@ use anyhow::{Result, anyhow};
 use eigenhedge::streams;
 use eigenhedge_io::{MaxMemory, number_cells, number_columns};
 
-/// Writes the rows of a synthetic stream.
 pub fn make(args: &MakeArgs) -> Result<()> {
     let (n, k, rows, seed) = (args.dim, args.k, args.rows, args.seed);
     // All rows are generated before the first is written.

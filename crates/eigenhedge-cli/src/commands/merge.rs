@@ -16,7 +16,6 @@ const MOST: usize = 1024;
 /// Keys of the first model's resume state that also apply to the merged model.
 const SHARED: [&str; 2] = ["options", "python"];
 
-/// Merges the models and prints a summary.
 pub fn merge(args: &MergeArgs) -> Result<()> {
     judge_place(&args.out)?;
     let [first, others @ ..] = &args.models[..] else { return Err(anyhow!("two models are needed to be merged")) };

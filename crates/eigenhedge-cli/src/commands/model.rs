@@ -12,7 +12,6 @@ use eigenhedge_io::{Stream, number_cells, number_columns, printable, printable_p
 use eigenhedge_pages::run::{json as summary_json, text};
 use serde_json::{Value, json};
 
-/// Writes coordinates of rows in the directions of a model, and their losses.
 pub fn transform(args: &TransformArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
     judge_outputs(
@@ -37,7 +36,6 @@ pub fn transform(args: &TransformArgs) -> Result<()> {
     Ok(table.finish()?)
 }
 
-/// Writes the rows that the model reconstructs from coordinates.
 pub fn reconstruct(args: &ReconstructArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
     judge_outputs(
@@ -95,7 +93,6 @@ fn coordinate(name: &str) -> Option<usize> {
     name.strip_prefix('z')?.parse().ok()
 }
 
-/// Prints the contents of a model file.
 pub fn inspect(args: &InspectArgs) -> Result<()> {
     let (path, json) = (&args.model, args.summary == SummaryForm::Json);
     let shown = match (kind_of(path)?, json) {
@@ -146,7 +143,6 @@ fn as_text(model: &mut Model) -> String {
     shown
 }
 
-/// Exports components, mean and scale of a model for other programs.
 pub fn export(args: &ExportArgs) -> Result<()> {
     judge_place(&args.out)?;
     let mut model = read_model(&args.model)?;

@@ -46,7 +46,6 @@ pub fn reproduce(args: &ReproduceArgs) -> Result<()> {
     verdict(tally)
 }
 
-/// Returns an error if a claim does not hold.
 fn verdict(tally: Tally) -> Result<()> {
     match tally.failed {
         0 => Ok(()),

@@ -45,7 +45,6 @@ impl<T> Shared<T> {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Consumes the wrapper and returns the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

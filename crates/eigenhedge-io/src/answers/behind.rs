@@ -111,7 +111,6 @@ impl Behind {
         if sent { Ok(()) } else { Err(self.failure()) }
     }
 
-    /// Returns the error that stopped the thread.
     fn failure(&mut self) -> Error {
         self.end().err().unwrap_or_else(ended)
     }

@@ -53,7 +53,6 @@ pub fn number_cells(row: &[f64]) -> Vec<Cell<'_>> {
 const NO_NUMBER: u64 = u64::MAX;
 
 impl Cell<'_> {
-    /// Appends the cell to a record.
     pub(super) fn to_record(self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Whole(number) => out.write_all(&number.unwrap_or(NO_NUMBER).to_le_bytes()),

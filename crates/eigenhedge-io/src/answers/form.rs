@@ -100,7 +100,6 @@ impl Form {
         }
     }
 
-    /// Writes the end of a row.
     pub(crate) fn end(self, out: &mut dyn Write) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => out.write_all(b"\n"),

@@ -136,7 +136,6 @@ impl Answers {
         })
     }
 
-    /// Writes rows that are encoded as records.
     fn write_records(&mut self, mut records: &[u8]) -> Result<(), Error> {
         let kinds: Vec<CellKind> = self.columns.iter().map(|(_, kind)| *kind).collect();
         let mut texts = vec![Vec::new(); kinds.len()];
@@ -171,7 +170,6 @@ impl Answers {
         }
     }
 
-    /// Returns true if there is no target.
     fn is_nowhere(&self) -> bool {
         matches!(self.sink, Sink::Nowhere)
     }

@@ -12,7 +12,6 @@ use crate::reader::Opened;
 pub use npy::Array;
 use std::path::Path;
 
-/// Opens an NPY file.
 pub fn open_npy(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     npy::Npy::open(input, npy::Origin::File, layout)
 }

@@ -25,7 +25,6 @@ const BLOCK: u64 = 1 << 20;
 pub enum Origin {
     /// Whole source.
     File,
-    /// Member of an archive.
     Member(Member),
 }
 

@@ -5,16 +5,13 @@
 
 use std::io::{self, Read};
 
-/// Type and shape of an array.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Header {
     /// Type of the elements as NumPy writes it, such as `<f8`.
     pub element: String,
     /// True for Fortran order (columns are contiguous).
     pub by_column: bool,
-    /// Lengths of the axes.
     pub shape: Vec<u64>,
-    /// Size of the header in bytes.
     pub size: u64,
 }
 
@@ -103,7 +100,6 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     text[1..].split_once(quote)
 }
 
-/// Numeric type of an element.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     I8,
@@ -119,10 +115,8 @@ pub enum Kind {
     F64,
 }
 
-/// Type and byte order of the elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Element {
-    /// Numeric type.
     pub kind: Kind,
     /// True for big-endian numbers.
     pub big: bool,
@@ -155,7 +149,6 @@ impl Element {
         Some(Self { kind, big })
     }
 
-    /// Returns the size of an element in bytes.
     pub fn size(self) -> usize {
         match self.kind {
             Kind::I8 | Kind::U8 => 1,

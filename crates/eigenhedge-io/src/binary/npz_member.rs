@@ -91,7 +91,6 @@ impl Member {
     }
 }
 
-/// Reader that verifies a checksum at the end.
 struct Checked {
     bytes: Box<dyn Read>,
     left: u64,

@@ -26,7 +26,6 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
-/// Opens an Arrow file or stream.
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let format = layout.format.name();
     let mut start = Vec::new();
@@ -207,7 +206,6 @@ fn read_bounded(
     if found as u64 == length { Ok(bytes) } else { Err(too_short()) }
 }
 
-/// Decoder that converts messages to batches.
 struct Decoder {
     messages: Messages,
     schema: SchemaRef,

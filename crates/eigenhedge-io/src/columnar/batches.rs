@@ -84,7 +84,6 @@ fn is_number(kind: &DataType) -> bool {
 }
 
 impl Table {
-    /// Creates a reader of these batches, which contain only the selected columns.
     pub fn new(
         input: &InputSource,
         format: &'static str,

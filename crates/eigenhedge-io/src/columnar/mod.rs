@@ -18,7 +18,6 @@ use crate::layout::Layout;
 use crate::reader::Opened;
 use damage::unsound;
 
-/// Opens a Parquet or Arrow file.
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     let open = || match layout.format {
         Format::Parquet => parquet::open(input, layout),

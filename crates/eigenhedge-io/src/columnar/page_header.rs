@@ -37,7 +37,6 @@ const STRUCT: u8 = 12;
 const INTEGERS: std::ops::RangeInclusive<u8> = 4..=6;
 
 impl PageHeader {
-    /// Reads the header at the start of the source.
     pub fn read(source: impl Read) -> io::Result<Self> {
         let mut thrift = Thrift { source, size: 0 };
         let mut sizes = [None, None, Some(0)];

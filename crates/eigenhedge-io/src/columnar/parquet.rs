@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 const FORMAT: &str = "parquet";
 
-/// Opens a Parquet file.
 pub fn open(input: &InputSource, layout: &Layout) -> Result<Opened, Error> {
     if input.size() == Some(0) {
         return Err(input.fault(Fault::Empty));
@@ -65,7 +64,6 @@ struct RowGroups {
     schema: SchemaRef,
     /// Leaf index in the Parquet schema of each selected column.
     leaves: Vec<usize>,
-    /// Index of the next row group.
     next: usize,
     /// Number of rows to skip before the first requested row.
     to_skip: u64,

@@ -16,7 +16,6 @@ const POINTS: usize = 100;
 /// Number of trials between two measurements of the angles: one pass over the points.
 const CHECK: usize = POINTS;
 
-/// Returns the three learners with their names.
 fn learners(rate: Rate, bound: f64) -> [(&'static str, Params); 3] {
     let finish = |params: Params| Params { rate, norm_bound: NormBound::Given(bound), ..params };
     [

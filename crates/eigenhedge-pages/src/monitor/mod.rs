@@ -3,6 +3,7 @@
 mod charts;
 mod headline;
 mod journal;
+mod notice;
 mod occurrence;
 mod page;
 mod record;
@@ -10,6 +11,7 @@ mod summary;
 mod track;
 
 pub use journal::{Journal, RowAt, Seen};
+pub use notice::Notice;
 pub use occurrence::{Occurrence, Times};
 pub use page::{Inside, page};
 pub use summary::{json, limit_in_words, monitor_json, text};

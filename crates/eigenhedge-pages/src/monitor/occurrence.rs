@@ -119,6 +119,6 @@ impl Occurrence {
     }
 }
 
-fn named(causes: &[Option<Cause>], names: &[String]) -> Vec<(String, f64)> {
+pub(super) fn named(causes: &[Option<Cause>], names: &[String]) -> Vec<(String, f64)> {
     causes.iter().flatten().map(|cause| (names[cause.column].clone(), cause.share)).collect()
 }

@@ -14,7 +14,6 @@ pub struct ListenAddress(SocketAddr);
 /// Reason why an address is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// The string is not an address.
     #[error("must be an address such as 127.0.0.1:{PORT}, or a port")]
     Form,
     /// Other machines could reach the address.
@@ -26,7 +25,6 @@ pub enum AddressError {
 }
 
 impl ListenAddress {
-    /// Returns the socket address.
     pub fn socket(self) -> SocketAddr {
         self.0
     }

@@ -9,7 +9,6 @@ use eigenhedge_pages::page::live;
 /// URL path prefix of the scripts and the style sheet.
 pub const FOLDER: &str = "/live/";
 
-/// Returns the routes of the scripts and the style sheet.
 pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     live::assets().into_iter().fold(Router::new(), |routes, asset| {
         let kind = [(header::CONTENT_TYPE, asset.media_type), (header::CACHE_CONTROL, "no-cache")];

@@ -23,13 +23,11 @@ const NAME: usize = 64;
 /// Content of a page: title, status and parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
-    /// Title of the browser window.
     pub title: String,
     /// Status: `running`, `waiting` or `ended`. It determines the color of the status light at the top.
     pub state: String,
     /// Status text, shown next to the light.
     pub note: String,
-    /// Parts of the page, in display order.
     pub parts: Vec<Part>,
 }
 
@@ -59,7 +57,6 @@ struct Interest {
 /// Summary of the connected browsers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
-    /// True if a browser is connected.
     pub is_watched: bool,
     /// Sections that are open in at least one browser.
     pub open: BTreeSet<String>,
@@ -80,12 +77,10 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Replaces the newest state.
     pub fn publish(&self, state: PageState) {
         self.0.states.send_modify(|newest| *newest = (newest.0 + 1, Arc::new(state)));
     }
 
-    /// Returns the summary of the connected browsers.
     pub fn wanted(&self) -> Watch {
         self.interest().wanted()
     }

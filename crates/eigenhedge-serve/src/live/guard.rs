@@ -19,7 +19,6 @@ pub struct Guard {
     any_address: bool,
 }
 
-/// Reason why a request is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The `Host` header is missing or names another host.
@@ -85,7 +84,6 @@ pub async fn guarded(State(guard): State<Guard>, request: Request, next: Next) -
     answer
 }
 
-/// Adds security headers to a response.
 pub fn protect(headers: &mut HeaderMap) {
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, POLICY),

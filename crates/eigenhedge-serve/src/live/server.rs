@@ -29,7 +29,6 @@ pub struct LiveServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// Another program uses the address.
@@ -75,12 +74,10 @@ impl LiveServer {
         Ok(Self { address: bound, feed, switch, thread: Some(thread) })
     }
 
-    /// Returns the URL of the page.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// Returns the feed of the page.
     pub fn feed(&self) -> &Feed {
         &self.feed
     }

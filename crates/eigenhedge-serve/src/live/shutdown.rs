@@ -11,7 +11,6 @@ pub struct ShutdownSwitch(watch::Sender<bool>);
 pub struct Shutdown(watch::Receiver<bool>);
 
 impl ShutdownSwitch {
-    /// Returns a switch and its receiver.
     pub fn new() -> (Self, Shutdown) {
         let (sender, receiver) = watch::channel(false);
         (Self(sender), Shutdown(receiver))
@@ -24,7 +23,6 @@ impl ShutdownSwitch {
 }
 
 impl Shutdown {
-    /// Waits for the signal.
     pub async fn wait(&mut self) {
         // An error means that the switch was dropped, which also counts as the signal.
         let _ = self.0.wait_for(|is_pulled| *is_pulled).await;

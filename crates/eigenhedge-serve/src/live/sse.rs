@@ -18,7 +18,6 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Time that a browser waits before it reconnects.
 pub const RETRY: Duration = Duration::from_millis(500);
 
-/// Server-sent event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
     /// Id of the event, without line breaks. The client sends it back as `Last-Event-ID`.

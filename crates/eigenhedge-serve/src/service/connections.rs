@@ -52,7 +52,6 @@ pub struct Place {
 }
 
 impl Connections {
-    /// Creates this many places.
     pub fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, open: Mutex::default() })
     }
@@ -76,7 +75,6 @@ impl Connections {
         Some(Place { connections: Arc::clone(self), id, known, displaced })
     }
 
-    /// Returns the number of open connections.
     pub fn count(&self) -> usize {
         self.open().places.len()
     }
@@ -96,7 +94,6 @@ pub struct TimedWrites {
 }
 
 impl TimedWrites {
-    /// Sets the time limit for writes of a connection.
     pub fn new(stream: TcpStream, limit: Duration) -> Self {
         Self { stream, limit, waiting: None }
     }

@@ -1,8 +1,9 @@
 //! The events of a stream, for pages and other listeners: notices, and points, which summarize the rows since the
 //! previous point.
 
-use super::engine::{Engine, Notice, Notices, Outcome};
+use super::engine::{Engine, Notices, Outcome};
 use super::order::Order;
+use eigenhedge_pages::monitor::Notice;
 use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,6 @@ const VALUES: usize = 64;
 /// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Event of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeedEvent {
     /// Id of a notice, or `None` for a point, because points are not sent again after a reconnect.

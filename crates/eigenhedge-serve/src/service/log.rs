@@ -15,7 +15,6 @@ pub fn event(name: &str, fields: serde_json::Value) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Writes a log line about a request.
 pub fn request(method: &Method, path: &str, status: StatusCode, time: Duration) {
     let milliseconds = (1e6 * time.as_secs_f64()).round() / 1e3;
     event("request", json!({ "method": method.as_str(), "path": path, "status": status.as_u16(), "ms": milliseconds }));

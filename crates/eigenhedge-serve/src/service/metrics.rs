@@ -25,13 +25,11 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Creates counters that are zero, for a service with these connections.
     pub fn new(connections: Arc<Connections>) -> Self {
         let (nanoseconds, requests) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { statuses: Mutex::default(), classes: Default::default(), nanoseconds, requests, connections }
     }
 
-    /// Counts a response.
     pub fn count(&self, status: StatusCode, time: Duration) {
         *self.statuses.lock().unwrap_or_else(PoisonError::into_inner).entry(status.as_u16()).or_default() += 1;
         let seconds = time.as_secs_f64();
@@ -44,7 +42,6 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics as text.
     pub fn text(&self, core: &Core) -> String {
         let mut out = Text(String::new());
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;

@@ -11,9 +11,7 @@ use std::str::FromStr;
 /// Kind of learner of a stream, with its settings.
 #[derive(Debug, Clone)]
 pub enum Learner {
-    /// Settings of a model, or of one model per key.
     Model(Box<Setup>),
-    /// Options of a monitor, or of one monitor per key.
     Monitor(Box<MonitorOptions>),
 }
 
@@ -22,7 +20,6 @@ pub enum Learner {
 pub struct StreamOptions {
     /// Options as given, with underscores instead of hyphens in their names.
     pub given: Map<String, Value>,
-    /// Learner and its options.
     pub learner: Learner,
     /// Name of the key column, or `None` for a single learner.
     pub by: Option<String>,
@@ -58,7 +55,6 @@ pub fn spelling(name: &str) -> String {
 }
 
 impl StreamOptions {
-    /// Parses the options of a request.
     pub fn new(given: &Value) -> Result<Self, Problem> {
         let Value::Object(given) = given else {
             return Err(Problem::malformed("the options of a stream must be a JSON object"));
@@ -135,7 +131,6 @@ impl StreamOptions {
         }
     }
 
-    /// Returns `model` or `monitor`.
     pub fn kind(&self) -> &'static str {
         match self.learner {
             Learner::Model(_) => "model",
@@ -149,7 +144,6 @@ fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
-/// Option values by name.
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
@@ -182,7 +176,6 @@ impl Fields<'_> {
     }
 }
 
-/// Parses the settings of a model.
 fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     let k = fields.read("k", "a whole number")?.ok_or_else(|| {
         Problem::unsound("k, the number of directions to keep, must be given; eigenhedge scree finds one for a table")
@@ -211,7 +204,6 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
-/// Parses the options of a monitor.
 fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     let mut options = MonitorOptions::default();
     for option in MONITOR_OPTIONS {

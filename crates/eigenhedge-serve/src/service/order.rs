@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 /// Command that changes the learner of a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Order {
-    /// Rows to learn.
     Rows(Box<Rows>),
     /// Request to make the most recent rows of a monitor its reference.
-    Accept { key: Option<String> },
+    Accept {
+        key: Option<String>,
+    },
     /// Saved file that replaces the learner.
     Model(Vec<u8>),
 }

@@ -37,7 +37,6 @@ impl<T: Worked> Pool<T> {
         pool
     }
 
-    /// Appends a stream to the queue.
     pub fn push(&self, one: Arc<T>) {
         self.lock().waiting.push_back(one);
         self.more.notify_one();

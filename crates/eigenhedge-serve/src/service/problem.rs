@@ -22,48 +22,39 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Creates a problem with this status.
     pub fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self { status: status.as_u16(), detail: printable(&cut(&detail.into())), row: None, column: None }
     }
 
-    /// Creates a problem for a malformed request (400).
     pub fn malformed(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, detail)
     }
 
-    /// Creates a problem for invalid options or rows (422).
     pub fn unsound(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail)
     }
 
-    /// Creates a problem for an unknown stream (404).
     pub fn no_stream(name: &str) -> Self {
         let sentence = format!("there is no stream {name:?}; PUT /v1/streams/{{name}} makes one");
         Self::new(StatusCode::NOT_FOUND, sentence)
     }
 
-    /// Creates a problem for a request that conflicts with the current state (409).
     pub fn conflict(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, detail)
     }
 
-    /// Creates a problem for too many requests (429).
     pub fn busy(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::TOO_MANY_REQUESTS, detail)
     }
 
-    /// Creates a problem for a request that is too large (413).
     pub fn too_large(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
     }
 
-    /// Creates a problem for a service that is stopping or cannot answer at present (503).
     pub fn unavailable(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, detail)
     }
 
-    /// Creates a problem for a full store (507).
     pub fn store_full(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::INSUFFICIENT_STORAGE, detail)
     }
@@ -75,12 +66,10 @@ impl Problem {
         self
     }
 
-    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 
-    /// Returns the sentence that describes the problem.
     pub fn detail(&self) -> &str {
         &self.detail
     }

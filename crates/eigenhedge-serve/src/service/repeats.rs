@@ -37,7 +37,6 @@ fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Answer to a request.
 pub type Reply = Result<Vec<u8>, Problem>;
 
 /// State of a request that has an idempotency key.

@@ -25,7 +25,6 @@ const OF_TEXT: usize = 48;
 /// Maximum length of a copied cell or of a column name, in bytes.
 const LONGEST_TEXT: usize = 4096;
 
-/// Format of the body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyForm {
     /// One row, or an array of rows.
@@ -60,12 +59,10 @@ impl BodyForm {
     }
 }
 
-/// Rows of a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// Own columns, if the stream had none when the rows were read. Otherwise `None`: the rows have its columns.
     pub shape: Option<Shape>,
-    /// Number of values per row.
     pub width: usize,
     /// All numbers, row after row.
     pub cells: Vec<f64>,
@@ -85,12 +82,10 @@ impl Rows {
         self.cells.len() / self.width.max(1)
     }
 
-    /// Returns the numbers of row `i`.
     pub fn row(&self, i: usize) -> &[f64] {
         &self.cells[i * self.width..][..self.width]
     }
 
-    /// Returns the copied cells of row `i`.
     pub fn texts(&self, i: usize) -> &[String] {
         let each = self.texts.len() / self.count().max(1);
         &self.texts[i * each..][..each]

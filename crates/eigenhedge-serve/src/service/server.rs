@@ -40,7 +40,6 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens the store and starts listening.
     pub fn start(settings: Settings) -> Result<Self, String> {
         settings.check()?;
         super::memory::configure();
@@ -66,7 +65,6 @@ impl Service {
         Ok(Self { address, switch, thread: Some(thread) })
     }
 
-    /// Returns the address on which the service listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

@@ -6,12 +6,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Settings of a service.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Address to listen on.
     pub listen: SocketAddr,
-    /// Folder of the store.
     pub store: PathBuf,
     /// Access tokens. If there are none, only this machine has access.
     pub tokens: Option<Tokens>,
@@ -19,13 +16,11 @@ pub struct Settings {
     pub hosts: Vec<String>,
     /// Maximum memory of the service, in bytes, apart from the program itself.
     pub max_memory: u64,
-    /// Maximum number of streams.
     pub max_streams: usize,
     /// Hosts to which alarms and drifts may be sent, as `HOST:PORT`.
     pub webhook_hosts: Vec<String>,
     /// True if every request is logged.
     pub log_requests: bool,
-    /// Limits on requests and connections.
     pub limits: Limits,
 }
 
@@ -34,7 +29,6 @@ pub struct Settings {
 pub struct Limits {
     /// Maximum size of a body, in bytes.
     pub body: usize,
-    /// Maximum number of connections.
     pub connections: usize,
     /// Maximum time to receive the head of a request.
     pub head_time: Duration,

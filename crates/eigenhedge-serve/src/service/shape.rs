@@ -9,13 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Shape {
     /// Names of the numeric columns, or `None` if they have no names.
     pub names: Option<Vec<String>>,
-    /// Number of values per row.
     pub width: usize,
     /// Names of the columns whose cells are copied to the answers. The time column, if there is one, comes first.
     pub kept: Vec<String>,
     /// Position of the key column in `kept`, or `None` if there is no key column.
     pub key: Option<usize>,
-    /// True if there is a time column.
     pub has_time: bool,
     /// Format of the time column, if it is known.
     pub time_format: Option<TimeFormat>,

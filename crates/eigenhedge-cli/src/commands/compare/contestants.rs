@@ -23,20 +23,16 @@ pub struct Contestant {
 #[derive(Default)]
 pub struct Lot {
     pub rows: Vec<Vec<f64>>,
-    /// Place of each row in its file.
     pub places: Vec<String>,
 }
 
-/// Outcome of reading a lot.
 #[derive(PartialEq)]
 pub enum Read {
     Full,
     Ended,
 }
 
-/// Maximum number of rows in a lot.
 const LOT_ROWS: usize = 256;
-/// Maximum number of values in a lot.
 const LOT_NUMBERS: usize = 1 << 16;
 
 impl Lot {

@@ -184,7 +184,6 @@ fn lines<'a>(contestants: &'a [Contestant], frozen: &'a Frozen, best: Best) -> V
     lines
 }
 
-/// Returns the header and the cells of the result table.
 fn cells(lines: &[Line<'_>], best: Best, charged: &Charged) -> ([&'static str; 5], Vec<[String; 5]>) {
     let energy = charged.hindsight.best(0).map_or(0.0, Best::high);
     let share = |loss: f64| if energy > 0.0 { format!("{:.2} %", 100.0 * (loss / energy)) } else { "-".into() };
@@ -205,7 +204,6 @@ fn report(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) ->
     stdout::print(&out)
 }
 
-/// Returns the table as a JSON object, with the learners in order of loss.
 fn json(lines: &[Line<'_>], frozen: &Frozen, best: Best, charged: &Charged) -> Value {
     let learners: Vec<Value> = lines
         .iter()

@@ -6,14 +6,11 @@ use eigenhedge::{AnyLearner, Comparators, Instance, Kind, Mixing, Model, Random,
 use eigenhedge_pages::run::Recorder;
 use std::time::{Duration, Instant};
 
-/// Number of kept directions.
 pub const KEPT: usize = 2;
 
-/// Name of the portfolio.
 pub const AUTO: &str = "auto";
 /// Name of tracking with fixed share, which follows changes.
 pub const FOLLOWING: &str = "tracking + fixed share";
-/// Name of tracking without mixing.
 pub const STEADY: &str = "tracking";
 
 /// Returns the learners by name. They have the defaults of `run`, except that tracking also appears with other mixing
@@ -55,13 +52,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the total expected loss.
     pub fn expected_loss(&self) -> f64 {
         self.run.totals().expected_loss
     }
 }
 
-/// Runs a learner on the stream.
 pub fn measure(name: &'static str, spec: &Spec, stream: &[Vec<f64>], args: &DemoArgs) -> Result<Outcome> {
     // The learned state does not depend on the draws, so all draws share one learner. The first row sets the center and is not
     // counted.

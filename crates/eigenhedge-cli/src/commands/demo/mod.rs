@@ -18,7 +18,6 @@ const NEXT: &str = "\
 Next: eigenhedge run YOUR.csv -k 2 --report report.html runs a learner on your own rows; eigenhedge run --help says how.
 ";
 
-/// Runs the learners, prints their losses and writes the page.
 pub fn demo(args: &DemoArgs) -> Result<()> {
     let path = (!args.no_report).then_some(&args.report);
     judge_page(path.map(PathBuf::as_path))?;

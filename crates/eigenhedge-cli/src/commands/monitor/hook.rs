@@ -3,7 +3,7 @@
 //! Notices wait in a bounded queue. One thread runs the command for each notice, one at a time. A notice that does not fit into
 //! the queue is dropped and counted.
 
-use serde::Serialize;
+use eigenhedge_pages::monitor::Notice;
 use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -17,21 +17,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Interval between checks of a running command.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// Notice of an alarm or drift, which the command receives as JSON.
-#[derive(Debug, Serialize)]
-pub struct Notice<'a> {
-    /// Kind: `alarm` at the first row of an event, `drift` when a drift is reported, `returned` when the drift ends.
-    pub kind: &'a str,
-    /// Key of the monitor. It is empty without `--group-by`.
-    pub key: &'a str,
-    pub row: u64,
-    /// Time of the row as written in the table. It is empty without a time column.
-    pub time: &'a str,
-    pub score: Option<f64>,
-    /// Main causes: columns with their shares of the squared deviations.
-    pub causes: Vec<(&'a str, f64)>,
-}
-
 /// Queue and worker thread of the command.
 pub struct Hook {
     queue: Option<SyncSender<String>>,
@@ -40,7 +25,6 @@ pub struct Hook {
 }
 
 impl Hook {
-    /// Starts the worker thread for a shell command.
     pub fn new(command: &str) -> Self {
         let (queue, waiting) = sync_channel(QUEUE);
         let command = command.to_owned();
@@ -48,8 +32,8 @@ impl Hook {
         Self { queue: Some(queue), worker: Some(worker), dropped: 0 }
     }
 
-    /// Queues a notice without waiting. Counts the notice as dropped if the queue is full.
-    pub fn tell(&mut self, notice: &Notice<'_>) {
+    /// Queues a notice, as JSON, without waiting. Counts the notice as dropped if the queue is full.
+    pub fn tell(&mut self, notice: &Notice) {
         let text = serde_json::to_string(notice).unwrap_or_default();
         let sent = self.queue.as_ref().is_some_and(|queue| queue.try_send(text).is_ok());
         self.dropped += u64::from(!sent);

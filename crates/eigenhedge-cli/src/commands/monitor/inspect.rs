@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Describes the monitors in a saved file, as text or as JSON.
 pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     let mut tracks = Vec::new();
     let first = if kind_of(path)? == SavedKind::Monitors {

@@ -19,7 +19,6 @@ pub struct Metrics<'a> {
 }
 
 impl<'a> Metrics<'a> {
-    /// Creates a writer for this path.
     pub fn new(path: &'a Path) -> Self {
         Self { path, next: Instant::now() }
     }

@@ -34,7 +34,6 @@ const LONG_WARM_UP: u64 = 400;
 #[error("{0}")]
 pub struct Alarmed(String);
 
-/// Targets of the results and of the events.
 pub struct Outputs {
     pub answers: Destination,
     pub events: Destination,

@@ -1,23 +1,22 @@
 //! Engine of `monitor`: monitors with their results, events and record.
 
-use super::hook::{Hook, Notice};
+use super::hook::Hook;
 use super::metrics::Metrics;
 use crate::args::MonitorArgs;
 use crate::commands::session::words::{by_name, say};
 use crate::commands::session::{Engine, Session};
 use crate::live::Shared;
 use anyhow::{Result, anyhow};
-use eigenhedge::{Cause, Error, Fleet, Mode, Monitor, Verdict};
+use eigenhedge::{Error, Fleet, Mode, Monitor, Verdict};
 use eigenhedge_io::{
-    Answers, Delivered, Position, Row, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
+    Answers, Delivered, Position, Stream, printable, printable_path, save_fleet, verdict_cells, write_private,
 };
-use eigenhedge_pages::monitor::{Facts, Journal, Occurrence, RowAt, Seen};
+use eigenhedge_pages::monitor::{Facts, Journal, Notice, Occurrence, RowAt, Seen};
 use eigenhedge_pages::{counted, to_text};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 
-/// Monitors, with their results and events.
 pub struct Monitors<'a> {
     pub(super) args: &'a MonitorArgs,
     /// Monitors by key. Without `--group-by` there is a single one, with an empty key. The shared monitor
@@ -37,7 +36,6 @@ pub struct Monitors<'a> {
     pub(super) is_accepted: bool,
     /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
     pub(super) parts: u64,
-    /// Maximum number of rows in a block.
     pub(super) block_rows: usize,
     /// Command that is run for alarms and drifts.
     pub(super) hook: Option<Hook>,
@@ -47,11 +45,8 @@ pub struct Monitors<'a> {
 /// Record of the monitors, for summaries and pages.
 #[derive(Debug, Default)]
 pub struct Watched {
-    /// Record of everything that the monitors reported so far.
     pub journal: Journal,
-    /// Number of skipped rows.
     pub skipped: u64,
-    /// Number of monitors in memory.
     pub in_memory: usize,
 }
 
@@ -76,11 +71,11 @@ impl Engine for Monitors<'_> {
         self.block_rows
     }
 
-    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
         let watched = Arc::clone(&self.watched);
         let mut held = watched.lock();
-        for (cells, row) in rows.iter().map(Row::numbers).zip(delivered) {
-            self.step(cells, row, &mut held.journal, stream)?;
+        for row in rows {
+            self.step(row, &mut held.journal, stream)?;
         }
         (held.skipped, held.in_memory) = (stream.skipped(), self.fleet.in_memory());
         if let Some(metrics) = &mut self.metrics {
@@ -112,18 +107,16 @@ impl Engine for Monitors<'_> {
 }
 
 impl Monitors<'_> {
-    /// Returns the record of the monitors.
     pub fn watched(&self) -> MutexGuard<'_, Watched> {
         self.watched.hold()
     }
 
-    /// Scores a row and writes its results.
-    fn step(&mut self, cells: &[f64], row: &Delivered, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
+    fn step(&mut self, row: &Delivered, journal: &mut Journal, stream: &mut Stream) -> Result<()> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
         let accepts = self.args.accept.is_some_and(|first| first <= row.number) && !self.is_accepted;
         let names = (stream.columns(), accepts);
-        let at = RowAt { number: row.number, cells, time, seconds: row.time };
+        let at = RowAt { number: row.number, cells: row.row.numbers(), time, seconds: row.time };
         match self.fleet.with_pool(key, self.parts, |monitor| journal.step(place, monitor, &at, names)) {
             Ok(seen) => {
                 self.is_accepted |= accepts && seen.verdict.accepted;
@@ -167,21 +160,10 @@ impl Monitors<'_> {
     fn tell(&mut self, seen: &Seen, row: &Delivered, stream: &Stream) {
         let (key, time) = self.key_and_time(row);
         let Some(hook) = &mut self.hook else { return };
-        let verdict = &seen.verdict;
-        let (row, score) = (verdict.row, Some(verdict.score).filter(|score| score.is_finite()));
-        let named = |causes: &[Option<Cause>]| {
-            causes.iter().flatten().map(|cause| (stream.columns()[cause.column].as_str(), cause.share)).collect()
-        };
-        if seen.begins_event {
-            hook.tell(&Notice { kind: "alarm", key, row, time, score, causes: named(&verdict.causes) });
-        }
-        for one in seen.found.iter().filter(|one| one.kind == "drift" || one.kind == "returned") {
-            let causes = one.causes.iter().map(|(name, share)| (name.as_str(), *share)).collect();
-            hook.tell(&Notice { kind: &one.kind, key, row, time, score, causes });
-        }
+        let notices = seen.notices(key, time, stream.columns());
+        notices.iter().filter(|one| Notice::URGENT.contains(&one.kind.as_str())).for_each(|one| hook.tell(one));
     }
 
-    /// Writes the metrics file if `--metrics` is given.
     pub fn write_metrics(&mut self) -> Result<()> {
         let Self { metrics: Some(metrics), watched, .. } = self else { return Ok(()) };
         metrics.write(&watched.hold().journal)
@@ -214,12 +196,10 @@ impl Monitors<'_> {
         (!is_chosen && self.key.is_none() && self.rows() == 0).then(|| options.warm_up_rows(fresh.width()))
     }
 
-    /// Returns the number of keys so far.
     pub fn keys(&self) -> u64 {
         self.fleet.keys().len() as u64
     }
 
-    /// Creates the error for a table that is too short.
     pub fn too_short(&self, stream: &Stream) -> anyhow::Error {
         let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
         let (source, rows, watched) = (stream.source(), self.rows(), self.watched());
@@ -238,7 +218,6 @@ impl Monitors<'_> {
         )
     }
 
-    /// Returns the record, to share it with the page thread.
     pub fn shared(&self) -> Arc<Shared<Watched>> {
         Arc::clone(&self.watched)
     }
@@ -249,7 +228,6 @@ impl Monitors<'_> {
         self.facts(stream, Some(fresh.options().warm_up_rows(fresh.width())))
     }
 
-    /// Returns facts about the table and the monitors, for summaries and pages.
     fn facts(&self, stream: &Stream, running: Option<u64>) -> Facts {
         let args = self.args;
         Facts {

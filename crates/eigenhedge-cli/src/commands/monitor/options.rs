@@ -13,7 +13,6 @@ pub fn can_read_again(args: &MonitorArgs) -> bool {
     args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }
 
-/// Builds the options of the monitor.
 pub fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
     let mut options = args.options.options().map_err(|error| Usage(misfit(&error)))?;
     match (args.table.standardize, options.warm_up) {

@@ -8,14 +8,12 @@ use eigenhedge_pages::monitor::{Facts, Inside, page};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Builder of the pages of a session.
 pub struct MonitorPages {
     watched: Arc<Shared<Watched>>,
     facts: Facts,
 }
 
 impl MonitorPages {
-    /// Creates the builder for a session.
     pub fn of(session: &Session<'_, Monitors<'_>>) -> Self {
         Self { watched: session.engine.shared(), facts: session.engine.facts_so_far(&session.stream) }
     }

@@ -34,7 +34,6 @@ pub fn inspect(path: &Path, as_json: bool) -> Result<String> {
     ))
 }
 
-/// Returns the summary of each key, in order of first occurrence.
 pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     let keys: Vec<String> = fleet.keys().map(str::to_owned).collect();
     let summary = |key: String| {
@@ -44,7 +43,6 @@ pub fn summaries(fleet: &mut Fleet<Model>) -> Result<Vec<Group>> {
     keys.into_iter().map(summary).collect()
 }
 
-/// Returns the total and the summaries as a JSON object.
 pub fn json(groups: &[Group], total: &Total) -> Result<String> {
     Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
@@ -57,7 +55,6 @@ pub struct Group {
     summary: Summary,
 }
 
-/// Totals of all keys.
 #[derive(Serialize)]
 pub struct Total {
     groups: usize,
@@ -72,7 +69,6 @@ pub struct Total {
 }
 
 impl Total {
-    /// Adds up the summaries of all keys.
     pub fn of(groups: &[Group], skipped_rows: u64, seconds: f64) -> Self {
         let sum = |of: fn(&Summary) -> f64| groups.iter().map(|group| of(&group.summary)).sum();
         Self {

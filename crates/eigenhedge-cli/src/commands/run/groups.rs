@@ -12,13 +12,12 @@ use crate::stop::StopSignal;
 use crate::table::say_times;
 use anyhow::{Context, Result};
 use eigenhedge::{Error, Fleet, Loss, Model};
-use eigenhedge_io::{Answers, Delivered, Position, Row, Stream, answer_cells, answer_columns, save_fleet};
+use eigenhedge_io::{Answers, Delivered, Position, Stream, answer_cells, answer_columns, save_fleet};
 use eigenhedge_pages::counted;
 use eigenhedge_pages::number::readable;
 use std::path::Path;
 use std::time::Duration;
 
-/// Models by key, with their results.
 pub struct ModelsByKey<'a> {
     plan: &'a Plan,
     fleet: Fleet<Model>,
@@ -34,15 +33,11 @@ pub struct ModelsByKey<'a> {
 
 /// Target number of rows in a block per known key.
 const ROWS_PER_KEY: usize = 8;
-/// Minimum number of rows in a block.
 const FEWEST_ROWS: usize = 256;
-/// Maximum number of rows in a block.
 const MOST_ROWS: usize = 65_536;
-/// Maximum number of values in a block.
 const BLOCK_NUMBERS: usize = 1 << 21;
 
 impl<'a> ModelsByKey<'a> {
-    /// Opens a session for the plan.
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
         let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
         let Start { models: mut fleet, stream, options, learner_options, saved, .. } =
@@ -65,7 +60,6 @@ impl<'a> ModelsByKey<'a> {
         Ok(Session::new(engine, stream, snapshots, options, before))
     }
 
-    /// Completes the results, then prints the summary.
     pub fn close(self, stream: &Stream, elapsed: Duration) -> Result<()> {
         let Self { plan, mut fleet, answers, .. } = self;
         let seconds = elapsed.as_secs_f64();
@@ -106,19 +100,19 @@ impl Engine for ModelsByKey<'_> {
         (ROWS_PER_KEY * self.fleet.keys().len()).clamp(FEWEST_ROWS, MOST_ROWS).min(by_memory).max(1)
     }
 
-    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
-        let rows: Vec<&[f64]> = rows.iter().map(Row::numbers).collect();
-        let keys: Vec<&str> = delivered.iter().map(|row| &row.kept[self.key][..]).collect();
+    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
+        let numbers: Vec<&[f64]> = rows.iter().map(|row| row.row.numbers()).collect();
+        let keys: Vec<&str> = rows.iter().map(|row| &row.kept[self.key][..]).collect();
         let kept = self.fleet.fresh().spec().kept;
         let mut coordinates = vec![0.0; rows.len() * kept];
         let mut outcomes: Vec<Result<Loss, Error>> = vec![Ok(Loss::default()); rows.len()];
-        self.fleet.step_all(&keys, &rows, |i, outcome| {
+        self.fleet.step_all(&keys, &numbers, |i, outcome| {
             outcomes[i] = outcome.map(|(loss, found)| {
                 coordinates[i * kept..][..found.len()].copy_from_slice(found);
                 loss
             });
         })?;
-        for ((row, outcome), coordinates) in delivered.iter().zip(outcomes).zip(coordinates.chunks(kept)) {
+        for ((row, outcome), coordinates) in rows.iter().zip(outcomes).zip(coordinates.chunks(kept)) {
             match outcome {
                 Ok(loss) => {
                     self.answers.write(&answer_cells(row.number, &row.kept, loss, coordinates))?;

@@ -10,8 +10,8 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Delivered, Layout, Output, Position, Row, Source, Stream, Target, answer_cells, answer_columns,
-    number_cells, number_columns, write_private,
+    Answers, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns, number_cells,
+    number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
@@ -20,12 +20,10 @@ use std::path::Path;
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-/// Model, with its results.
 pub struct OneModel<'a> {
     plan: &'a Plan,
     learned: Arc<Shared<Learned>>,
     answers: Output,
-    /// Projections of rows.
     reconstructions: Output,
     lot: Lot,
     /// True if coordinates are computed only for the rows shown in a plot.
@@ -48,7 +46,6 @@ pub struct Learned {
 }
 
 impl<'a> OneModel<'a> {
-    /// Opens a session for the plan.
     pub fn session(plan: &'a Plan, signal: &StopSignal) -> Result<Session<'a, Self>> {
         let snapshots = Snapshots::new(plan.keep.snapshot.as_deref(), plan.keep.snapshot_every)?;
         let Start { models: mut model, stream, layout, options, learner_options, saved } = Start::of(plan, signal)?;
@@ -91,17 +88,14 @@ impl<'a> OneModel<'a> {
         Ok(Session::new(engine, ahead(plan, stream, &layout)?, snapshots, options, before))
     }
 
-    /// Returns the model and its record.
     pub fn learned(&self) -> MutexGuard<'_, Learned> {
         self.learned.hold()
     }
 
-    /// Returns the model and its record, to share them with the page thread.
     pub fn shared(&self) -> Arc<Shared<Learned>> {
         Arc::clone(&self.learned)
     }
 
-    /// Completes the results and returns the model with its record.
     pub fn finish(self) -> Result<Learned> {
         self.answers.finish()?;
         self.reconstructions.finish()?;
@@ -128,7 +122,7 @@ impl Engine for OneModel<'_> {
         }
     }
 
-    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()> {
+    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()> {
         if self.closed {
             let answers = "answers that are complete cannot be continued in this form";
             return Err(anyhow!("{}: {answers}: the table has grown", stream.source()));
@@ -144,14 +138,14 @@ impl Engine for OneModel<'_> {
             let end = match recorder.as_ref() {
                 Some(recorder) if self.samples_coordinates => {
                     let is_wanted = |row: &Delivered| recorder.wants_coordinates(row.number);
-                    model.ask_for_coordinates(is_wanted(&delivered[first]));
-                    let later = delivered[first + 1..].iter().position(is_wanted);
-                    if is_wanted(&delivered[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
+                    model.ask_for_coordinates(is_wanted(&rows[first]));
+                    let later = rows[first + 1..].iter().position(is_wanted);
+                    if is_wanted(&rows[first]) { first + 1 } else { later.map_or(rows.len(), |i| first + 1 + i) }
                 }
                 _ => rows.len(),
             };
             let each = |model: &Model, loss: Loss| {
-                let Delivered { number: row, kept: texts, time, .. } = &delivered[next];
+                let Delivered { number: row, kept: texts, time, .. } = &rows[next];
                 let row = *row;
                 next += 1;
                 if written.is_err() {
@@ -171,12 +165,12 @@ impl Engine for OneModel<'_> {
             let outcome = if is_watched { step_rows(model, lot, each) } else { step_all_rows(model, lot) };
             let learned = outcome.as_ref().map_or_else(|(i, _)| *i, |()| lot.len());
             next = first + learned;
-            if let Some(learned) = delivered[first..next].last() {
+            if let Some(learned) = rows[first..next].last() {
                 *last = learned.number;
             }
             if let Err((_, error)) = outcome {
                 let reason = by_name(&error, stream);
-                stream.refuse_row(&delivered[next], reason)?;
+                stream.refuse_row(&rows[next], reason)?;
                 next += 1;
             }
         }

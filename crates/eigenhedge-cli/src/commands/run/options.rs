@@ -40,7 +40,6 @@ impl RunState {
     }
 }
 
-/// State of a run in a snapshot.
 pub type SavedRun = ResumeState<RunState>;
 
 /// Reads the state of a run from the bytes of the snapshot at `path`. Also returns the present options. Returns an

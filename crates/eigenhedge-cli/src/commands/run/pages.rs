@@ -8,7 +8,6 @@ use eigenhedge_pages::{Page, file_name};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Builder of the live pages of a run.
 pub struct RunPages {
     learned: Arc<Shared<Learned>>,
     source: String,
@@ -16,7 +15,6 @@ pub struct RunPages {
 }
 
 impl RunPages {
-    /// Creates the builder for a session.
     pub fn of(session: &Session<'_, OneModel<'_>>) -> Self {
         let source = file_name(&session.stream.source()).to_owned();
         Self { learned: session.engine.shared(), source, columns: session.stream.columns().to_vec() }

@@ -27,7 +27,6 @@ pub trait Models: Sized {
     /// Returns the model, or the template for new keys.
     fn model(&self) -> &Model;
 
-    /// Changes the treatment of missing cells.
     fn set_missing(&mut self, missing: Missing) -> Result<(), Error>;
 }
 
@@ -84,12 +83,10 @@ pub struct Start<M> {
     pub options: Options,
     /// Options of the learner by name.
     pub learner_options: Options,
-    /// State of a resumed run.
     pub saved: Option<SavedRun>,
 }
 
 impl<M: Models> Start<M> {
-    /// Opens the table and creates or reads the models.
     pub fn of(plan: &Plan, signal: &StopSignal) -> Result<Self> {
         let layout = Layout { stop: signal.waits.clone(), ..plan.layout.clone() };
         if let Some(path) = &plan.keep.resume {
@@ -109,7 +106,6 @@ impl<M: Models> Start<M> {
         Ok(Self { models, stream, layout, options, learner_options, saved: None })
     }
 
-    /// Starts with new models.
     fn afresh(plan: &Plan, setup: &Setup, layout: Layout) -> Result<(M, Stream, Layout, Options)> {
         let stream = Stream::open(&plan.source, &layout)?;
         allow_learners(&stream, &[setup.spec.learner])?;

@@ -10,8 +10,7 @@ const ROW_BYTES: usize = 256;
 /// Rows of a block, in order. The memory of earlier blocks is used again.
 #[derive(Default)]
 pub struct Block {
-    rows: Vec<Row>,
-    delivered: Vec<Delivered>,
+    rows: Vec<Delivered>,
     len: usize,
     /// Error that occurred after the last row. The next read reports it.
     failure: Option<Error>,
@@ -29,9 +28,10 @@ impl Block {
             match stream.next_row() {
                 Ok(Some(_)) => {
                     if self.rows.len() == self.len {
-                        self.rows.push(Row::default());
+                        self.rows.push(Delivered::default());
                     }
-                    self.rows[self.len].copy_from(stream.row());
+                    stream.deliver_into(&mut self.rows[self.len]);
+                    self.len += 1;
                 }
                 Ok(None) => break,
                 Err(error) if self.len == 0 => return Err(error),
@@ -40,11 +40,6 @@ impl Block {
                     break;
                 }
             }
-            match self.delivered.get_mut(self.len) {
-                Some(place) => stream.deliver_into(place),
-                None => self.delivered.push(stream.delivered()),
-            }
-            self.len += 1;
         }
         Ok(())
     }
@@ -56,17 +51,16 @@ impl Block {
         self.len = 0;
         loop {
             warm.read(stream, 1)?;
-            let (Some(row), Some(delivered)) = (warm.rows.pop(), warm.delivered.pop()) else { break };
-            match model.warm_up([row.numbers()]) {
+            let Some(row) = warm.rows.pop() else { break };
+            match model.warm_up([row.row.numbers()]) {
                 Err((_, error)) => {
-                    stream.refuse_row(&delivered, by_name(&error, stream))?;
+                    stream.refuse_row(&row, by_name(&error, stream))?;
                 }
                 Ok(needs_more) => {
-                    let bytes =
-                        8 * row.numbers().len() + delivered.kept.iter().map(String::len).sum::<usize>() + ROW_BYTES;
+                    let texts = row.kept.iter().map(String::len).sum::<usize>();
+                    let bytes = 8 * row.row.numbers().len() + texts + ROW_BYTES;
                     stream.allow("the rows of the warm-up", bytes as u128 * (self.len as u128 + 1))?;
                     self.rows.insert(self.len, row);
-                    self.delivered.insert(self.len, delivered);
                     self.len += 1;
                     if !needs_more {
                         break;
@@ -78,9 +72,8 @@ impl Block {
         Ok(())
     }
 
-    /// Returns the rows and their positions in the input.
-    pub fn rows(&self) -> (&[Row], &[Delivered]) {
-        (&self.rows[..self.len], &self.delivered[..self.len])
+    pub fn rows(&self) -> &[Delivered] {
+        &self.rows[..self.len]
     }
 }
 
@@ -88,7 +81,7 @@ impl Block {
 /// [`Model::step_each`].
 pub fn step_rows(
     model: &mut Model,
-    rows: &[Row],
+    rows: &[Delivered],
     mut each: impl FnMut(&Model, Loss),
 ) -> Result<(), (usize, eigenhedge::Error)> {
     in_blocks(rows, |block| match block {
@@ -100,7 +93,7 @@ pub fn step_rows(
 }
 
 /// Runs a trial for each row like [`step_rows`], if only the model after the last row is used.
-pub fn step_all_rows(model: &mut Model, rows: &[Row]) -> Result<(), (usize, eigenhedge::Error)> {
+pub fn step_all_rows(model: &mut Model, rows: &[Delivered]) -> Result<(), (usize, eigenhedge::Error)> {
     in_blocks(rows, |block| match block {
         Rows::Sparse(row, filled) => model.step_filled(row, filled).map(drop).map_err(|error| (0, error)),
         Rows::Dense(rows) => model.step_all(rows, |_| ()),
@@ -115,15 +108,18 @@ enum Rows<'a> {
 
 /// Calls `learn` with the rows in order, as single sparse rows and blocks of dense rows. Stops at the first error, and
 /// returns it with the position of its row.
-fn in_blocks<E>(rows: &[Row], mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>) -> Result<(), (usize, E)> {
+fn in_blocks<E>(
+    rows: &[Delivered],
+    mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>,
+) -> Result<(), (usize, E)> {
     let mut first = 0;
-    while let Some(row) = rows.get(first) {
+    while let Some(Delivered { row, .. }) = rows.get(first) {
         let from_start = |(i, error)| (first + i, error);
         if let Some(filled) = row.filled() {
             learn(Rows::Sparse(row.numbers(), filled)).map_err(from_start)?;
             first += 1;
         } else {
-            let dense = rows[first..].iter().take_while(|row| row.filled().is_none());
+            let dense = rows[first..].iter().map(|row| &row.row).take_while(|row| row.filled().is_none());
             let block: Vec<&[f64]> = dense.map(Row::numbers).collect();
             learn(Rows::Dense(&block)).map_err(from_start)?;
             first += block.len();

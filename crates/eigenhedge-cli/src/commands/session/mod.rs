@@ -10,7 +10,7 @@ pub mod words;
 use crate::stop::StopSignal;
 use anyhow::Result;
 pub use block::{Block, step_all_rows, step_rows};
-use eigenhedge_io::{Delivered, Position, Reservation, Row, Stream, Target};
+use eigenhedge_io::{Delivered, Position, Reservation, Stream, Target};
 pub use progress::Progress;
 pub use resume_state::{FIRST_ROW, Options, ResumeState, differs, first_row, spoken};
 use serde::Serialize;
@@ -36,7 +36,7 @@ pub trait Engine {
 
     /// Learns from the rows of a block and writes their results. Rows that the engine cannot learn are reported to the
     /// stream, which skips them or returns an error.
-    fn learn(&mut self, rows: &[Row], delivered: &[Delivered], stream: &mut Stream) -> Result<()>;
+    fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()>;
 
     /// Returns the current totals in a few words, for the progress display.
     fn progress(&mut self) -> String;
@@ -48,7 +48,6 @@ pub trait Engine {
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
 }
 
-/// Snapshots of a session.
 pub struct Snapshots<'a> {
     path: Option<&'a Path>,
     /// Number of rows between two snapshots.
@@ -64,7 +63,6 @@ impl<'a> Snapshots<'a> {
     }
 }
 
-/// Engine with its input stream and its snapshots.
 pub struct Session<'a, E> {
     pub engine: E,
     pub stream: Stream,
@@ -129,11 +127,11 @@ impl<'a, E: Engine> Session<'a, E> {
             None => most,
         };
         self.engine.read(&mut self.block, &mut self.stream, most)?;
-        let (rows, delivered) = self.block.rows();
+        let rows = self.block.rows();
         if rows.is_empty() {
             return Ok(false);
         }
-        self.engine.learn(rows, delivered, &mut self.stream)?;
+        self.engine.learn(rows, &mut self.stream)?;
         let rows = self.engine.rows();
         if self.snapshots.every.is_some_and(|every| rows > before && rows.is_multiple_of(every)) {
             self.save(false)?;
@@ -156,7 +154,6 @@ impl<'a, E: Engine> Session<'a, E> {
 /// End of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The table has ended.
     Ended,
     /// A signal has stopped the session, which cannot be resumed. The results are those of the rows so far.
     Stopped,

@@ -10,7 +10,6 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Interval between updates of the progress bar.
 const BLINK: Duration = Duration::from_millis(100);
 
-/// Progress display of a session.
 pub struct Progress {
     shown: Shown,
     start: Instant,

@@ -13,25 +13,20 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 
-/// Options by name.
 pub type Options = Map<String, Value>;
 
 /// State of a session, with that of its engine.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ResumeState<T> {
-    /// Position in the input.
     pub stream: StreamState,
     /// Extent of the results that is safely on disk.
     pub answers: Position,
     /// Options that affect the results, by name.
     pub plan: Options,
-    /// Time spent, in seconds.
     #[serde(default)]
     pub seconds: f64,
-    /// True if the table has ended.
     #[serde(default)]
     pub ended: bool,
-    /// State of the engine.
     #[serde(flatten)]
     pub engine: T,
 }

@@ -40,7 +40,6 @@ pub fn unless_stopped<T>(signal: &StopSignal, opened: Result<T>) -> Result<Optio
     }
 }
 
-/// Reports that the run stopped before the first row.
 pub fn stopped_early() {
     say("stopped before the first row");
 }

@@ -10,7 +10,7 @@ mod outcome;
 mod page;
 mod saved;
 
-pub use notice::{Notice, Notices};
+pub use notice::Notices;
 pub use outcome::{Counts, Outcome, Places};
 pub use saved::Saved;
 
@@ -20,6 +20,7 @@ use super::problem::Problem;
 use super::rows::Rows;
 use super::shape::Shape;
 use eigenhedge::Fleet;
+use eigenhedge_pages::monitor::Notice;
 use models::OneModel;
 use models_by_key::ModelsByKey;
 use monitors::Monitors;
@@ -39,7 +40,6 @@ pub struct Engine {
     member_bytes: u64,
 }
 
-/// Models or monitors of a stream.
 enum AnyLearner {
     Model(OneModel),
     Models(ModelsByKey),
@@ -47,7 +47,6 @@ enum AnyLearner {
 }
 
 impl Engine {
-    /// Creates the engine of a stream that has no rows yet.
     pub fn new(options: Arc<StreamOptions>, places: Places) -> Self {
         let (counts, notices) = (Counts::default(), Notices::default());
         Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
@@ -58,12 +57,10 @@ impl Engine {
         self.shape.clone()
     }
 
-    /// Returns the row counts so far.
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
-    /// Returns the most recent notices: alarms, drifts, changes and new references.
     pub fn notices(&self) -> &Notices {
         &self.notices
     }
@@ -76,7 +73,6 @@ impl Engine {
         }
     }
 
-    /// Returns true if at least one monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
     }
@@ -155,7 +151,6 @@ impl Engine {
         Ok(())
     }
 
-    /// Returns the summary of the stream, or of one key, as JSON.
     pub fn summary(&mut self, key: Option<&str>) -> Result<Value, Problem> {
         let skipped = self.counts.skipped;
         let summary = match &mut self.learner {
@@ -186,7 +181,6 @@ impl Engine {
 }
 
 impl AnyLearner {
-    /// Attaches a disk store to a fleet, for members that do not fit in memory.
     fn keep_in(&mut self, places: &Places) {
         match self {
             Self::Model(_) => {}
@@ -196,7 +190,6 @@ impl AnyLearner {
     }
 }
 
-/// Builds a learner for rows of this shape.
 fn fresh(options: &StreamOptions, shape: &Shape) -> Result<AnyLearner, Problem> {
     match (&options.learner, &options.by) {
         (Learner::Model(setup), None) => models::fresh(setup, options.standardize, shape)

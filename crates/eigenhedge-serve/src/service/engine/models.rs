@@ -1,6 +1,6 @@
 //! The single model of a stream, and functions shared with models by key.
 
-use super::outcome::{Outcome, refused};
+use super::outcome::Outcome;
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
@@ -42,14 +42,12 @@ impl OneModel {
             });
             if let Err((i, error)) = ended {
                 next = start + i;
-                let (sentence, column) = refused(&error, shape);
-                outcome.refuse(first + rows.number(next), rows.number(next), &sentence, column);
+                outcome.refuse_row(&error, (rows, next, first), shape);
                 next += 1;
             }
         }
     }
 
-    /// Scores rows without learning from them.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         (0..rows.count()).for_each(|i| score_row(&mut self.model, rows, i, shape, outcome));
     }
@@ -60,7 +58,6 @@ impl OneModel {
     }
 }
 
-/// Builds a model for rows of this shape.
 pub fn fresh(setup: &Setup, standardize: Standardize, shape: &Shape) -> Result<Model, Problem> {
     let fits = |error: Error| match error {
         Error::Kept { kept, dimension } => {
@@ -80,14 +77,10 @@ pub(super) fn score_row(model: &mut Model, rows: &Rows, i: usize, shape: &Shape,
             let loss = Loss { expected: loss, realised: loss };
             answer(&coordinates, loss, (rows, i, 0), shape, outcome);
         }
-        Err(error) => {
-            let (sentence, column) = refused(&error, shape);
-            outcome.refuse(rows.number(i), rows.number(i), &sentence, column);
-        }
+        Err(error) => outcome.refuse_row(&error, (rows, i, 0), shape),
     }
 }
 
-/// Appends the answer for a learned or scored row.
 pub(super) fn answer(
     coordinates: &[f64],
     loss: Loss,

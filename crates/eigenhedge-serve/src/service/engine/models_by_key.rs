@@ -1,7 +1,7 @@
 //! Models of a stream, one for each key.
 
 use super::models::{answer, score_row, summary_of};
-use super::outcome::{Outcome, refused};
+use super::outcome::Outcome;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::{Error, Fleet, Loss, Model};
@@ -49,10 +49,7 @@ impl ModelsByKey {
                     answer(&coordinates, loss, (rows, i, first), shape, outcome);
                     record.push(first + rows.number(i), &[loss.expected]);
                 }
-                Err(error) => {
-                    let (sentence, column) = refused(&error, shape);
-                    outcome.refuse(first + rows.number(i), rows.number(i), &sentence, column);
-                }
+                Err(error) => outcome.refuse_row(&error, (rows, i, first), shape),
             }
         }
     }

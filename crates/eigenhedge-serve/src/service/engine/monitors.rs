@@ -1,17 +1,18 @@
 //! Monitors of a stream: a single one with an empty key, or one per key.
 
 use super::models_by_key::LISTED;
-use super::notice::{Notice, Notices};
-use super::outcome::{Outcome, refused};
+use super::notice::Notices;
+use super::outcome::Outcome;
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
-use eigenhedge_pages::monitor::{Journal, RowAt, json};
+use eigenhedge_pages::monitor::{Journal, Notice, RowAt, json};
 use serde_json::Value;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// Builds monitors for rows of this shape: one per key if `by_key` is true, and otherwise a single one.
 pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fleet<Monitor>, Problem> {
@@ -75,14 +76,10 @@ impl Monitors {
                     outcome.alarms += u64::from(verdict.alarm);
                     outcome.score = Some(verdict.score).filter(|score| score.is_finite());
                     verdict.score.is_finite().then(|| outcome.enter(verdict.score));
-                    let found = Notice::of_row(&seen, key, time, &names);
-                    found.into_iter().for_each(|notice| notices.push(notice));
+                    seen.notices(key, time, &names).into_iter().for_each(|notice| notices.push(notice));
                 }
                 Err(error @ Error::Store(_)) => return outcome.broken = Some(error.to_string()),
-                Err(error) => {
-                    let (sentence, column) = refused(&error, shape);
-                    outcome.refuse(number, rows.number(i), &sentence, column);
-                }
+                Err(error) => outcome.refuse_row(&error, (rows, i, first), shape),
             }
         }
     }
@@ -96,34 +93,28 @@ impl Monitors {
         for i in 0..rows.count() {
             let (key, _) = beside(rows, i, shape);
             let number = rows.number(i);
-            if !copies.contains_key(key) {
-                match fleet.get(key) {
-                    Ok(Some(monitor)) if monitor.is_ready() => _ = copies.insert(key, monitor.frozen()),
-                    Ok(Some(_)) => {
-                        outcome.refuse(number, number, "the monitor must be past its warm-up to score rows", None);
-                        continue;
-                    }
-                    Ok(None) => {
-                        let sentence = format!("the key must be one that has had rows, got {key:?}");
-                        outcome.refuse(number, number, &sentence, None);
-                        continue;
-                    }
-                    Err(error) => {
-                        outcome.refuse(number, number, &error.to_string(), None);
-                        continue;
-                    }
+            let copy = match copies.entry(key) {
+                Entry::Occupied(copy) => Ok(copy.into_mut()),
+                Entry::Vacant(place) => match fleet.get(key) {
+                    Ok(Some(monitor)) if monitor.is_ready() => Ok(place.insert(monitor.frozen())),
+                    Ok(Some(_)) => Err("the monitor must be past its warm-up to score rows".to_owned()),
+                    Ok(None) => Err(format!("the key must be one that has had rows, got {key:?}")),
+                    Err(error) => Err(error.to_string()),
+                },
+            };
+            let monitor = match copy {
+                Ok(monitor) => monitor,
+                Err(sentence) => {
+                    outcome.refuse(number, number, &sentence, None);
+                    continue;
                 }
-            }
-            let Some(monitor) = copies.get_mut(key) else { continue };
+            };
             match monitor.step_numbered(number, rows.row(i)) {
                 Ok(verdict) => {
                     json_cells(&columns, &verdict_cells(&verdict, rows.texts(i), &names), &mut outcome.answers);
                     outcome.learned += 1;
                 }
-                Err(error) => {
-                    let (sentence, column) = refused(&error, shape);
-                    outcome.refuse(number, number, &sentence, column);
-                }
+                Err(error) => outcome.refuse_row(&error, (rows, i, 0), shape),
             }
         }
     }
@@ -142,12 +133,10 @@ impl Monitors {
         accepted.map_err(|error| Problem::unsound(error.to_string()))
     }
 
-    /// Returns true if a monitor is in drift.
     pub fn is_drifting(&self) -> bool {
         self.journal.tracks.iter().any(|track| track.drift_since.is_some())
     }
 
-    /// Returns the summary of all monitors, or of the monitor of a key.
     pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>) -> Value {
         let part = key.map(|key| self.journal.of_key(key));
         let journal = part.as_ref().unwrap_or(&self.journal);

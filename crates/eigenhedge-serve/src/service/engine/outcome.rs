@@ -1,7 +1,9 @@
 //! Outcomes of requests, row counts, and storage for fleet members that are not in memory.
 
 use crate::service::problem::{Problem, cut};
+use crate::service::rows::Rows;
 use crate::service::shape::Shape;
+use eigenhedge::Error;
 use eigenhedge_io::refusal;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -9,7 +11,6 @@ use std::path::PathBuf;
 /// Scratch folder and memory budget of a fleet (one model or monitor per key).
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// Folder of the scratch files.
     pub folder: PathBuf,
     /// Memory for the members of a fleet, in bytes.
     pub fleet_bytes: u64,
@@ -29,7 +30,6 @@ pub struct Counts {
 pub struct Outcome {
     /// Answers, as one line of JSON per row.
     pub answers: Vec<u8>,
-    /// Number of rows learned.
     pub learned: u64,
     /// Number of rows with an alarm, or 0 for models.
     pub alarms: u64,
@@ -65,13 +65,15 @@ impl Outcome {
         self.answers.push(b'\n');
         self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));
     }
-}
 
-/// Returns the message for a rejected row, and the column that caused the error if it is known.
-pub fn refused(error: &eigenhedge::Error, shape: &Shape) -> (String, Option<String>) {
-    let column = match error {
-        eigenhedge::Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),
-        _ => None,
-    };
-    (refusal(error, |column| shape.label(column)), column)
+    /// Appends an error line for row `i` of a request, which the learner rejects. `first` is the number of the request's
+    /// first row in the stream.
+    pub fn refuse_row(&mut self, error: &Error, (rows, i, first): (&Rows, usize, u64), shape: &Shape) {
+        let column = match error {
+            Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),
+            _ => None,
+        };
+        let sentence = refusal(error, |column| shape.label(column));
+        self.refuse(first + rows.number(i), rows.number(i), &sentence, column);
+    }
 }

@@ -22,14 +22,12 @@ use std::sync::Arc;
 
 /// Saved learner. A fleet (one model or monitor per key) is saved to an unnamed file.
 pub enum Saved {
-    /// Bytes in memory.
     Memory(Vec<u8>),
     /// File, and its length in bytes.
     File(File, u64),
 }
 
 impl Saved {
-    /// Returns the size in bytes.
     pub fn length(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -151,7 +149,6 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Returns true if the stream is known to have a time column.
     fn has_time(&self) -> bool {
         self.shape.as_ref().is_some_and(|shape| shape.has_time)
     }

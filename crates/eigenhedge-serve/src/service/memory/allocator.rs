@@ -58,12 +58,10 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns the number of bytes that are allocated in the process.
 pub fn allocated() -> u64 {
     ALL.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Returns the bytes that threads keep for matrix products.
 pub fn working_space() -> u64 {
     WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
 }

@@ -137,7 +137,6 @@ fn cache(limit: u64) -> u64 {
     (limit / 16).clamp(CACHE.0, CACHE.1)
 }
 
-/// Bytes that a stream will free.
 #[derive(Debug)]
 pub struct Unloading(Arc<AtomicU64>, u64);
 
@@ -182,7 +181,6 @@ impl Reserved {
         self.share.taken.fetch_sub(less, Ordering::Relaxed);
     }
 
-    /// Returns the number of reserved bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -21,7 +21,6 @@ pub struct Route {
     make: fn() -> MethodRouter<App>,
 }
 
-/// All routes.
 pub const ROUTES: &[Route] = &[
     Route { path: "/v1/streams", methods: &["get"], make: || get(streams::list) },
     Route {
@@ -53,7 +52,6 @@ pub const ROUTES: &[Route] = &[
     Route { path: "/service/service.css", methods: &["get"], make: || get(pages::style) },
 ];
 
-/// Builds the router of the service.
 pub fn router(app: App) -> Router {
     let routes = ROUTES.iter().fold(Router::new(), |routes, route| routes.route(route.path, (route.make)()));
     routes

@@ -1,7 +1,7 @@
 //! HTML pages of all streams and of one stream. Their data arrives as server-sent events from paths under `/v1`, which
 //! need a token if the service has tokens.
 
-use super::replies::read_body;
+use super::replies::{Answer, read_body};
 use crate::live::sse;
 use crate::live::{Feed, PageState, assets};
 use crate::service::app::App;
@@ -36,13 +36,11 @@ static PAGES: AtomicUsize = AtomicUsize::new(0);
 const SCRIPT: &str = include_str!("service.js");
 const STYLE: &str = include_str!("service.css");
 
-/// Handles `GET /service/service.js`: returns the script of the pages.
 pub async fn script() -> Response {
     ([(header::CONTENT_TYPE, "text/javascript; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], SCRIPT)
         .into_response()
 }
 
-/// Handles `GET /service/service.css`: returns the style sheet of the pages.
 pub async fn style() -> Response {
     ([(header::CONTENT_TYPE, "text/css; charset=utf-8"), (header::CACHE_CONTROL, "no-cache")], STYLE).into_response()
 }
@@ -56,32 +54,25 @@ fn shell(title: &str, feed: &str, stream: Option<&str>) -> Response {
     Html(page.replacen("</head>", head, 1).replacen("<main ", &tools, 1)).into_response()
 }
 
-/// Handles `GET /`: returns the page of all streams.
 pub async fn first() -> Response {
     shell("eigenhedge", "/v1/page", None)
 }
 
-/// Handles `GET /streams/{name}`: returns the page of a stream.
-pub async fn stream(Path(name): Path<String>) -> Response {
-    match check_name(&name) {
-        Ok(()) => shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)),
-        Err(problem) => problem.into_response(),
-    }
+pub async fn stream(Path(name): Path<String>) -> Answer {
+    check_name(&name)?;
+    Ok(shell(&name, &format!("/v1/streams/{name}/page"), Some(&name)))
 }
 
 /// Handles `POST /login`: stores the token in a cookie that scripts and other sites cannot read.
-pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Response {
-    let body = match read_body(&app, &headers, body, TOKEN).await {
-        Ok((body, _)) => body,
-        Err(problem) => return problem.into_response(),
-    };
+pub async fn login(State(app): State<App>, headers: HeaderMap, body: Body) -> Answer {
+    let (body, _) = read_body(&app, &headers, body, TOKEN).await?;
     let token = std::str::from_utf8(&body).unwrap_or_default().trim();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic() && byte != b';') {
-        return Problem::malformed("the body must be a token").into_response();
+        return Err(Problem::malformed("the body must be a token"));
     }
     let secure = if is_encrypted(&headers) { "; Secure" } else { "" };
     let cookie = format!("{COOKIE}={token}; Path=/; HttpOnly; SameSite=Strict{secure}");
-    (StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response()
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie)]).into_response())
 }
 
 /// Returns true if a proxy says that the request came over HTTPS.
@@ -92,8 +83,7 @@ fn is_encrypted(headers: &HeaderMap) -> bool {
         || first(&text("forwarded")).split(';').any(|pair| ["proto=https", "proto=\"https\""].contains(&pair.trim()))
 }
 
-/// Handles `GET /v1/page`: sends the successive states of the first page.
-pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response {
+pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Answer {
     let core = Arc::clone(&app.core);
     let state = move || {
         let core = Arc::clone(&core);
@@ -102,17 +92,13 @@ pub async fn first_feed(State(app): State<App>, headers: HeaderMap) -> Response 
     feed(&app, &headers, None, state)
 }
 
-/// Handles `GET /v1/streams/{name}/page`: sends the successive states of a stream's page.
 pub async fn stream_feed(
     State(app): State<App>,
     Path(name): Path<String>,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Response {
-    let handle = match app.core.find(&name) {
-        Ok(handle) => handle,
-        Err(problem) => return problem.into_response(),
-    };
+) -> Answer {
+    let handle = app.core.find(&name)?;
     let open: BTreeSet<String> = open_keys(query.as_deref()).collect();
     let state = move || {
         let (handle, open) = (Arc::clone(&handle), open.clone());
@@ -127,15 +113,13 @@ pub async fn stream_feed(
 }
 
 /// Responds with the state of a page, and with the new state whenever it changes, as server-sent events.
-fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Response
+fn feed<F, S>(app: &App, headers: &HeaderMap, query: Option<&str>, state: F) -> Answer
 where
     F: Fn() -> S + Send + Sync + 'static,
     S: Future<Output = Option<PageState>> + Send + 'static,
 {
-    let busy = || Problem::busy("too many pages are open; close one").into_response();
-    if let Err(problem) = app.core.memory.check_learners(0) {
-        return problem.into_response();
-    }
+    let busy = || Err(Problem::busy("too many pages are open; close one"));
+    app.core.memory.check_learners(0)?;
     if PAGES.fetch_add(1, Ordering::Relaxed) >= OPEN {
         PAGES.fetch_sub(1, Ordering::Relaxed);
         return busy();
@@ -158,7 +142,7 @@ where
         }
         PAGES.fetch_sub(1, Ordering::Relaxed);
     });
-    sse::respond(subscription, app.shutdown.clone())
+    Ok(sse::respond(subscription, app.shutdown.clone()))
 }
 
 /// Returns the sections that are open in the browser, from the `open` parameters of the query.
@@ -172,7 +156,6 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
-/// Returns the state of the page of all streams.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let line = |handle: &Arc<Handle>| {

@@ -15,7 +15,9 @@ use std::task::{Context, Poll};
 /// Maximum size of a body that contains options or a key, in bytes.
 pub const SMALL_BODY: usize = 64 << 10;
 
-/// Returns a JSON response.
+/// Response of a handler. A problem is also a response.
+pub type Answer = Result<Response, Problem>;
+
 pub fn json(status: StatusCode, value: &Value) -> Response {
     let mut response = Response::new(Body::from(value.to_string()));
     *response.status_mut() = status;

@@ -1,6 +1,6 @@
 //! Routes that learn rows, score rows and accept a reference.
 
-use super::replies::{SMALL_BODY, json, lines, read_body};
+use super::replies::{Answer, SMALL_BODY, json, lines, read_body};
 use crate::service::app::App;
 use crate::service::memory::{Reserved, need_of_rows};
 use crate::service::order::{Logged, Order};
@@ -11,7 +11,6 @@ use crate::service::stream::Handle;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json as object};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,71 +18,50 @@ use std::sync::atomic::Ordering;
 /// Maximum size of a body that is parsed on the server's own threads, in bytes. Larger bodies are parsed in a separate
 /// thread, so that they do not delay other requests.
 const SMALL: usize = 16 << 10;
-/// Handles `POST …/rows`: learns rows and returns an answer for each.
-pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
-    match learn_rows(&app, &name, &headers, body).await {
-        Ok((answers, memory)) => lines(answers, memory),
-        Err(problem) => problem.into_response(),
-    }
-}
 
-async fn learn_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Reserved), Problem> {
-    let handle = app.core.find(name)?;
-    let form = form_of(headers)?;
+pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
+    let handle = app.core.find(&name)?;
+    let form = form_of(&headers)?;
     let turn = handle.enter()?;
-    let (body, memory) = read_body(app, headers, body, usize::MAX).await?;
-    let key = request_key(headers, &body)?;
+    let (body, memory) = read_body(&app, &headers, body, usize::MAX).await?;
+    let key = request_key(&headers, &body)?;
     handle.load().await?;
     handle.check_memory()?;
     let (rows, memory) = read_rows(&handle, form, body, memory).await?;
     let logged = Logged { key, order: Order::Rows(Box::new(rows)) };
     let (answers, (memory, _turn)) = handle.order(logged, (memory, turn)).await?;
-    Ok((answers, memory))
+    Ok(lines(answers, memory))
 }
 
-/// Handles `POST …/score`: scores rows without learning from them, and returns an answer for each.
-pub async fn score(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
-    match score_rows(&app, &name, &headers, body).await {
-        Ok((answers, memory)) => lines(answers, memory),
-        Err(problem) => problem.into_response(),
-    }
-}
-
-async fn score_rows(app: &App, name: &str, headers: &HeaderMap, body: Body) -> Result<(Vec<u8>, Reserved), Problem> {
-    let handle = app.core.find(name)?;
-    let form = form_of(headers)?;
+pub async fn score(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
+    let handle = app.core.find(&name)?;
+    let form = form_of(&headers)?;
     let _turn = handle.enter()?;
-    let (body, memory) = read_body(app, headers, body, usize::MAX).await?;
+    let (body, memory) = read_body(&app, &headers, body, usize::MAX).await?;
     handle.load().await?;
     let (rows, memory) = read_rows(&handle, form, body, memory).await?;
-    Ok((handle.ask(move |engine| engine.score(&rows)).await?, memory))
+    Ok(lines(handle.ask(move |engine| engine.score(&rows)).await?, memory))
 }
 
-/// Handles `POST …/accept`: makes the most recent rows of a monitor its reference.
-pub async fn accept(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
-    let accepted = async {
-        let handle = app.core.find(&name)?;
-        let turn = handle.enter()?;
-        let (body, memory) = read_body(&app, &headers, body, SMALL_BODY).await?;
-        let request = request_key(&headers, &body)?;
-        let key = match body.trim_ascii() {
-            [] => None,
-            body => match serde_json::from_slice(body) {
-                Ok(Value::Object(fields)) => match fields.get("key") {
-                    None | Some(Value::Null) => None,
-                    Some(Value::String(key)) => Some(key.clone()),
-                    Some(other) => return Err(Problem::unsound(format!("key must be a text, got {other}"))),
-                },
-                _ => return Err(Problem::malformed("the body must be empty or a JSON object with the field key")),
+pub async fn accept(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
+    let handle = app.core.find(&name)?;
+    let turn = handle.enter()?;
+    let (body, memory) = read_body(&app, &headers, body, SMALL_BODY).await?;
+    let request = request_key(&headers, &body)?;
+    let key = match body.trim_ascii() {
+        [] => None,
+        body => match serde_json::from_slice(body) {
+            Ok(Value::Object(fields)) => match fields.get("key") {
+                None | Some(Value::Null) => None,
+                Some(Value::String(key)) => Some(key.clone()),
+                Some(other) => return Err(Problem::unsound(format!("key must be a text, got {other}"))),
             },
-        };
-        handle.load().await?;
-        handle.order(Logged { key: request, order: Order::Accept { key } }, (memory, turn)).await
+            _ => return Err(Problem::malformed("the body must be empty or a JSON object with the field key")),
+        },
     };
-    match accepted.await {
-        Ok(_) => json(StatusCode::OK, &object!({ "accepted": true })),
-        Err(problem) => problem.into_response(),
-    }
+    handle.load().await?;
+    handle.order(Logged { key: request, order: Order::Accept { key } }, (memory, turn)).await?;
+    Ok(json(StatusCode::OK, &object!({ "accepted": true })))
 }
 
 fn form_of(headers: &HeaderMap) -> Result<BodyForm, Problem> {

@@ -1,6 +1,6 @@
 //! Routes that create, show and delete streams, and return their summaries, models and events.
 
-use super::replies::{SMALL_BODY, json, parameter, read_body};
+use super::replies::{Answer, SMALL_BODY, json, parameter, read_body};
 use crate::live::sse::{self, Event, Source};
 use crate::service::app::App;
 use crate::service::engine::Saved;
@@ -23,12 +23,6 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 /// Size of a model in memory, in bytes per byte of its file.
 const IN_MEMORY: u64 = 4;
 
-/// Converts the result of a handler to a response.
-fn answered(outcome: Result<Response, Problem>) -> Response {
-    outcome.unwrap_or_else(IntoResponse::into_response)
-}
-
-/// Returns the description of a stream, as in the list of streams.
 fn described(handle: &Handle) -> Value {
     let counts = &handle.counts;
     let read = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
@@ -44,102 +38,74 @@ fn described(handle: &Handle) -> Value {
     })
 }
 
-/// Handles `GET /v1/streams`: lists the streams.
 pub async fn list(State(app): State<App>) -> Response {
     let streams: Vec<Value> = app.core.all().iter().map(|handle| described(handle)).collect();
     json(StatusCode::OK, &object!({ "streams": streams }))
 }
 
-/// Handles `GET /v1/streams/{name}`: describes a stream.
-pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Response {
-    answered(app.core.find(&name).map(|handle| json(StatusCode::OK, &described(&handle))))
+pub async fn show(State(app): State<App>, Path(name): Path<String>) -> Answer {
+    let handle = app.core.find(&name)?;
+    Ok(json(StatusCode::OK, &described(&handle)))
 }
 
-/// Handles `PUT /v1/streams/{name}`: creates a stream.
-pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Response {
-    let made = async {
-        let (body, _memory) = read_body(&app, &headers, body, SMALL_BODY).await?;
-        app.core.memory.check_learners(0)?;
-        let options: Value = serde_json::from_slice(&body)
-            .map_err(|error| Problem::malformed(format!("the options of a stream must be JSON: {error}")))?;
-        let (handle, is_new) = app.core.create(&name, StreamOptions::new(&options)?).await?;
-        let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-        Ok(json(status, &described(&handle)))
+pub async fn create(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
+    let (body, _memory) = read_body(&app, &headers, body, SMALL_BODY).await?;
+    app.core.memory.check_learners(0)?;
+    let options: Value = serde_json::from_slice(&body)
+        .map_err(|error| Problem::malformed(format!("the options of a stream must be JSON: {error}")))?;
+    let (handle, is_new) = app.core.create(&name, StreamOptions::new(&options)?).await?;
+    let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(json(status, &described(&handle)))
+}
+
+pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Answer {
+    app.core.delete(&name).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Answer {
+    let handle = app.core.find(&name)?;
+    let _turn = handle.enter()?;
+    handle.load().await?;
+    let key = parameter(query.as_deref(), "key");
+    let summary = handle.ask(move |engine| engine.summary(key.as_deref())).await?;
+    Ok(json(StatusCode::OK, &summary))
+}
+
+pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Answer {
+    let handle = app.core.find(&name)?;
+    let _turn = handle.enter()?;
+    handle.load().await?;
+    let body = match handle.ask(|engine| engine.model_file()).await? {
+        Saved::Memory(bytes) => Body::from(bytes),
+        Saved::File(file, length) => file_body(file, length),
     };
-    answered(made.await)
+    let place = format!("attachment; filename=\"{}.eh\"", handle.name);
+    let headers = [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, place)];
+    Ok((headers, body).into_response())
 }
 
-/// Handles `DELETE /v1/streams/{name}`: deletes a stream.
-pub async fn delete(State(app): State<App>, Path(name): Path<String>) -> Response {
-    answered(app.core.delete(&name).await.map(|()| StatusCode::NO_CONTENT.into_response()))
+pub async fn replace_model(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap, body: Body) -> Answer {
+    let handle = app.core.find(&name)?;
+    let turn = handle.enter()?;
+    let (body, mut memory) = read_body(&app, &headers, body, usize::MAX).await?;
+    memory.add(IN_MEMORY * body.len() as u64)?;
+    handle.load().await?;
+    app.core.memory.check_learners(0)?;
+    handle.order(Logged { key: None, order: Order::Model(body) }, (memory, turn)).await?;
+    Ok(json(StatusCode::OK, &described(&handle)))
 }
 
-/// Handles `GET …/summary`: returns the summary of a stream or of a key.
-pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Response {
-    let found = async {
-        let handle = app.core.find(&name)?;
-        let _turn = handle.enter()?;
-        handle.load().await?;
-        let key = parameter(query.as_deref(), "key");
-        let summary = handle.ask(move |engine| engine.summary(key.as_deref())).await?;
-        Ok(json(StatusCode::OK, &summary))
-    };
-    answered(found.await)
+pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Answer {
+    let handle = app.core.find(&name)?;
+    app.core.memory.check_learners(0)?;
+    handle.load().await?;
+    let after = sse::last_event_id(&headers).and_then(|id| id.parse().ok());
+    let (before, receiver) = handle.feed.listen(after).ok_or_else(|| Problem::no_stream(&name))?;
+    let last = after.unwrap_or(0);
+    Ok(sse::respond(Listener { before: before.into(), receiver, last, handle }, app.shutdown.clone()))
 }
 
-/// Handles `GET …/model`: returns the learner as a file.
-pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Response {
-    let found = async {
-        let handle = app.core.find(&name)?;
-        let _turn = handle.enter()?;
-        handle.load().await?;
-        let body = match handle.ask(|engine| engine.model_file()).await? {
-            Saved::Memory(bytes) => Body::from(bytes),
-            Saved::File(file, length) => file_body(file, length),
-        };
-        let place = format!("attachment; filename=\"{}.eh\"", handle.name);
-        let headers =
-            [(header::CONTENT_TYPE, "application/octet-stream".to_owned()), (header::CONTENT_DISPOSITION, place)];
-        Ok((headers, body).into_response())
-    };
-    answered(found.await)
-}
-
-/// Handles `PUT …/model`: replaces the learner by the one in an uploaded file.
-pub async fn replace_model(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Response {
-    let replaced = async {
-        let handle = app.core.find(&name)?;
-        let turn = handle.enter()?;
-        let (body, mut memory) = read_body(&app, &headers, body, usize::MAX).await?;
-        memory.add(IN_MEMORY * body.len() as u64)?;
-        handle.load().await?;
-        app.core.memory.check_learners(0)?;
-        handle.order(Logged { key: None, order: Order::Model(body) }, (memory, turn)).await?;
-        Ok(json(StatusCode::OK, &described(&handle)))
-    };
-    answered(replaced.await)
-}
-
-/// Handles `GET …/events`: sends the events of a stream.
-pub async fn events(State(app): State<App>, Path(name): Path<String>, headers: HeaderMap) -> Response {
-    let listening = async {
-        let handle = app.core.find(&name)?;
-        app.core.memory.check_learners(0)?;
-        handle.load().await?;
-        let after = sse::last_event_id(&headers).and_then(|id| id.parse().ok());
-        let (before, receiver) = handle.feed.listen(after).ok_or_else(|| Problem::no_stream(&name))?;
-        let last = after.unwrap_or(0);
-        Ok(sse::respond(Listener { before: before.into(), receiver, last, handle }, app.shutdown.clone()))
-    };
-    answered(listening.await)
-}
-
-/// Event source for one client.
 struct Listener {
     before: VecDeque<FeedEvent>,
     receiver: Receiver<FeedEvent>,

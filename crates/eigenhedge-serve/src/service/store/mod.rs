@@ -60,7 +60,6 @@ pub struct Described {
     pub next: u64,
 }
 
-/// Snapshot of a stream.
 pub struct Snapshot {
     /// Log position of the last order that the snapshot includes.
     pub upto: u64,
@@ -154,7 +153,6 @@ impl Store {
         &self.folder
     }
 
-    /// Returns the size of the file, in bytes.
     pub fn size(&self) -> u64 {
         fs::metadata(self.folder.join(FILE)).map_or(0, |file| file.len())
     }
@@ -175,7 +173,6 @@ impl Store {
         *database = guarded(|| self.database(private_file(&self.folder.join(FILE))?)).ok();
     }
 
-    /// Closes the file.
     pub fn close(&self) {
         drop_guarded(self.write_lock().take());
     }
@@ -192,12 +189,10 @@ impl Store {
         outcome.map_err(|error| format!("the store cannot be read: {error}"))
     }
 
-    /// Returns the number of commits.
     fn commits(&self) -> Result<u64, String> {
         self.read(|read| Ok(read.open_table(COMMITS)?.get(())?.map_or(0, |commits| commits.value())))
     }
 
-    /// Returns the entries of all streams.
     pub fn streams(&self) -> Result<Vec<Described>, String> {
         self.read(|read| {
             let (streams, state, log) = (read.open_table(STREAMS)?, read.open_table(STATE)?, read.open_table(LOG)?);
@@ -346,7 +341,6 @@ fn write_snapshot(
     Ok(())
 }
 
-/// Removes all data of a stream.
 fn remove(write: &WriteTransaction, name: &str, id: u64) -> Result<(), redb::Error> {
     write.open_table(STREAMS)?.remove(name)?;
     write.open_table(STATE)?.remove(id)?;
