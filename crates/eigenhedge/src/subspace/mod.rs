@@ -4,6 +4,7 @@
 //! scaling. The [`Rule`] determines how the spectrum changes. The [`Span`] determines how directions are represented.
 
 mod additive;
+mod align;
 mod aligned;
 mod anchored;
 mod any_rule;
