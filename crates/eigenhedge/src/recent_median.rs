@@ -12,7 +12,6 @@ const WINDOW: usize = 101;
 /// Minimum number of values for which a median is returned.
 const ENOUGH: usize = 10;
 
-/// Median of the most recent numbers of a nonnegative sequence.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct RecentMedian {
     /// Most recent numbers. Once the window is full, this is a ring buffer whose oldest number is at index `oldest`.

@@ -10,7 +10,6 @@
 use crate::error::{Error, every, require};
 use std::ops::RangeInclusive;
 
-/// Type whose deserialized state can be checked.
 pub(crate) trait State {
     /// Checks the state. `built` is a newly built object with the same parameters.
     fn check_state(&self, built: &Self) -> Result<(), Error>;

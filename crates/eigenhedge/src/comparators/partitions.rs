@@ -48,9 +48,7 @@ pub struct Partitions {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum Seen {
-    /// All rows, one per column.
     Rows(Matrix),
-    /// Scatter of the rows on a grid.
     Grid(Blocks),
     /// Nothing, because the rows exceed the memory limit.
     Nothing,

@@ -17,7 +17,6 @@ const POSITIONS: usize = 16;
 /// Maximum number of passes over the cuts.
 const PASSES: usize = 4;
 
-/// Rows as columns of a matrix, to be divided into segments.
 pub(super) struct Rows<'a> {
     pub rows: &'a Matrix,
     pub kept: usize,

@@ -14,7 +14,6 @@ use std::borrow::Cow;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RunningScatter {
-    /// Running mean, if rows are centered.
     pub(super) mean: Option<Mean>,
     /// Lower triangle of the scatter matrix.
     scatter: Matrix,

@@ -51,7 +51,6 @@ use serde::{Deserialize, Serialize};
 pub struct Sketch {
     /// Number of retained directions ℓ.
     pub(super) retained: usize,
-    /// Running mean, if the comparator is centered.
     pub(super) mean: Option<Mean>,
     pub(super) rows: u64,
     /// Energy (the sum of squares after centering) of each column of the rows.

@@ -15,7 +15,6 @@ use crate::state::length;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Mixer {
     rule: Mixing,
-    /// Number of distributions averaged in `past`.
     played: u64,
     /// Logarithms of the mean of the previous distributions. The list is empty unless the rule is past average.
     past: Vec<f64>,

@@ -67,7 +67,6 @@ fn check_losses(losses: &[f64], experts: usize) -> Result<(), Error> {
     every("loss vector", losses, "finite and between 0 and 1", |loss| (0.0..=1.0).contains(&loss))
 }
 
-/// Distribution of a trial, and the set drawn from it.
 #[derive(Debug, Clone, Default)]
 struct Choice {
     probabilities: Vec<f64>,

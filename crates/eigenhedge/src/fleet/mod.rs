@@ -52,14 +52,12 @@ pub struct Fleet<T> {
     common: Option<T>,
     keys: Vec<Arc<str>>,
     positions: HashMap<Arc<str>, usize>,
-    /// Location of the member of each key.
     places: Vec<Place>,
     slots: Vec<Slot<T>>,
     most: usize,
     /// Store for the other members, or `None` if all members stay in memory.
     store: Option<Box<dyn Store>>,
     clock: u64,
-    /// True if coordinates are read after every row.
     aligns: bool,
 }
 

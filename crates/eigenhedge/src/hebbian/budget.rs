@@ -45,7 +45,6 @@ const NOBODY: Neighbour = Neighbour { atom: usize::MAX, share: f64::NEG_INFINITY
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Merge {
     pub atom: usize,
-    /// Nearest neighbour of that atom.
     pub into: usize,
     /// Factor g by which `into` is multiplied to approximate `atom`.
     pub factor: f64,

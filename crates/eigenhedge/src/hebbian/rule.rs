@@ -81,7 +81,6 @@ impl Rule {
     }
 }
 
-/// Outputs and lateral weights, from which a rule computes its update.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
     /// Outputs `y_p`.

@@ -47,7 +47,6 @@ pub trait Weights {
 pub struct Change {
     /// Inner products of d with the vectors before the change.
     pub products: Vec<f64>,
-    /// Squared norm of d.
     pub square: f64,
     /// Multiple of d added to each vector.
     pub amounts: Vec<f64>,

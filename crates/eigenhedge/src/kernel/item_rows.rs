@@ -18,7 +18,6 @@ pub(super) struct ItemRow {
     numbers: Vec<f64>,
     /// Sorted keys of the items or substrings, with their counts.
     counts: Vec<(u64, f64)>,
-    /// Sum of the squared counts.
     square: f64,
 }
 

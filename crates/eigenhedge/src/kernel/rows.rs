@@ -19,7 +19,6 @@ pub(super) enum Points<'a> {
     Block(&'a Matrix, &'a [f64]),
 }
 
-/// Computation of kernel rows: the kernel of each point with all atoms.
 pub(super) struct Row<'a> {
     atoms: &'a Matrix,
     squares: &'a [f64],

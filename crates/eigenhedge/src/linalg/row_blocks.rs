@@ -2,7 +2,6 @@
 
 use pulp::Simd;
 
-/// Product whose rows are computed in blocks.
 pub(crate) trait RowBlocks {
     /// Computes `R` SIMD vectors of rows from vector `row` on, in all columns of the product.
     fn rows<S: Simd, const R: usize>(&mut self, simd: S, row: usize);

@@ -31,7 +31,6 @@ pub enum AnyLearner {
     KernelHebbian(Box<Hebbian<FeatureWeights<Vectors>>>),
 }
 
-/// Delegates a call to the contained learner.
 macro_rules! delegate {
     ($self:expr, $learner:ident => $call:expr) => {
         match $self {

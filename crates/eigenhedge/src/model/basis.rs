@@ -11,7 +11,6 @@ use crate::linalg::{Matrix, multiply};
 use crate::num::dot;
 use crate::span::{Ambient, Feature, Span};
 
-/// Directions around a center.
 #[derive(Debug, Clone)]
 pub(super) struct Basis {
     /// Vectors, or coefficients of the atoms in the dictionary.

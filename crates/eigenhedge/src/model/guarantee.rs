@@ -42,11 +42,9 @@ pub struct BoundInputs {
     pub rows: u64,
     /// Number of rows whose loss does not count, such as a first row that only sets the center.
     pub uncharged: u64,
-    /// Number of merges of two runs.
     pub merges: u64,
     /// Number of batches around a center.
     pub frozen: u64,
-    /// Number of rows with missing cells that were filled in.
     pub filled_rows: u64,
     /// Upper bound on the squared distance of the mean of the counted rows from the initial center. The initial center
     /// is the first row if that row only sets the center. The bound is `None` if the distance is unknown.
@@ -68,7 +66,6 @@ impl Comparator {
     }
 }
 
-/// A bound on the total expected loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Guarantee {
     pub theorem: &'static str,

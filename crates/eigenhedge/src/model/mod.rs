@@ -83,9 +83,7 @@ struct Working {
     coordinates: Vec<f64>,
     reconstructs: bool,
     reconstruction: Vec<f64>,
-    /// Most recent row in standard units.
     scaled: Vec<f64>,
-    /// Rows of a block in standard units.
     block: Vec<Vec<f64>>,
     /// Embedding of the learned state, cached until the next row. The field is `None` until the embedding is computed.
     frozen: Option<Box<Embedding>>,

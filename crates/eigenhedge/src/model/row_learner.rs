@@ -13,7 +13,6 @@ pub(super) struct LastRow<'a> {
     pub coordinates: &'a [f64],
     /// Aligned coordinates. The field is `None` for Hebbian learners, and if aligned coordinates were not requested.
     pub aligned: Option<&'a [f64]>,
-    /// Number of explicit directions.
     pub rank: usize,
     /// Squared norm of the row, after centering.
     pub square: f64,

@@ -28,7 +28,6 @@ use crate::simplex::{Complement, Multiplicity, ShiftScratch, Spectrum, shift_and
 use crate::state::{State, ensure, entries, length, within};
 use serde::{Deserialize, Serialize};
 
-/// Additive rule and its spectrum: the probabilities of all directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Additive {
     eta: f64,

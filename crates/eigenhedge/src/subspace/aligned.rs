@@ -11,12 +11,10 @@
 //!
 //! References: Schönemann, *A generalized solution of the orthogonal Procrustes problem*, Psychometrika 1966.
 
-use super::{Rule, Subspace};
 use crate::error::Error;
 use crate::linalg::checks::shape;
 use crate::linalg::{Matrix, Polar, multiply, multiply_small};
 use crate::scratch::Scratch;
-use crate::span::Span;
 use serde::{Deserialize, Serialize};
 
 /// Basis in which coordinates are reported, expressed in the columns of the span.
@@ -86,61 +84,5 @@ impl Aligned {
 
     pub fn coordinates(&self) -> &[f64] {
         &self.scratch.0.coordinates
-    }
-}
-
-impl<S: Span, R: Rule> Subspace<S, R> {
-    /// Rotates the basis of [`Self::aligned_coordinates`] to the k directions now most likely to be kept.
-    pub(crate) fn align(&mut self) {
-        self.gather_directions(self.kept);
-        self.aligned.align(&self.scratch.0.directions, self.kept);
-    }
-
-    pub(crate) fn has_basis(&self) -> bool {
-        self.aligned.basis.columns() > 0
-    }
-
-    /// Moves the aligned basis of another learner to this learner.
-    pub(crate) fn take_basis(&mut self, other: &mut Self) {
-        let (theirs, kept) = (&mut other.aligned.basis, other.kept);
-        theirs.resize(other.span.columns(), kept);
-        self.span.transfer(&mut other.span, theirs, &mut self.aligned.basis);
-        theirs.resize(0, 0);
-    }
-
-    /// Returns the aligned basis of another learner, in coordinates of the columns of this learner's span.
-    pub(crate) fn basis_of(&mut self, other: &mut Self) -> Matrix {
-        let (mut theirs, mut basis) = (other.aligned.basis.clone(), Matrix::default());
-        theirs.resize(other.span.columns(), other.kept);
-        self.span.transfer(&mut other.span, &theirs, &mut basis);
-        basis
-    }
-
-    /// Returns the basis for the coordinates of the next row, in coordinates of the columns of the span, and the
-    /// probabilities of its directions. If `last` is given, it replaces the learner's own basis of the most recent row.
-    pub(crate) fn next_basis(&mut self, last: Option<Matrix>) -> (Matrix, Vec<f64>) {
-        self.gather_directions(self.kept);
-        let mut aligned = self.aligned.clone();
-        last.into_iter().for_each(|last| aligned.basis = last);
-        aligned.align(&self.scratch.0.directions, self.kept);
-        aligned.basis.resize(self.span.columns(), self.kept);
-        (aligned.basis, self.scratch.0.importance.clone())
-    }
-
-    /// Computes the displacement from the center of another learner to this one, in coordinates of the columns.
-    pub(crate) fn way_from_center_of(&mut self, other: &Self, way: &mut Vec<f64>) {
-        self.span.way_from_origin_of(&other.span, way);
-    }
-
-    /// Computes the aligned coordinates of the current row plus an offset, in coordinates of the columns.
-    pub(crate) fn observe_aligned(&mut self, offset: &[f64]) {
-        let working = &self.scratch.0;
-        self.aligned.observe(&working.columns, working.observed.unit_square.sqrt(), offset);
-    }
-
-    /// Returns the coordinates of the most recent row in the k directions that were most likely to be kept before that
-    /// row. The basis is rotated to be nearest to that of the previous row.
-    pub(crate) fn aligned_coordinates(&self) -> &[f64] {
-        self.aligned.coordinates()
     }
 }

@@ -31,7 +31,6 @@ pub(crate) struct Fill {
     deviation: Vec<f64>,
     /// Centered row before missing cells are filled in.
     given: Vec<f64>,
-    /// Coordinates of the centered row.
     coordinates: Vec<f64>,
 }
 

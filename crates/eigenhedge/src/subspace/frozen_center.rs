@@ -17,7 +17,6 @@ use crate::linalg::{Matrix, add_lower_product};
 use crate::row::check_row;
 use crate::span::Ambient;
 
-/// Rows of a batch relative to a center.
 #[derive(Debug)]
 pub(crate) struct Frozen {
     rows: u64,

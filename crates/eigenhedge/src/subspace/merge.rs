@@ -39,7 +39,6 @@ pub(crate) struct Learned<'a> {
     pub lost: f64,
 }
 
-/// Scatter matrix of the rows with which a learner starts.
 #[derive(Debug)]
 pub(crate) enum LearnedScatter {
     /// Scatter matrix in the coordinates of the rows.

@@ -4,6 +4,7 @@
 //! scaling. The [`Rule`] determines how the spectrum changes. The [`Span`] determines how directions are represented.
 
 mod additive;
+mod align;
 mod aligned;
 mod anchored;
 mod any_rule;
@@ -71,7 +72,6 @@ pub enum NormBound {
     Given(f64),
 }
 
-/// Options of a subspace learner, apart from its rule and span.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Options {
     pub norm_bound: NormBound,
@@ -97,7 +97,6 @@ pub struct Subspace<S, R> {
     energy: f64,
     trials: u64,
     center_weight: f64,
-    /// Norms of recent rows, used if long rows are clipped.
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
@@ -119,14 +118,12 @@ struct Working {
     columns: Vec<f64>,
     /// Probability that each explicit direction is dropped.
     dropped: Vec<f64>,
-    /// Coordinates of the most recent point in the kept directions.
     kept_coordinates: Vec<f64>,
     /// Weight of the current row, or 1 for instances of several rows.
     row_weight: f64,
     energy: f64,
     /// Largest eigenvalue of the most recently checked instance.
     square: f64,
-    /// True while this instance is loaded in the span.
     is_loaded: bool,
     expected: f64,
     /// Indices of explicit directions in descending order of probability.

@@ -8,7 +8,6 @@ pub(super) struct Outside {
     pub square: f64,
     /// Part in the complement for which the span has no column.
     pub unresolved: f64,
-    /// Part that is lost for every choice.
     pub lost: f64,
 }
 

@@ -78,7 +78,6 @@ struct Centers {
 
 #[derive(Debug, Clone, Default)]
 struct Working {
-    /// Most recent pair, relative to the centers.
     rows: [Vec<f64>; 2],
     /// Eigenvector of the dilation for its positive eigenvalue.
     plus: Vec<f64>,

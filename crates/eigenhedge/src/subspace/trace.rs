@@ -12,13 +12,11 @@ use crate::random::Random;
 use crate::simplex::{Complement, Select};
 use crate::span::Span;
 
-/// Record of one trial with a point.
 #[derive(Debug, Clone)]
 pub(crate) struct Trace {
     pub expected: f64,
     /// Squared norm of the point, after centering.
     pub square: f64,
-    /// Number of explicit directions after the update.
     pub rank: usize,
     kept: usize,
     select: Select,

@@ -39,7 +39,6 @@ use crate::simplex::{CapScratch, Complement, Multiplicity, Spectrum, cap};
 use crate::state::{LARGEST_LOG, State, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 
-/// Tracking rule and its spectrum: the log-probabilities of all directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tracking {
     eta: f64,

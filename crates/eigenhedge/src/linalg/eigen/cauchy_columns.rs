@@ -82,7 +82,6 @@ pub(super) fn inverse_norms<S: Simd>(
     }
 }
 
-/// Poles, roots and inverse column norms of a solved secular equation.
 #[derive(Clone, Copy)]
 pub(super) struct Points<'a> {
     pub poles: &'a [f64],

@@ -13,7 +13,6 @@ use faer::linalg::evd::{ComputeEigenvectors, SelfAdjointEvdParams, self_adjoint_
 use faer::prelude::ReborrowMut;
 use faer::{Auto, MatMut, MatRef, Par, Spec};
 
-/// Eigenvalues and eigenvectors of a symmetric matrix.
 #[derive(Default)]
 pub struct Eigen {
     /// Eigenvalues, ascending.

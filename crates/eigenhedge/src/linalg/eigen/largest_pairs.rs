@@ -141,7 +141,6 @@ fn residuals(values: &[f64], vectors: &Matrix, images: Matrix, block: &mut Matri
     squares
 }
 
-/// Orthonormal basis, its product with the matrix, and the projected matrix.
 struct Basis {
     vectors: Matrix,
     images: Matrix,

@@ -13,7 +13,6 @@ use std::ops::Range;
 /// Maximum number of vectors that one call can store.
 pub(crate) const WINDOW: usize = 16;
 
-/// Squared norms and inner products of stored vectors.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intake {
     /// Squared norm of each vector, followed by its inner products with the columns and with the earlier vectors.
@@ -24,7 +23,6 @@ pub(crate) struct Intake {
     partial: Vec<f64>,
 }
 
-/// Input vectors and the origin that is subtracted from them.
 pub(crate) struct Source<'a> {
     pub points: &'a [&'a [f64]],
     /// Origin to subtract, as a fixed point plus a displacement. `None` means zero.

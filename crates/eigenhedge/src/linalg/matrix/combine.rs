@@ -42,7 +42,6 @@ struct Combine<'a> {
     stride: usize,
     rows: usize,
     rotation: &'a Matrix,
-    /// Buffer for the product of a few rows.
     working: &'a mut Vec<f64>,
 }
 

@@ -10,7 +10,6 @@ use pulp::{Simd, WithSimd};
 /// block by block, so a product does not depend on how many are computed at once.
 pub(super) const BLOCK: usize = 512;
 
-/// Read-only view of adjacent columns.
 #[derive(Clone, Copy)]
 pub(super) struct Columns<'a> {
     pub entries: &'a [f64],

@@ -21,7 +21,6 @@ use crate::scratch::Scratch;
 use crate::state::{ensure, length};
 use serde::{Deserialize, Serialize};
 
-/// Combinations of stored vectors.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Combinations {
     /// Matrix C, one row per stored vector.

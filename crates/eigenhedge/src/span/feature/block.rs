@@ -26,13 +26,11 @@ use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_uppe
 pub(crate) struct Growth {
     /// Coordinates of the new atoms in the columns before the set, one column per atom.
     before: Matrix,
-    /// Lower triangular factor L.
     factor: Matrix,
     /// Inner products of the new atoms with the origin.
     overlaps: Vec<f64>,
 }
 
-/// Points in coordinates of the columns.
 #[derive(Debug, Default)]
 pub(crate) struct TakenIn {
     /// Coordinates of the points minus the origin, one column per point.

@@ -19,7 +19,6 @@ use crate::simplex::Multiplicity;
 use crate::state::{State, ensure};
 use serde::{Deserialize, Serialize};
 
-/// Largest eigenpairs of a scatter matrix, up to a maximum number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Capped {
     /// Directions with their eigenvalues, in ascending order.

@@ -25,7 +25,6 @@ use leading::Leading;
 use row_sum::RowSum;
 use serde::{Deserialize, Serialize};
 
-/// Running scatter matrix, stored as eigenvalues with their directions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Scatter {

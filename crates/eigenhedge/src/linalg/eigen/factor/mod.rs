@@ -64,7 +64,6 @@ pub struct Factor {
     order: Vec<Source>,
 }
 
-/// Scratch space shared by any number of factors.
 #[derive(Debug, Clone, Default)]
 pub struct FactorScratch {
     sorted: Vec<usize>,
