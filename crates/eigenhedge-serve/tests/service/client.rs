@@ -30,6 +30,11 @@ impl Answer {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// Returns true if there was no memory for the request.
+    pub fn has_no_memory(&self) -> bool {
+        [413, 429, 507].contains(&self.status)
+    }
+
     /// Returns the sentence of an error response, and checks that it is one.
     pub fn detail(&self) -> String {
         assert!(self.head.to_ascii_lowercase().contains("content-type: application/problem+json"), "{}", self.head);

@@ -54,8 +54,13 @@ fn start(folder: &Path, limit: u64) -> Child {
 
 /// Returns the resident memory of a process in bytes, or `None` if the system does not report it.
 fn resident(id: u32) -> Option<u64> {
+    memory(id, "VmRSS:")
+}
+
+/// Returns a figure of the memory of a process in bytes.
+fn memory(id: u32, name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     Some(1024 * line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?)
 }
 
@@ -228,6 +233,23 @@ fn resident_memory_stays_below_the_limit_under_every_kind_of_load() {
 }
 
 #[test]
+fn options_take_no_memory_whatever_they_ask_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let child = start(folder.path(), LIMIT);
+    for learner in ["auto", "tracking", "perturbed-leader", "gha", "apex"] {
+        for k in [8000, 65_536] {
+            let options = json!({"k": k, "learner": learner});
+            assert_eq!(child.client.put(&format!("/v1/streams/{learner}{k}"), &options).status, 201, "{options}");
+        }
+    }
+    // The description of the service tries such options too.
+    assert_eq!(child.client.get("/openapi.json").status, 200);
+    if let Some(bytes) = memory(child.id(), "VmHWM:") {
+        assert!(bytes <= LIMIT, "{bytes}");
+    }
+}
+
+#[test]
 fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
     // The limit, streams and their columns, bodies and the bytes that arrive of each. `cargo xtask soak memory` runs the
     // large form.
@@ -239,10 +261,9 @@ fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
     let child = start(folder.path(), limit);
     let client = child.client;
     let mut random = Random::seeded(3);
-    let learn = |client: Client, path: &str, body: &[u8]| {
-        let headers = "Content-Type: text/csv\r\nIdempotency-Key: once\r\n";
-        let send = || client.send("POST", &format!("{path}/rows"), headers, body);
-        // On a slow machine other streams may still be saved, so that there is no memory yet.
+    // On a slow machine other streams may still be saved, so that there is no memory yet.
+    let send = |client: Client, method: &str, path: &str, headers: &str, body: &[u8]| {
+        let send = || client.send(method, path, headers, body);
         let answers = std::iter::repeat_with(|| {
             let answer = send();
             (answer.status == 429).then(|| std::thread::sleep(Duration::from_millis(200)));
@@ -250,11 +271,15 @@ fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
         });
         answers.take(100).find(|answer| answer.status != 429).unwrap_or_else(send)
     };
+    let learn = |client: Client, path: &str, body: &[u8]| {
+        send(client, "POST", &format!("{path}/rows"), "Content-Type: text/csv\r\nIdempotency-Key: once\r\n", body)
+    };
     let (wide, body) = (table(&mut random, 2, 4096, false), table(&mut random, 2, width, false));
     let paths: Vec<String> = (0..streams).map(|i| format!("/v1/streams/w{i}")).collect();
     let mut answers = Vec::new();
     for path in &paths {
-        assert_eq!(client.put(path, &json!({"k": 1})).status, 201);
+        let answer = send(client, "PUT", path, "", br#"{"k": 1}"#);
+        assert_eq!(answer.status, 201, "{}", answer.text());
         let answer = learn(client, path, &wide);
         assert_eq!(answer.status, 507, "{}", answer.text());
         let named = format!("--max-memory {:.1} MB", limit as f64 / 1e6);
@@ -267,8 +292,8 @@ fn wide_streams_and_unfinished_bodies_do_not_exceed_the_limit() {
     let is_once = |client: Client| {
         for (path, answer) in paths.iter().zip(&answers) {
             assert!(learn(client, path, &body).body == *answer, "{path}");
-            let summary = (0..100).map(|_| client.get(&format!("{path}/summary"))).find(|answer| answer.status != 429);
-            assert_eq!(summary.unwrap().json()["rows"], 2);
+            let summary = send(client, "GET", &format!("{path}/summary"), "", b"");
+            assert_eq!(summary.json()["rows"], 2);
         }
     };
     is_once(client);

@@ -11,7 +11,7 @@ use super::options::StreamOptions;
 use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
 use super::problem::Problem;
-use super::repeats::{Repeats, Reply};
+use super::repeats::{Repeats, Reply, RequestKey};
 use super::shape::Shape;
 use super::store::{Action, Snapshot, Store, StoreQueue};
 use super::webhook::{Target, Webhooks};
@@ -297,10 +297,15 @@ impl Handle {
         answer.await.unwrap_or_else(|_| Err(ended()))
     }
 
+    /// Returns the reply to an earlier request with this key, or `None` if there is none.
+    pub fn answered(&self, key: &RequestKey) -> Option<Reply> {
+        lock(&self.repeats).answer(key)
+    }
+
     /// Logs an order and applies it. A repeated request gets the same answer as the first. `held` is dropped or returned
     /// after the order has been applied, even if the client disconnects.
     pub async fn order<H: Send + 'static>(self: &Arc<Self>, logged: Logged, held: H) -> Result<(Vec<u8>, H), Problem> {
-        if let Some(reply) = logged.key.as_ref().and_then(|key| lock(&self.repeats).answer(key)) {
+        if let Some(reply) = logged.key.as_ref().and_then(|key| self.answered(key)) {
             return reply.map(|answers| (answers, held));
         }
         let (sender, answer) = oneshot::channel();
