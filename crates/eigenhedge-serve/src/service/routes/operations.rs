@@ -23,8 +23,8 @@ pub async fn ready(State(app): State<App>) -> Response {
 }
 
 /// Handles `GET /openapi.json`: returns the OpenAPI description.
-pub async fn description() -> Response {
-    json(StatusCode::OK, &crate::service::openapi::document())
+pub async fn description(State(app): State<App>) -> Response {
+    json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhook_hosts))
 }
 
 /// Handles `GET /metrics`: returns metrics in the Prometheus text format.
