@@ -24,6 +24,7 @@ mod memory;
 mod metrics;
 mod name;
 mod openapi;
+mod option_rules;
 mod option_schema;
 mod options;
 mod order;

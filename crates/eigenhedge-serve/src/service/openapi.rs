@@ -1,5 +1,7 @@
 //! The OpenAPI 3.1 description of the service. A test compares the description with the routes.
 
+use super::option_schema::{COMPARED, schema};
+use super::options::MOST_DIRECTIONS;
 use serde_json::{Map, Value, json};
 
 /// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
@@ -87,7 +89,6 @@ fn meaning(status: u16) -> &'static str {
         409 => "The request conflicts with the current state.",
         413 => "The request is too large for --max-body or --max-memory.",
         415 => "The content type is not supported, or the body is compressed.",
-        422 => "The options or rows are invalid. The message is that of the command line, with row and column.",
         429 => "Too many requests. Retry-After states when to try again.",
         503 => "The service is stopping or is still loading the stream.",
         507 => "The disk of the store is full, or the stream is too large for --max-memory; nothing was learned.",
@@ -95,13 +96,28 @@ fn meaning(status: u16) -> &'static str {
     }
 }
 
-/// Returns the OpenAPI document.
-pub fn document() -> Value {
+/// Returns the meaning of status 422 for an operation: rules that its schema cannot state.
+fn invalid(path: &str) -> String {
+    match path.rsplit('/').next().unwrap_or("") {
+        "rows" | "score" => {
+            "The rows do not fit the stream: its columns, its options, or what it has learned. The message is \
+                             that of the command line, with row and column."
+                .to_owned()
+        }
+        "model" => "The file is not a saved model, or its options or columns are not those of the stream.".to_owned(),
+        "accept" => "The stream is not a monitor, has too few rows, or has no such key.".to_owned(),
+        _ => format!("The options are invalid. {COMPARED}"),
+    }
+}
+
+/// Returns the OpenAPI document. `hosts` are the allowed webhooks.
+pub fn document(hosts: &[String]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for (path, method, summary, statuses) in OPERATIONS {
         let mut responses = Map::new();
         for status in statuses.iter().chain(&COMMON) {
-            let mut response = json!({ "description": meaning(*status) });
+            let description = if *status == 422 { invalid(path) } else { meaning(*status).to_owned() };
+            let mut response = json!({ "description": description });
             if *status >= 400 {
                 response["content"] =
                     json!({ "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } });
@@ -113,7 +129,7 @@ pub fn document() -> Value {
             operation["parameters"] = json!([{ "name": "name", "in": "path", "required": true,
                 "schema": { "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" } }]);
         }
-        if let Some(body) = body_of(path, method) {
+        if let Some(body) = body_of(path, method, hosts) {
             operation["requestBody"] = body;
         }
         let entry = paths.entry((*path).to_owned()).or_insert_with(|| json!({}));
@@ -134,21 +150,24 @@ pub fn document() -> Value {
     })
 }
 
-fn body_of(path: &str, method: &str) -> Option<Value> {
-    let options = json!({ "schema": super::option_schema::schema() });
+fn body_of(path: &str, method: &str, hosts: &[String]) -> Option<Value> {
     let key = json!({ "schema": { "type": "object", "properties": { "key": { "type": ["string", "null"] } } } });
     let cells = json!({ "type": ["number", "string", "null"] });
     let row = json!({ "anyOf": [
-        { "type": "object", "maxProperties": 65536, "additionalProperties": cells },
-        { "type": "array", "maxItems": 65536, "items": cells } ] });
+        { "type": "object", "maxProperties": MOST_DIRECTIONS, "additionalProperties": cells },
+        { "type": "array", "maxItems": MOST_DIRECTIONS, "items": cells } ] });
     let rows = json!({ "schema": { "anyOf": [row, { "type": "array", "items": row }] } });
     let token = json!({ "schema": { "type": "string", "minLength": 1, "maxLength": 512, "pattern": "^[!-:<-~]+$" } });
+    let text = json!({ "schema": { "type": "string" } });
     let bytes = json!({ "schema": { "type": "string", "format": "binary" } });
     match (path.rsplit('/').next().unwrap_or(""), method) {
-        ("{name}", "put") => Some(json!({ "required": true, "content": { "application/json": options } })),
+        ("{name}", "put") => {
+            let options = json!({ "schema": schema(hosts) });
+            Some(json!({ "required": true, "content": { "application/json": options } }))
+        }
         ("rows" | "score", "post") => Some(json!({ "required": true, "content": {
-            "application/json": rows, "application/x-ndjson": {}, "text/csv": {},
-            "application/vnd.apache.arrow.stream": {} } })),
+            "application/json": rows, "application/x-ndjson": text, "text/csv": text,
+            "application/vnd.apache.arrow.stream": bytes } })),
         ("model", "put") => Some(json!({ "required": true, "content": { "application/octet-stream": bytes } })),
         ("accept", "post") => Some(json!({ "content": { "application/json": key } })),
         ("login", "post") => Some(json!({ "required": true, "content": { "text/plain": token } })),
@@ -171,7 +190,7 @@ mod tests {
             .flat_map(|route| route.methods.iter().map(|method| (route.path.to_owned(), (*method).to_owned())))
             .collect();
         assert_eq!(described, served);
-        let document = document();
+        let document = document(&[]);
         for (path, method) in &described {
             let operation = &document["paths"][path][method];
             assert!(operation["summary"].is_string(), "{path} {method}");

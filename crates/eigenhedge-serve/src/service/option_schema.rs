@@ -1,8 +1,9 @@
 //! JSON Schema of the options of a stream, from the option tables of the library.
 //!
-//! Values may be given as texts, as on the command line, and null means the default. A schema cannot state which options
-//! belong together. The service refuses options that have no effect with the learner, or that contradict each other.
+//! Values may be given as texts, as on the command line, and null means the default. The schema accepts what the service
+//! accepts. The exceptions are in [`COMPARED`], because a schema cannot compare two numbers.
 
+use super::option_rules::rules;
 use super::options::{OF_ALL, OF_MODEL, spelling};
 use eigenhedge::MONITOR_OPTIONS;
 use eigenhedge::options::{Check, OPTIONS, Type};
@@ -10,44 +11,58 @@ use serde_json::{Map, Value, json};
 
 /// Maximum number of options.
 const MOST: usize = 100;
-/// Number as text.
-const NUMBER: &str = "^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?$";
+/// Whole number as text: any, and at least 1.
+const COUNT: &str = "^[0-9]{1,18}$";
+const COUNT_FROM_1: &str = "^0{0,9}[1-9][0-9]{0,17}$";
+/// Exponent of a number as text. With the digits of the patterns, numbers stay between 1e-98 and 1e98.
+const EXPONENT: &str = "([eE][+-]?[0-7]?[0-9])?$";
+/// Number greater than 0 and less than 1 as text.
+const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";
+/// Names of the units and the letters of the fields in a time format.
+const TIME_FORMATS: [&str; 5] = ["iso", "s", "ms", "us", "ns"];
+const TIME_FIELDS: &str = "YCymbBhdeaAjDFHkIlPpMSfRTzs";
+/// Rules that a schema cannot state.
+pub const COMPARED: &str = "A schema cannot compare numbers with each other. Further rules (422): k is less than \
+    feature_dim and at most max_rank and budget; warm_up, or the rows of mode freeze, are at least 20 more than lags; k of \
+    a monitor is less than columns × (lags + 1), which is at most 4096.";
 
-/// Returns the schema of the options: those of a model, or those of a monitor.
-pub fn schema() -> Value {
-    let all = || OF_ALL.iter().chain(OF_MODEL.iter()).map(|name| ((*name).to_owned(), general(name)));
+/// Returns the schema of the options: those of a model, or those of a monitor. `hosts` are the allowed webhooks.
+pub fn schema(hosts: &[String]) -> Value {
+    let all = || OF_ALL.iter().map(|name| ((*name).to_owned(), general(name, hosts)));
     let mut model: Map<String, Value> = all().collect();
+    OF_MODEL.iter().for_each(|name| _ = model.insert((*name).to_owned(), general(name, hosts)));
     for option in OPTIONS {
-        let described = described(values(option.values), option.help, option.default);
-        model.insert(spelling(option.name), described);
+        model.insert(spelling(option.name), described(values(option.values), option.help, option.default));
     }
     let mut monitor: Map<String, Value> = all().collect();
     for option in MONITOR_OPTIONS {
-        let described =
-            described(json!({ "type": ["string", "number", "boolean", "null"] }), option.help, option.default);
-        monitor.insert(spelling(option.name), described);
+        monitor.insert(spelling(option.name), described(of_monitor(option.name), option.help, option.default));
     }
     model.insert("kind".to_owned(), json!({ "enum": ["model", null] }));
+    model.insert("k".to_owned(), json!({ "anyOf": counts(1) }));
     monitor.insert("kind".to_owned(), json!({ "const": "monitor" }));
     let object = |properties: Map<String, Value>, required: &[&str]| {
         json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false,
             "maxProperties": MOST })
     };
-    json!({
-        "description": "Options that have no effect with the learner, or that contradict each other, are refused (422).",
-        "oneOf": [object(model, &["k"]), object(monitor, &["kind"])],
-    })
+    let mut model = object(model, &["k"]);
+    model["allOf"] = rules().into();
+    json!({ "description": COMPARED, "oneOf": [model, object(monitor, &["kind"])] })
 }
 
 /// Returns the schema of an option that models and monitors have.
-fn general(name: &str) -> Value {
+fn general(name: &str, hosts: &[String]) -> Value {
     let text = json!({ "type": ["string", "number", "null"] });
     match name {
-        "k" => {
-            json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, { "type": "string", "pattern": "^[+]?[0-9]+$" }] })
-        }
         "columns" | "exclude" | "copy_columns" | "na_values" => {
             json!({ "anyOf": [text, { "type": "array", "items": { "type": ["string", "number"] } }] })
+        }
+        // One column, and no pattern of columns.
+        "by" => json!({ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }),
+        "time_format" => {
+            let pattern = format!("^[^%]*(%[{TIME_FIELDS}][^%]*)+$");
+            json!({ "anyOf": [{ "type": "string", "enum": TIME_FORMATS }, { "type": "string", "pattern": pattern },
+                { "type": "null" }] })
         }
         "decimal" => json!({ "enum": [".", ",", null] }),
         "delimiter" => {
@@ -56,8 +71,49 @@ fn general(name: &str) -> Value {
         }
         "on_bad_row" => json!({ "enum": ["fail", "skip", null] }),
         "standardize" => json!({ "enum": ["none", "running", null] }),
+        "webhook" => {
+            let of_host = |host: &String| {
+                let host = host.strip_suffix(":80").map_or(host.clone(), |name| format!("{name}(:80)?"));
+                json!({ "type": "string", "pattern": format!("^http://{}(/[!-~]*)?$", host.replace('.', "\\.")) })
+            };
+            let hosts: Vec<Value> = hosts.iter().map(of_host).chain([json!({ "type": "null" })]).collect();
+            json!({ "anyOf": hosts, "description": "URL on a host that --webhook-host allows." })
+        }
         _ => text,
     }
+}
+
+/// Returns the schema of an option of a monitor.
+fn of_monitor(name: &str) -> Value {
+    let number =
+        |range: Value, text: &str| json!({ "anyOf": [range, { "type": "string", "pattern": text }, null_value()] });
+    let from_to = |least: f64, most: f64| json!({ "type": "number", "minimum": least, "maximum": most });
+    let inside = json!({ "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1 });
+    let least = |count: u64| json!({ "type": "integer", "minimum": count, "maximum": u64::MAX });
+    let rows = |word: &str, other: &str, least: &str| json!({ "anyOf": [{ "enum": [word, null] }, { "type": "string", "pattern": format!("^{other}:0{{0,9}}{least}$") }] });
+    match name {
+        "share" => number(inside, &format!("^{BETWEEN}")),
+        "k" => number(json!({ "type": "integer", "minimum": 1, "maximum": 4095 }), "^0{0,9}[1-9][0-9]{0,2}$"),
+        "mode" => rows("adapt", "freeze", "([2-9][0-9]|[1-9][0-9]{2,17})"),
+        "rebaseline" => rows("never", "after", "[1-9][0-9]{0,17}"),
+        "limit" => number(inside, &format!("^((auto|conformal):)?{BETWEEN}")),
+        "lags" => {
+            let lags = json!({ "type": "integer", "minimum": 0, "maximum": 100 });
+            number(lags, "^(0{0,9}([0-9]|[1-9][0-9]|100)|auto)$")
+        }
+        "differences" => json!({ "enum": ["auto", "on", "off", true, false, "true", "false", null] }),
+        "standardize" => json!({ "enum": [true, false, "true", "false", "none", null] }),
+        "missing" => json!({ "enum": ["fail", "skip", "fill", null] }),
+        "warm-up" => number(least(1), COUNT_FROM_1),
+        "event-gap" => number(least(0), COUNT),
+        "change-time" => number(from_to(10.0, 1e9), "^[1-9][0-9]{1,8}$"),
+        "drift-time" => number(from_to(100.0, 1e9), "^[1-9][0-9]{2,8}$"),
+        _ => json!({ "type": ["string", "number", "boolean", "null"] }),
+    }
+}
+
+fn null_value() -> Value {
+    json!({ "type": "null" })
 }
 
 /// Adds the help and the default of an option to the schema of its values.
@@ -67,74 +123,81 @@ fn described(mut schema: Value, help: &str, default: &str) -> Value {
     schema
 }
 
+/// Returns the schemas of a whole number of at least 0 or 1, and of its text.
+fn counts(least: u64) -> [Value; 2] {
+    let pattern = if least == 0 { COUNT } else { COUNT_FROM_1 };
+    [
+        json!({ "type": "integer", "minimum": least, "maximum": u64::MAX }),
+        json!({ "type": "string", "pattern": pattern }),
+    ]
+}
+
 /// Returns the schema of the values of a type.
 fn values(values: Type) -> Value {
-    let word = values.word();
-    let mut any = vec![json!({ "enum": [word, null] })];
+    let mut any =
+        vec![json!({ "enum": values.word().map(Value::from).into_iter().chain([Value::Null]).collect::<Vec<_>>() })];
     match values {
-        Type::Number(check, _) => {
-            any.push(range(check));
-            any.push(json!({ "type": "string", "pattern": NUMBER }));
-        }
-        Type::Count(least, _) => {
-            any.push(json!({ "type": "integer", "minimum": least, "maximum": u64::MAX }));
-            any.push(json!({ "type": "string", "pattern": "^[+]?[0-9]+$" }));
-        }
+        Type::Number(check, _) => any.extend(numbers(check)),
+        Type::Count(least, _) => any.extend(counts(least)),
         Type::Flag => any.push(json!({ "enum": [true, false, "true", "false"] })),
         Type::Numbers => {
-            any.push(json!({ "type": ["number", "string"] }));
-            any.push(json!({ "type": "array", "items": { "type": ["number", "string"] } }));
+            let [number, text] = numbers(|_, number| Ok(number));
+            let list =
+                text["pattern"].as_str().unwrap_or_default().trim_start_matches('^').trim_end_matches('$').to_owned();
+            any.extend([number.clone(), json!({ "type": "string", "pattern": format!("^{list}(, ?{list})*$") })]);
+            any.push(json!({ "type": "array", "minItems": 1, "items": { "anyOf": [number, text] } }));
         }
         Type::Choice(list) => {
             let list = list();
             let names = list.iter().filter(|choice| choice.number.is_none());
             let names: Vec<&str> = names.flat_map(|choice| [Some(choice.name), choice.alias]).flatten().collect();
             any.push(json!({ "enum": names }));
-            for choice in list.iter().filter(|choice| choice.number.is_some()) {
-                any.push(json!({ "type": "string", "pattern": format!("^{}:[-+.0-9eE]+$", choice.name) }));
+            for choice in list.iter() {
+                let Some([_, text]) = choice.number.map(numbers) else { continue };
+                let pattern = text["pattern"].as_str().unwrap_or_default().trim_start_matches('^');
+                any.push(json!({ "type": "string", "pattern": format!("^{}:{pattern}", choice.name) }));
             }
         }
     }
     json!({ "anyOf": any })
 }
 
-/// Returns the range of the numbers that a check accepts. Ranges begin at 0 or 1 and end at 1, or have no ends.
-fn range(check: Check) -> Value {
+/// Returns the schemas of the numbers that a check accepts, and of their texts.
+fn numbers(check: Check) -> [Value; 2] {
     let accepts = |number: f64| check("", number).is_ok();
     let mut range = json!({ "type": "number" });
-    let least = [(-1.0, None), (0.0, Some(("minimum", 0))), (1e-9, Some(("exclusiveMinimum", 0)))];
-    let least = least.into_iter().find(|(number, _)| accepts(*number)).map_or(Some(("minimum", 1)), |(_, rule)| rule);
-    let most = [(2.0, None), (1.0, Some(("maximum", 1)))];
-    let most =
-        most.into_iter().find(|(number, _)| accepts(*number)).map_or(Some(("exclusiveMaximum", 1)), |(_, rule)| rule);
-    least.into_iter().chain(most).for_each(|(name, end)| range[name] = end.into());
-    range
+    match () {
+        () if accepts(-f64::MAX) => range["minimum"] = (-f64::MAX).into(),
+        () if accepts(0.0) && accepts(f64::from_bits(1)) => range["minimum"] = 0.into(),
+        () if accepts(f64::from_bits(1)) => range["exclusiveMinimum"] = 0.into(),
+        () => range["minimum"] = end(accepts, [0.5, f64::from_bits(1)]).into(),
+    }
+    match () {
+        () if accepts(f64::MAX) => range["maximum"] = f64::MAX.into(),
+        () if accepts(1.0) && !accepts(2.0) => range["maximum"] = 1.into(),
+        () if accepts(0.5) && !accepts(1.0) => range["exclusiveMaximum"] = 1.into(),
+        () => range["maximum"] = end(accepts, [2.0, f64::MAX]).into(),
+    }
+    let (has_zero, has_one) = (accepts(0.0), accepts(1.0));
+    let text = match (accepts(2.0), has_zero) {
+        (true, _) if accepts(-1.0) => format!("^[+-]?([0-9]{{1,9}}\\.?[0-9]{{0,9}}|\\.[0-9]{{1,9}}){EXPONENT}"),
+        (true, true) => format!("^([0-9]{{1,9}}\\.?[0-9]{{0,9}}|\\.[0-9]{{1,9}}){EXPONENT}"),
+        (true, false) => format!("^(0{{0,9}}[1-9][0-9]{{0,9}}\\.?[0-9]{{0,9}}|0{{0,9}}\\.[0-9]{{0,8}}[1-9]){EXPONENT}"),
+        (false, true) => "^(0|0?\\.[0-9]{1,9})$".to_owned(),
+        (false, false) if has_one => format!("^(1|{}$", BETWEEN.replace('$', ")")),
+        (false, false) => format!("^{BETWEEN}"),
+    };
+    let is_split = has_zero && !accepts(f64::from_bits(1));
+    let range = if is_split { json!({ "anyOf": [{ "const": 0 }, range] }) } else { range };
+    [range, json!({ "type": "string", "pattern": text })]
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_option_is_described_and_ranges_are_those_of_the_checks() {
-        let schema = schema();
-        let [model, monitor] = [0, 1].map(|i| schema["oneOf"][i]["properties"].as_object().unwrap().clone());
-        for option in OPTIONS {
-            let found = &model[&spelling(option.name)];
-            assert!(found["description"].as_str().unwrap().starts_with(option.help), "{}", option.name);
-            let Type::Number(check, _) = option.values else { continue };
-            let range = &found["anyOf"][1];
-            let is_inside = |x: f64| {
-                let end = |name: &str| range.get(name).and_then(Value::as_f64);
-                end("minimum").is_none_or(|end| x >= end)
-                    && end("exclusiveMinimum").is_none_or(|end| x > end)
-                    && end("maximum").is_none_or(|end| x <= end)
-                    && end("exclusiveMaximum").is_none_or(|end| x < end)
-            };
-            for x in [-3.0, -1.0, -0.5, 0.0, 1e-9, 0.3, 0.999, 1.0, 1.5, 7.0, 1e9] {
-                assert_eq!(check("", x).is_ok(), is_inside(x), "{} {x}", option.name);
-            }
-        }
-        MONITOR_OPTIONS.iter().for_each(|option| assert!(monitor.contains_key(&spelling(option.name))));
+/// Returns the accepted number that is nearest to the refused one. Both are positive.
+fn end(accepts: impl Fn(f64) -> bool, [mut accepted, mut refused]: [f64; 2]) -> f64 {
+    // Between positive numbers, the mean of their bits bisects magnitudes.
+    while accepted.to_bits().abs_diff(refused.to_bits()) > 1 {
+        let middle = f64::from_bits(accepted.to_bits().midpoint(refused.to_bits()));
+        *(if accepts(middle) { &mut accepted } else { &mut refused }) = middle;
     }
+    accepted
 }

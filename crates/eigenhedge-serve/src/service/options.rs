@@ -2,10 +2,10 @@
 
 use super::problem::Problem;
 use super::shape::Shape;
-use eigenhedge::options::{OPTIONS, OptionEntry, Options, Setup, spelled};
-use eigenhedge::{AnyLearner, Kept, Kind, MONITOR_OPTIONS, MonitorOption, MonitorOptions, Standardize};
+use eigenhedge::options::{OPTIONS, OptionEntry, Options, Setup, Type, spelled};
+use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, MonitorOption, MonitorOptions, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::str::FromStr;
 
 /// Kind of learner of a stream, with its settings.
@@ -49,6 +49,13 @@ pub const OF_ALL: [&str; 13] = [
 ];
 /// Options of models that are not in their option table.
 pub const OF_MODEL: [&str; 1] = ["standardize"];
+/// Maximum number of cells in a row, and of directions.
+pub const MOST_DIRECTIONS: usize = 1 << 16;
+/// Maximum number of directions of a learner whose size grows with their square, on trial.
+const MOST_TRIED: usize = 64;
+/// Number of columns from which automatic lags are 0.
+const WITHOUT_LAGS: usize = 1000;
+
 /// Returns the name of an option in JSON: with underscores instead of hyphens.
 pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
@@ -59,6 +66,7 @@ impl StreamOptions {
         let Value::Object(given) = given else {
             return Err(Problem::malformed("the options of a stream must be a JSON object"));
         };
+        let names: Vec<String> = given.keys().map(|name| spelling(name)).collect();
         let given: Map<String, Value> =
             given.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (spelling(k), v.clone())).collect();
         let fields = Fields(&given);
@@ -75,7 +83,7 @@ impl StreamOptions {
                     false => is_own || OptionEntry::find(&entry).is_some(),
                 }
         };
-        if let Some(name) = given.keys().find(|name| !known(name)) {
+        if let Some(name) = names.iter().find(|name| !known(name)) {
             let kind = if is_monitor { "monitor" } else { "model" };
             return Err(Problem::unsound(format!("there is no option {name:?} of a {kind}")));
         }
@@ -83,10 +91,12 @@ impl StreamOptions {
             true => Learner::Monitor(Box::new(monitor(&fields)?)),
             false => Learner::Model(Box::new(model(&fields)?)),
         };
-        let standardize = match (is_monitor, fields.text("standardize")?.as_deref()) {
-            (true, _) | (false, None | Some("none")) => Standardize::None,
-            (false, Some("running")) => Standardize::Running,
-            (false, Some(other)) => return Err(must("standardize", "none or running in a service", other)),
+        // A monitor has an option of this name in its own table.
+        let of_model = if is_monitor { None } else { fields.text("standardize")? };
+        let standardize = match of_model.as_deref() {
+            None | Some("none") => Standardize::None,
+            Some("running") => Standardize::Running,
+            Some(other) => return Err(must("standardize", "none or running in a service", other)),
         };
         let by = fields.text("by")?;
         let webhook = fields.text("webhook")?;
@@ -144,17 +154,33 @@ fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
+/// Returns a number as text. In JSON, 2.0 is a whole number.
+fn whole(number: &Number) -> String {
+    let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0 && *number < u64::MAX as f64);
+    match whole {
+        Some(whole) if number.is_f64() => (whole as u64).to_string(),
+        _ => number.to_string(),
+    }
+}
+
 struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
-    /// Returns a string, number or boolean as text. Returns `None` if the option is absent.
+    /// Returns a string or number as text. Returns `None` if the option is absent.
     fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
+            Some(Value::Number(number)) => Ok(Some(whole(number))),
             Some(other) => Err(must(name, "a text or a number", &other.to_string())),
+        }
+    }
+
+    /// Returns a string, number or boolean as text. Returns `None` if the option is absent.
+    fn text_or_flag(&self, name: &str) -> Result<Option<String>, Problem> {
+        match self.0.get(name) {
+            Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
+            _ => self.text(name),
         }
     }
 
@@ -163,7 +189,7 @@ impl Fields<'_> {
         let Some(Value::Array(list)) = self.0.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
         let text = |item: &Value| match item {
             Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(number.to_string()),
+            Value::Number(number) => Ok(whole(number)),
             other => Err(must(name, "a list of texts", &other.to_string())),
         };
         list.iter().map(text).collect()
@@ -177,23 +203,26 @@ impl Fields<'_> {
 }
 
 fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
-    let k = fields.read("k", "a whole number")?.ok_or_else(|| {
+    let k: usize = fields.read("k", "a whole number")?.ok_or_else(|| {
         Problem::unsound("k, the number of directions to keep, must be given; eigenhedge scree finds one for a table")
     })?;
+    if k > MOST_DIRECTIONS {
+        return Err(must("k", &format!("at most {MOST_DIRECTIONS}, the number of cells in a row"), &k.to_string()));
+    }
     let mut options = Options::new(Kind::Auto, k);
     for option in OPTIONS {
         let name = spelling(option.name);
         let text = match fields.0.get(&name) {
             None => continue,
-            Some(Value::Array(_)) => fields.texts(&name)?.join(","),
-            Some(_) => fields.text(&name)?.unwrap_or_default(),
+            Some(Value::Array(_)) if matches!(option.values, Type::Numbers) => fields.texts(&name)?.join(","),
+            Some(_) => fields.text_or_flag(&name)?.unwrap_or_default(),
         };
         let wanted = || must(&name, &option.values.description(), &text);
         options = options.with(option.name, option.values.parse(&text).ok_or_else(wanted)?);
     }
     let setup = options.resolve(spelling).map_err(|misuse| Problem::unsound(misuse.to_string()))?;
-    AnyLearner::try_out(&setup).map_err(|error| match error {
-        eigenhedge::Error::Kept { kept, dimension } => {
+    try_out(&setup).map_err(|error| match error {
+        Error::Kept { kept, dimension } => {
             Problem::unsound(format!("k must be less than feature_dim {dimension}, got {kept}"))
         }
         error => Problem::unsound(spelled(&error, spelling)),
@@ -204,16 +233,31 @@ fn model(fields: &Fields<'_>) -> Result<Setup, Problem> {
     Ok(setup)
 }
 
+/// Checks the values of options by building the learner. Its size is checked with the first rows: `apex` has k² lateral
+/// weights, which would take memory for a stream without rows.
+fn try_out(setup: &Setup) -> Result<(), Error> {
+    let mut trial = setup.clone();
+    if trial.spec.learner == Kind::Apex {
+        trial.spec.kept = trial.spec.kept.min(MOST_TRIED);
+    }
+    AnyLearner::try_out(&trial)
+}
+
 fn monitor(fields: &Fields<'_>) -> Result<MonitorOptions, Problem> {
     let mut options = MonitorOptions::default();
     for option in MONITOR_OPTIONS {
-        if let Some(text) = fields.text(&spelling(option.name))? {
+        if let Some(text) = fields.text_or_flag(&spelling(option.name))? {
             option.set(&mut options, &text).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
         }
     }
-    // The number of columns is not known yet, so checks that depend on it happen at the first row.
-    let columns = if let Kept::Count(k) = options.kept { k.saturating_add(1) } else { 2 };
-    options.check(columns.clamp(2, 4096)).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
+    // The number of columns is not known yet, so checks that depend on it happen at the first row. Here it is the least
+    // with more than k values per row, or, for automatic lags, so large that there are none.
+    let k = if let Kept::Count(k) = options.kept { k } else { 1 };
+    let columns = match options.lags {
+        Choose::Fixed(lags) => (k / lags.saturating_add(1)).clamp(0, 4095) + 1,
+        Choose::Auto => k.clamp(WITHOUT_LAGS, 4095) + 1,
+    };
+    options.check(columns).map_err(|error| Problem::unsound(spelled(&error, spelling)))?;
     Ok(options)
 }
 
@@ -289,5 +333,14 @@ mod tests {
         assert_eq!(sentence(json!({"kind": "monitor", "lags": 3000})), "lags must be at most 100, got 3000");
         assert_eq!(sentence(json!({"kind": "band", "k": 2})), "kind must be model or monitor, got band");
         assert!(sentence(json!({"kind": "monitor", "limit": "auto:2"})).contains("auto:ALPHA"));
+        assert_eq!(sentence(json!({"k": 2.0, "columns": [3.0]})), "");
+        assert_eq!(sentence(json!({"k": 2, "lags": null})), "there is no option \"lags\" of a model");
+        assert_eq!(sentence(json!({"k": 2, "time": false})), "time must be a text or a number, got false");
+        assert_eq!(
+            sentence(json!({"k": 2, "learner": ["leader"]})),
+            "learner must be a text or a number, got [\"leader\"]"
+        );
+        // Ten columns with a hundred lags have room for 60 directions.
+        assert_eq!(sentence(json!({"kind": "monitor", "k": 60, "lags": 100})), "");
     }
 }

@@ -135,10 +135,11 @@ impl Client {
         self.send("POST", &path, "Content-Type: application/x-ndjson\r\n", rows.join("\n").as_bytes())
     }
 
-    /// Waits until all streams are loaded from the store.
+    /// Waits until all streams are loaded from the store. Large streams are saved and unloaded meanwhile, which takes
+    /// minutes on a slow machine.
     pub fn wait(self) {
-        let tries = 600;
-        for _ in 0..tries {
+        let deadline = Instant::now() + Duration::from_secs(600);
+        while Instant::now() < deadline {
             if self.try_send("GET", "/ready", "", b"").is_ok_and(|answer| answer.status == 200) {
                 return;
             }

@@ -18,8 +18,8 @@ pub async fn ready(State(app): State<App>) -> Answer {
     Ok(json(StatusCode::OK, &object!({ "status": "ready" })))
 }
 
-pub async fn description() -> Response {
-    json(StatusCode::OK, &crate::service::openapi::document())
+pub async fn description(State(app): State<App>) -> Response {
+    json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhook_hosts))
 }
 
 pub async fn metrics(State(app): State<App>) -> Response {
