@@ -188,6 +188,11 @@ mod tests {
         }
     }
 
+    /// In JSON Schema, 0 and 0.0 are equal.
+    fn is_equal(one: &Value, other: &Value) -> bool {
+        one == other || one.is_number() && one.as_f64() == other.as_f64()
+    }
+
     fn list(value: &Value) -> impl Iterator<Item = &Value> {
         value.as_array().into_iter().flatten()
     }
@@ -199,8 +204,8 @@ mod tests {
             "description" | "maxProperties" | "pattern" | "then" | "minItems" => true,
             "type" if rule.is_string() => has_type(value, rule.as_str().unwrap()),
             "type" => list(rule).any(|name| has_type(value, name.as_str().unwrap())),
-            "const" => value == rule,
-            "enum" => list(rule).any(|one| one == value),
+            "const" => is_equal(value, rule),
+            "enum" => list(rule).any(|one| is_equal(value, one)),
             "minimum" => number.is_none_or(|number| number >= rule.as_f64().unwrap()),
             "maximum" => number.is_none_or(|number| number <= rule.as_f64().unwrap()),
             "exclusiveMinimum" => number.is_none_or(|number| number > rule.as_f64().unwrap()),

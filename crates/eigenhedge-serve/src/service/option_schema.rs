@@ -98,8 +98,8 @@ fn of_monitor(name: &str) -> Value {
         "rebaseline" => rows("never", "after", "[1-9][0-9]{0,17}"),
         "limit" => number(inside, &format!("^((auto|conformal):)?{BETWEEN}")),
         "lags" => {
-            let lags = json!({ "type": "integer", "minimum": 0, "maximum": 100 });
-            number(lags, "^(0{0,9}([0-9]|[1-9][0-9]|100)|auto)$")
+            let lags = json!({ "anyOf": [{ "type": "integer", "minimum": 0, "maximum": 100 }, { "const": "auto" }] });
+            number(lags, "^0{0,9}([0-9]|[1-9][0-9]|100)$")
         }
         "differences" => json!({ "enum": ["auto", "on", "off", true, false, "true", "false", null] }),
         "standardize" => json!({ "enum": [true, false, "true", "false", "none", null] }),
