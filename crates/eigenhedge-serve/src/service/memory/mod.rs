@@ -162,7 +162,7 @@ impl Reserved {
             let (wanted, most) = (megabytes(wanted), megabytes(most));
             return Err(Problem::too_large(format!(
                 "the request needs about {wanted} MB of memory, and --max-memory {limit} MB leaves {most} MB for requests; \
-                 send fewer rows at once"
+                 send less at once, or give the service more memory"
             )));
         }
         if !self.share.take(bytes) {
