@@ -47,14 +47,12 @@ impl Answers {
             self.shares.push(cause.map_or(f64::NAN, |cause| cause.share));
         }
         for one in found {
-            self.reports[if one.is_change() {
-                1
-            } else if one.is_drift() {
-                2
-            } else {
-                0
-            }]
-            .push((place, one));
+            let list = match (one.is_change(), one.is_drift()) {
+                (true, _) => 1,
+                (_, true) => 2,
+                _ => 0,
+            };
+            self.reports[list].push((place, one));
         }
         if let Some(width) = contributions {
             self.contributions.extend(contributions_to_q(monitor, &verdict, width));
