@@ -17,7 +17,7 @@ from pathlib import Path
 import monitor_field
 import numpy as np
 import pandas as pd
-from monitor_harness import SETUP, alarmed, bar, data, drifted, frame, lacks, monitor, note, reported
+from monitor_harness import SETUP, alarmed, bar, data, inside, frame, lacks, monitor, note, reported
 from sklearn.metrics import roc_auc_score
 
 
@@ -34,12 +34,12 @@ def skab() -> None:
         f1 = 2 * (y & found).sum() / (y.sum() + found.sum())
         false, missed = found[~y].mean(), (~found)[y].mean()
         auc = roc_auc_score(y, out["score"].to_numpy()[after])
-        bar(f"SKAB, lags {lags}: F1 of alarm or drift >= {least}", f"{f1:.3f} (missed {missed:.3f})", f1 >= least)
+        bar(f"SKAB, lags {lags}: F1 of alarm or incident >= {least}", f"{f1:.3f} (missed {missed:.3f})", f1 >= least)
         if lags == "5":
-            bar(f"SKAB, lags {lags}: false alarm or drift <= 0.15", f"{false:.4f}", false <= 0.15)
+            bar(f"SKAB, lags {lags}: false alarm or incident <= 0.15", f"{false:.4f}", false <= 0.15)
             bar(f"SKAB, lags {lags}: AUC >= 0.85", f"{auc:.3f}", auc >= 0.85)
         else:
-            note(f"SKAB, lags {lags}: false alarm or drift {false:.3f}, AUC {auc:.3f}")
+            note(f"SKAB, lags {lags}: false alarm or incident {false:.3f}, AUC {auc:.3f}")
 
 
 def tep_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -60,7 +60,7 @@ def tep() -> None:
         if alpha == 0.05:
             holds = alpha / 1.5 <= false["alarm"] <= 1.5 * alpha
             bar(f"TEP: false alarms at {alpha} within a factor 1.5", f"{false['alarm']:.4f}", holds)
-    note(f"TEP: alarm or drift on normal rows {false['found']:.4f}")
+    note(f"TEP: alarm or incident on normal rows {false['found']:.4f}")
     bar("TEP: false alarms at 0.01 <= 0.015", f"{false['alarm']:.4f}", false["alarm"] <= 0.015)
     runs = {run: rows for run, rows in whole.groupby("run") if rows["label_fault"].nunique() > 1}
     auc = {run: roc_auc_score(rows["label_fault"] > 0, rows["score"]) for run, rows in runs.items()}
@@ -70,7 +70,7 @@ def tep() -> None:
     bar("TEP: mean AUC >= 0.99", f"{mean:.4f}", mean >= 0.99)
     bar("TEP: every AUC >= 0.93", f"{auc[worst]:.4f} ({worst}; median delay {np.median(delay)})", auc[worst] >= 0.93)
     mean, worst = np.mean(list(found.values())), min(found, key=found.get)
-    bar("TEP: alarm or drift >= 0.97 of fault rows", f"{mean:.4f} (least {found[worst]:.3f}, {worst})", mean >= 0.97)
+    bar("TEP: alarm or incident >= 0.97 of fault rows", f"{mean:.4f} (least {found[worst]:.3f}, {worst})", mean >= 0.97)
 
 
 def simulated(rng: np.random.Generator, rows: int, remembered: float, columns: int = 10, factors: int = 3) -> np.ndarray:
@@ -115,7 +115,7 @@ def drift(streams: int = 12) -> None:
             for start in (1200, 2000, 2800, 3600):
                 rows[start : start + 100, rng.integers(10)] += 4 * rng.choice([-1.0, 1.0])
                 y[start : start + 100] = True
-            out, _ = monitor(frame(rows))
+            out, _ = monitor(frame(rows), "--events-detail")
             alarm = alarmed(out)
             false.append(alarm[400:][~y[400:]].mean())
             quiet.append(reported(out)[400:][~y[400:]].mean())
@@ -128,7 +128,7 @@ def drift(streams: int = 12) -> None:
         bar(f"drift {size}: false alarms <= 0.015", f"{np.mean(false):.4f}", np.mean(false) <= 0.015)
         bar(f"drift {size}: every fault has an alarm within 20 rows", f"{found} of {faults}, latest {max(late)}", found == faults)
         shares = f"{np.mean(hit):.3f} (by alarm {np.mean(by_alarm):.3f}; {np.mean(quiet):.3f} of other rows)"
-        bar(f"drift {size}: alarm or drift >= 0.9 of fault rows", shares, np.mean(hit) >= 0.9)
+        bar(f"drift {size}: alarm or incident >= 0.9 of fault rows", shares, np.mean(hit) >= 0.9)
 
 
 def plant(rng: np.random.Generator, rows: np.ndarray, kind: str, start: int, length: int) -> tuple[np.ndarray, int]:
@@ -159,8 +159,8 @@ SINGLE = ("bias", "spike", "noise", "stuck")
 def planted(
     name: str, rows: np.ndarray, first: int, options: list[str], train: pd.DataFrame | None, bars: dict[str, float]
 ) -> None:
-    """Faults planted in real rows at known rows, some hundreds of rows apart: an alarm or drift within 20 rows, and the first
-    cause of the alarm with the largest score right. A drift that was open before counts too; its share is printed."""
+    """Faults planted in real rows at known rows, some hundreds of rows apart: an alarm or incident within 20 rows, and the first
+    cause of the alarm with the largest score right. An incident that was open before counts too; its share is printed."""
     rng = np.random.default_rng(3)
     clean = monitor(frame(rows), *options, train=train)[0].iloc[first:]
     right, single = 0, 0
@@ -178,7 +178,7 @@ def planted(
                 found, faults = found + reported(here).any(), faults + 1
                 here = here[alarmed(here)]
                 by_alarm += len(here) > 0
-                is_open += drifted(out)[start - 1]
+                is_open += inside(out)[start - 1]
                 if kind in SINGLE and len(here) > 0:
                     single += 1
                     worst = (here["score"] / here["limit"]).idxmax()
@@ -186,13 +186,13 @@ def planted(
                         worst = here.index[-1]
                     right += here.loc[worst, "cause_1"] == f"x{column}"
         share = found / faults
-        line = f"{name}, {kind}: alarm or drift within 20 rows"
-        text = f"{share:.2f} (by alarm {by_alarm / faults:.2f}; in drift before {is_open / faults:.2f})"
+        line = f"{name}, {kind}: alarm or incident within 20 rows"
+        text = f"{share:.2f} (by alarm {by_alarm / faults:.2f}; in an incident before {is_open / faults:.2f})"
         if kind in bars:
             bar(f"{line} >= {bars[kind]}", text, share >= bars[kind])
         else:
             note(f"{line}: {text}")
-    note(f"{name}, without a fault: alarms {alarmed(clean).mean():.4f}, alarm or drift {reported(clean).mean():.4f}")
+    note(f"{name}, without a fault: alarms {alarmed(clean).mean():.4f}, alarm or incident {reported(clean).mean():.4f}")
     if bars:
         bar(f"{name}: first cause right >= 0.9", f"{right} of {single}", right >= 0.9 * single)
 
@@ -225,7 +225,7 @@ def shifts(streams: int = 20) -> None:
     for _ in range(streams):
         rows = simulated(rng, 1600, 0.0)
         rows[1000:, rng.integers(10)] += 4
-        _, events = monitor(frame(rows))
+        _, events = monitor(frame(rows), "--events-detail")
         kinds = events[events["kind"].isin(["rise", "fall"])] if len(events) else events
         here = [] if len(kinds) == 0 else [abs(s - 1000) for s in kinds["start"] if abs(s - 1000) <= 100]
         found += len(here) > 0
@@ -237,7 +237,7 @@ def shifts(streams: int = 20) -> None:
     )
     for remembered in (0.0, 0.8):
         tables = [frame(simulated(rng, 8400, remembered)).assign(run=f"r{i}") for i in range(8)]
-        _, events = monitor(pd.concat(tables), "--group-by", "run", "--change-time", "2000", "--differences", "off")
+        _, events = monitor(pd.concat(tables), "--group-by", "run", "--change-time", "2000", "--differences", "off", "--events-detail")
         reports = 0 if len(events) == 0 else int(events["kind"].isin(["rise", "fall"]).sum())
         between = 8 * 8000 / max(reports, 1)
         name = f"changes, remembering {remembered}: 2000 rows between false reports within a factor 4"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from monitor_harness import alarmed, bar, data, drifted, frame, lacks, monitor, note, reported
+from monitor_harness import alarmed, bar, data, inside, frame, lacks, monitor, note, reported
 from scipy.signal import lfilter
 from sklearn.metrics import roc_auc_score
 
@@ -117,7 +117,7 @@ def without_a_fault() -> dict[str, pd.DataFrame]:
 
 
 def normal() -> None:
-    """Alarm rate on rows without a fault at a nominal 1 %, and drift where nothing moves."""
+    """Alarm rate on rows without a fault at a nominal 1 %, and incidents where nothing moves."""
     streams = made_up() | without_a_fault()
     drift = {}
     for limit in ("auto:0.01", "conformal:0.01"):
@@ -126,8 +126,8 @@ def normal() -> None:
             out = monitor(rows, "--limit", limit)[0].iloc[WARM_UP:]
             rates[name] = alarmed(out).mean()
             if limit.startswith("auto"):
-                drift[name] = drifted(out).mean()
-            note(f"normal, {limit}, {name}: alarms {rates[name]:.4f}, drift {drifted(out).mean():.3f}")
+                drift[name] = inside(out).mean()
+            note(f"normal, {limit}, {name}: alarms {rates[name]:.4f}, incident {inside(out).mean():.3f}")
         outside = {name: rate for name, rate in rates.items() if not 0.0033 <= rate <= 0.03}
         within, mean, worst = len(rates) - len(outside), np.mean(list(rates.values())), max(rates, key=rates.get)
         listed = "".join(f"; {name} {rate:.4f}" for name, rate in outside.items())
@@ -137,7 +137,7 @@ def normal() -> None:
         bar(f"{line} <= 6 % at worst", f"{100 * rates[worst]:.2f} % ({worst})", rates[worst] <= 0.06)
     steady = {name: share for name, share in drift.items() if name.split(",")[0] in STEADY}
     worst = max(steady, key=steady.get)
-    name = f"normal: drift <= 3 % of the rows of each of {len(steady)} streams that do not move"
+    name = f"normal: incident on <= 3 % of the rows of each of {len(steady)} streams that do not move"
     bar(name, f"{100 * steady[worst]:.2f} % ({worst})", steady[worst] <= 0.03)
 
 
@@ -222,7 +222,7 @@ def engines() -> None:
     false, lead = followed(rows["unit"], reported(out))
     found = (lead > 0).sum()
     bar("engines: found >= 47 of 50", f"{found} of {len(lead)}", found >= 47)
-    bar("engines: alarm or drift <= 2 % in the first third", f"{100 * false.mean():.2f} %", false.mean() <= 0.02)
+    bar("engines: alarm or incident <= 2 % in the first third", f"{100 * false.mean():.2f} %", false.mean() <= 0.02)
     bar("engines: median lead >= 50 cycles", f"{np.median(lead):.1f}", np.median(lead) >= 50)
     try:
         out, _ = monitor(path, "--group-by", "unit", "--exclude", "cycle")
@@ -232,7 +232,7 @@ def engines() -> None:
     bar("engines, the raw file by unit: status 0", f"status 0, {len(out)} of {len(table)} rows answered", len(out) == len(table))
     false, lead = followed(table["unit"], reported(out))
     note(f"engines, the raw file by unit: {(lead > 0).sum()} of {len(lead)} found, median lead {np.median(lead):.1f} cycles")
-    note(f"engines, the raw file by unit: alarm or drift in the first third {100 * false.mean():.2f} %")
+    note(f"engines, the raw file by unit: alarm or incident in the first third {100 * false.mean():.2f} %")
 
 
 def factors(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
@@ -248,15 +248,15 @@ def long() -> None:
     out, _ = monitor(frame(made))
     during, after = reported(out)[1500:4500].mean(), reported(out)[4600:].mean()
     note(f"long, bias: alarms on {100 * alarmed(out)[1500:4500].mean():.1f} % of the fault rows")
-    bar("long, bias of 4: alarm or drift >= 95 % of the fault rows", f"{100 * during:.1f} %", during >= 0.95)
-    bar("long, bias of 4: alarm or drift <= 3 % after the repair", f"{100 * after:.2f} %", after <= 0.03)
+    bar("long, bias of 4: alarm or incident >= 95 % of the fault rows", f"{100 * during:.1f} %", during >= 0.95)
+    bar("long, bias of 4: alarm or incident <= 3 % after the repair", f"{100 * after:.2f} %", after <= 0.03)
     made = rows.copy()
     made[1500:4500, 3] += np.linspace(0, 6, 3000)
     out, _ = monitor(frame(made))
-    late, before = drifted(out)[3000:4500].mean(), reported(out)[WARM_UP:1500].mean()
-    note(f"long, ramp: alarm or drift on {100 * reported(out)[4600:].mean():.2f} % of the rows after the repair")
-    bar("long, ramp to 6: drift >= 90 % from half way on", f"{100 * late:.1f} %", late >= 0.9)
-    bar("long, ramp to 6: alarm or drift <= 3 % before it begins", f"{100 * before:.2f} %", before <= 0.03)
+    late, before = inside(out)[3000:4500].mean(), reported(out)[WARM_UP:1500].mean()
+    note(f"long, ramp: alarm or incident on {100 * reported(out)[4600:].mean():.2f} % of the rows after the repair")
+    bar("long, ramp to 6: incident >= 90 % from half way on", f"{100 * late:.1f} %", late >= 0.9)
+    bar("long, ramp to 6: alarm or incident <= 3 % before it begins", f"{100 * before:.2f} %", before <= 0.03)
 
 
 def warmup() -> None:

@@ -76,11 +76,11 @@ def alarmed(out: pd.DataFrame) -> np.ndarray:
     return out["alarm"].to_numpy() > 0
 
 
-def drifted(out: pd.DataFrame) -> np.ndarray:
-    """True for rows in a drift. `state` is not enough: it is "alarm" if a row has both."""
-    return out["drift_since"].notna().to_numpy()
+def inside(out: pd.DataFrame) -> np.ndarray:
+    """True for rows inside an incident. `state` is not enough: it is "alarm" if a row has both."""
+    return out["incident"].notna().to_numpy()
 
 
 def reported(out: pd.DataFrame) -> np.ndarray:
-    """True for rows with an alarm or in a drift."""
-    return alarmed(out) | drifted(out)
+    """True for rows with an alarm or inside an incident."""
+    return alarmed(out) | inside(out)

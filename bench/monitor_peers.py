@@ -3,7 +3,7 @@
 Run `cargo xtask bench monitor peers` with EIGENHEDGE_DATA (or --data) set to the folder of real data. All are trained on the
 rows that the protocols define as training, see no labels, and have one setting for all runs of a set. The limit of the peers is
 the 0.99 quantile of their training scores. The monitor has its default limit, which one percent of normal rows should exceed.
-Its drift verdict counts as an alarm. PyOD is left out where it is not installed: `target/python/environment/bin/pip install
+Its incidents count as an alarm. PyOD is left out where it is not installed: `target/python/environment/bin/pip install
 pyod`.
 """
 
@@ -37,7 +37,7 @@ def monitor(lags: int) -> Peer:
     def answer(train: np.ndarray, rows: np.ndarray) -> Answer:
         alarms = eigenhedge.Monitor(lags=lags).fit(train).update(rows)
         # Rows without earlier rows have no score.
-        return np.nan_to_num(alarms.score), alarms.alarm | alarms.drift
+        return np.nan_to_num(alarms.score), alarms.alarm | alarms.in_incident
 
     return answer
 

@@ -8,7 +8,7 @@ reconstruction error is recorded as the loss, and then the learner updates.
 - :class:`Fleet`: one model or monitor per key.
 - :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
 - :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
-- :class:`Monitor`: scores, alarms, drift, causes and change points for rows of sensor readings.
+- :class:`Monitor`: scores, alarms, incidents, causes and change points for rows of sensor readings.
 - :class:`Client`: streams of ``eigenhedge serve``, over HTTP.
 - :mod:`eigenhedge.river`: transformer and anomaly detector (also :class:`SubspaceAnomaly`) for River.
 - :func:`experts`, :class:`Experts`, :class:`Hedge`, :class:`CappedHedge`, :func:`capping`, :func:`corners`: experts.

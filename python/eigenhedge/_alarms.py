@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _summary
 from ._optional import later, needed
-from ._types import Event, Floats
+from ._types import Event, Floats, Incident
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,14 +39,14 @@ class Alarms:
     limit : ndarray of shape (n_rows,)
         Score that the row needs for an alarm. It depends on the most recent rows.
     alarm : ndarray of bool of shape (n_rows,)
-        True if the score exceeds its limit or a column is stuck.
-    drift : ndarray of bool of shape (n_rows,)
-        True while the level of the rows is away from the reference.
+        True if the score exceeds its limit or an incident opens. The next 250 rows of an incident are no alarms.
+    in_incident : ndarray of bool of shape (n_rows,)
+        True inside an incident.
     state : ndarray of str of shape (n_rows,)
-        Verdict in one word: ``"alarm"``, otherwise ``"drift"``, otherwise ``"normal"``, or ``"unscored"`` for a row without
+        Verdict in one word: ``"alarm"``, otherwise ``"incident"``, otherwise ``"normal"``, or ``"unscored"`` for a row without
         a score.
-    drift_since : ndarray of int of shape (n_rows,)
-        First row of the ongoing drift, or -1 without a drift.
+    incident : ndarray of int of shape (n_rows,)
+        Number of the ongoing incident, counted from 1, or -1 outside incidents.
     change : ndarray of int of shape (n_rows,)
         First row of a change in the level of the scores, given in the row at which it was detected. It is -1 in other
         rows.
@@ -66,12 +66,14 @@ class Alarms:
         at least half of them, and otherwise "alarms". Rows are counted as in ``row``. The times are those of the
         DatetimeIndex or PeriodIndex of the rows, or None without such an index.
     changes : list of dict
-        Detected changes, with the same keys as events. The kind is "rise" or "fall". The end is the row of the
-        detection.
-    drifts : list of dict
-        Drifts, with the same keys as events. The strength is NaN. Kind "drift": started at start and reported at end.
-        Kind "returned": started at start, and the level returned at end. Kind "accepted": the most recent rows became
-        the reference after this row.
+        Detected changes, with the same keys as events. The kind is "rise" or "fall", and the end is the row of the
+        detection; or "accepted": the most recent rows became the reference after this row.
+    incidents : list of dict
+        Incidents that ended before one of the rows, and those that are going on after the last one. Keys: incident
+        (number), start (estimated first row), reported (row at which it was first known), end (last row, or None),
+        start_time, reported_time, end_time, severity, grade ("minor", "major" or "critical"), signs (of "spike", "shift",
+        "drift", "stuck", "moved", "silent"), rows and alarms since the report, peak (row of the greatest severity) and
+        causes. Severity s: normal rows do this once in 10^s times ``incident_time``.
     columns : list
         Names of the columns, or their positions.
     reference_limit : float
@@ -80,7 +82,7 @@ class Alarms:
     contributions : ndarray of shape (n_rows, n_columns), or None
         Contributions of the columns to ``q``, which sum to ``q``. The attribute is None unless requested.
     key : list of str, or None
-        Key of each row, for results of a :class:`Fleet`. Events, changes and drifts then also have a "key".
+        Key of each row, for results of a :class:`Fleet`. Events, changes and incidents then also have a "key".
     open_event : dict or None
         Event that has not ended after the last row, which is also ``Monitor.open_event_``. It is None for results of a
         :class:`Fleet`, where ``fleet[key].open_event_`` is the event of a key.
@@ -104,9 +106,9 @@ class Alarms:
     t2: Floats
     limit: Floats
     alarm: NDArray[np.bool_]
-    drift: NDArray[np.bool_]
+    in_incident: NDArray[np.bool_]
     state: NDArray[np.str_]
-    drift_since: NDArray[np.int64]
+    incident: NDArray[np.int64]
     change: NDArray[np.int64]
     causes: NDArray[Any]
     shares: Floats
@@ -114,7 +116,7 @@ class Alarms:
     t2_limit: Floats
     events: list[Event]
     changes: list[Event]
-    drifts: list[Event]
+    incidents: list[Incident]
     columns: list[Any]
     reference_limit: float
     contributions: Floats | None = None
@@ -126,19 +128,19 @@ class Alarms:
         return len(self.row)
 
     def __repr__(self) -> str:
-        numbers = f"alarms {self.alarm.sum()}, events {len(self.events)}, drift rows {self.drift.sum()}"
+        numbers = f"incidents {len(self.incidents)}, alarms {self.alarm.sum()}, events {len(self.events)}"
         return f"<Alarms: rows {len(self)}, {numbers}, changes {len(self.changes)}>"
 
     def _repr_html_(self) -> str:
-        numbers = [len(self), self.alarm.sum(), self.drift.sum(), len(self.changes), len(self.events)]
-        found = sorted([*self.events, *self.changes, *self.drifts], key=lambda event: event["start"])
-        lines = [_cells(event) for event in found[:SHOWN]]
+        numbers = [len(self), len(self.incidents), self.in_incident.sum(), self.alarm.sum()]
+        found = sorted(self.incidents, key=lambda incident: -incident["severity"])
+        lines = [_cells(incident) for incident in found[:SHOWN]]
         more = f"<p>{len(found) - SHOWN} more</p>" if len(found) > SHOWN else ""
         scored = self.score[np.isfinite(self.score)]
         line = _summary.spark_line(scored, "score over the rows")
-        events = _summary.table(["", "from row", "to row", "causes"], lines) if lines else ""
-        counts = _summary.table(["rows", "alarms", "drift rows", "changes", "events"], [numbers])
-        return f"{line}{counts}{events}{more}"
+        incidents = _summary.table(["signs", "severity", "from row", "to row", "causes"], lines) if lines else ""
+        counts = _summary.table(["rows", "incidents", "rows inside", "alarms"], [numbers])
+        return f"{line}{counts}{incidents}{more}"
 
     def of_key(self, key: object) -> Alarms:
         """Return the results of one key of a :class:`Fleet`, without the attribute ``key``.
@@ -154,12 +156,12 @@ class Alarms:
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
                 chosen[field.name] = value[places]
-            elif field.name in ("events", "changes", "drifts"):
+            elif field.name in ("events", "changes", "incidents"):
                 chosen[field.name] = [one for one in value if one["key"] == name]
         return replace(self, **chosen)
 
     def plot(self, times: Any = None, *, key: object = None) -> Figure:
-        """Plot scores, limits, alarms, drift and changes with :func:`eigenhedge.plot.monitor`.
+        """Plot scores, limits, alarms, incidents and changes with :func:`eigenhedge.plot.monitor`.
 
         Parameters
         ----------
@@ -180,26 +182,31 @@ class Alarms:
         columns: dict[str, Any] = {name: getattr(self, name) for name in names}
         if self.key is not None:
             columns = {"row": columns.pop("row"), "key": self.key, **columns}
-        for name in ["drift_since", "change"]:
+        for name in ["incident", "change"]:
             columns[name] = pd.array([None if row < 0 else row for row in getattr(self, name).tolist()], dtype="Int64")
         for i in range(self.causes.shape[1]):
             columns[f"cause_{i + 1}"], columns[f"share_{i + 1}"] = self.causes[:, i], self.shares[:, i]
         return pd.DataFrame(columns, index=self.index)
 
+    def incidents_to_frame(self) -> pd.DataFrame:
+        """Return the incidents as a pandas DataFrame, one row each."""
+        return needed("pandas", "Alarms.incidents_to_frame", "pandas").DataFrame(self.incidents)
 
-def _cells(event: Event) -> list[str]:
-    """Return the kind of an event, its first and last row, with their times if known, and its causes."""
+
+def _cells(incident: Incident) -> list[str]:
+    """Return the signs of an incident, its severity, its first and last row, with their times if known, and its causes."""
     start, end = (
-        f"{row}" if time is None else f"{row} ({time})"
-        for row, time in ((event["start"], event["start_time"]), (event["end"], event["end_time"]))
+        ("not over" if row is None else f"{row}") + ("" if time is None else f" ({time})")
+        for row, time in ((incident["start"], incident["start_time"]), (incident["end"], incident["end_time"]))
     )
-    return [event["kind"], start, end, ", ".join(f"{column} {share:.0%}" for column, share in event["causes"])]
+    causes = ", ".join(f"{column} {share:.0%}" for column, share in incident["causes"])
+    return [" ".join(incident["signs"]), f"{incident['severity']:.1f} ({incident['grade']})", start, end, causes]
 
 
 def states(found: dict[str, Any]) -> NDArray[np.str_]:
-    """Return the verdicts of the native module as words: alarm, drift, unscored or normal."""
+    """Return the verdicts of the native module as words: alarm, incident, unscored or normal."""
     plain = np.where(np.isnan(found["score"]), "unscored", "normal")
-    words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["drift_since"] >= 0, "drift", plain))
+    words: NDArray[np.str_] = np.where(found["alarm"], "alarm", np.where(found["incident"] >= 0, "incident", plain))
     return words
 
 
@@ -212,18 +219,29 @@ def answers(
         # Index -1 selects the last entry, None.
         found["causes"] = np.array([*names, None], dtype=object)[found["causes"]]
     recent.enter(index, found["row"])
-    for kind in ("events", "changes", "drifts"):
-        found[kind] = [described(one, columns, recent) for one in found[kind]]
-    return Alarms(columns=columns, drift=found["drift_since"] >= 0, state=states(found), key=key, index=index, **found)
+    for kind in ("events", "changes", "incidents"):
+        convert = described_incident if kind == "incidents" else described
+        found[kind] = [convert(one, columns, recent) for one in found[kind]]
+    inside = found["incident"] >= 0
+    return Alarms(columns=columns, in_incident=inside, state=states(found), key=key, index=index, **found)
 
 
 def described(event: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Event:
-    """Convert an event, change or drift of the native module, with times and column names."""
+    """Convert an event or change of the native module, with times and column names."""
     kind, start, end = (event.pop(name) for name in ("kind", "start", "end"))
-    start_time = recent.of_drift(event.get("key"), start) if kind in ("drift", "returned") else recent.time(start)
     event["causes"] = [(columns[place], share) for place, share in event["causes"]]
-    times = {"start_time": start_time, "end_time": recent.time(end)}
+    times = {"start_time": recent.time(start), "end_time": recent.time(end)}
     return cast("Event", {"kind": kind, "start": start, "end": end, **times, **event})
+
+
+def described_incident(incident: dict[str, Any], columns: list[Any], recent: RecentTimes) -> Incident:
+    """Convert an incident of the native module, with times and column names."""
+    number, start, reported, end = (incident.pop(name) for name in ("incident", "start", "reported", "end"))
+    incident["causes"] = [(columns[place], share) for place, share in incident["causes"]]
+    start_time, reported_time = recent.of_incident((incident.get("key"), number), start, reported)
+    times = {"start_time": start_time, "reported_time": reported_time, "end_time": None if end is None else recent.time(end)}
+    rows = {"incident": number, "start": start, "reported": reported, "end": end}
+    return cast("Incident", {**rows, **times, **incident})
 
 
 #: Number of recent rows whose times are stored, because an event may start before the call in which it ends.
@@ -253,12 +271,12 @@ def row_times(X: Any) -> Floats | None:
 
 
 class RecentTimes:
-    """Times of the most recent rows of a stream, by row number, and of the starts of ongoing drifts."""
+    """Times of the most recent rows of a stream, by row number, and of the latest incidents."""
 
     def __init__(self) -> None:
         self._first = 0
         self._index: Any = None
-        self._drifts: dict[Any, tuple[int, Any]] = {}
+        self._incidents: dict[Any, tuple[int, Any, Any]] = {}
 
     def enter(self, index: Any, rows: NDArray[np.int64]) -> None:
         """Add the times of consecutive rows. Rows without times delete the stored times."""
@@ -281,9 +299,10 @@ class RecentTimes:
             return None
         return self._index[place]
 
-    def of_drift(self, key: object, since: int) -> Any:
-        """Return the time of the first row of a drift. It is stored as long as the drift lasts."""
-        known = self._drifts.get(key)
-        if known is None or known[0] != since:
-            known = self._drifts[key] = (since, self.time(since))
-        return known[1]
+    def of_incident(self, name: object, start: int, reported: int) -> tuple[Any, Any]:
+        """Return the times of the first row and of the report of an incident. They are stored for the latest one of a key."""
+        key, number = cast("tuple[Any, int]", name)
+        known = self._incidents.get(key)
+        if known is None or known[0] != number:
+            known = self._incidents[key] = (number, self.time(start), self.time(reported))
+        return known[1:]

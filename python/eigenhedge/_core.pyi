@@ -8,7 +8,7 @@ from typing_extensions import Self, Unpack
 
 from ._option_types import Options
 from ._pca import OnlinePCA
-from ._types import Drift, Event, ExpertsName, Floats, Mixing, Path, Select, Summary, Table
+from ._types import Event, ExpertsName, Floats, Mixing, Path, Select, Summary, Table
 
 __all__ = [
     "_DEFAULTS",
@@ -333,7 +333,7 @@ class Monitor:
     @property
     def open_event(self) -> Event | None: ...
     @property
-    def open_drift(self) -> Drift | None: ...
+    def open_incidents(self) -> list[Any]: ...
     @property
     def limit(self) -> float | None: ...
     @property

@@ -139,7 +139,7 @@ class Fleet(Generic[Member, Answers]):
         expected_losses, losses, coordinates : ndarrays of shape (n_rows,), (n_rows,) and (n_rows, k)
             Results for models.
         Alarms
-            Results for monitors, with the key of each row, event, change and drift. Rows are counted over all keys,
+            Results for monitors, with the key of each row, event, change and incident. Rows are counted over all keys,
             from 0 when the fleet is created or loaded.
         """
         if isinstance(keys, str):

@@ -1,4 +1,4 @@
-"""Monitor: scores, alarms, drift, causes and change points for rows of sensor readings."""
+"""Monitor: scores, alarms, incidents, causes and change points for rows of sensor readings."""
 
 from __future__ import annotations
 
@@ -10,27 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._alarms import Alarms, RecentTimes, answers, described, row_index, row_times
+from ._alarms import Alarms, RecentTimes, answers, described, described_incident, row_index, row_times
 from ._estimator import NativeEstimator
 from ._options import stores_arguments
 from ._sklearn import NotFittedError, OutlierMixin
-from ._types import Drift, Event, Floats, Path, Table
+from ._types import Event, Floats, Incident, Path, Table
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
 class Monitor(OutlierMixin, NativeEstimator):
-    """Monitor for rows of sensor readings: alarms, drift, causes, events and change points.
+    """Monitor for rows of sensor readings: alarms, incidents, causes, events and change points.
 
     The first rows count as normal and are the reference: the rows of :meth:`fit`, or the first rows of :meth:`update`.
     Every later row gets a score from three tail probabilities: of its distance from the directions of normal rows
     (``q``), of its position along them (``t2``), and of its most unusual column.
 
     Every later row also gets two verdicts. An **alarm** is a row that is unusual compared with the reference and with
-    the most recent rows: the start of a fault, or a single bad row. **Drift** means that the level of the rows has left
-    the reference and has not returned. A lasting fault gives alarms when it starts, and drift until it is repaired. A
-    drift never becomes normal automatically, unless ``rebaseline`` is set. :meth:`accept` makes it the new reference.
+    the most recent rows: the start of a fault, or a single bad row. An **incident** is a stretch of rows in which something
+    is wrong, on any of several time scales: a spike, a shift, a slow drift, or a column that is stuck, without values, or
+    that was constant and moved. It is reported once and lasts until the rows are usual again. A fault never becomes normal
+    automatically, unless ``rebaseline`` is set. :meth:`accept` makes it the new reference.
 
     :meth:`update` is for streams and gives exactly the results of ``eigenhedge monitor`` on the same rows. The methods
     of scikit-learn's outlier detectors compare the rows of a table with the reference only, without learning.
@@ -63,10 +64,10 @@ class Monitor(OutlierMixin, NativeEstimator):
         Maximum number of rows between two alarms of one event.
     change_time : float, default=10000
         Average number of rows between false reports of a change.
-    drift_time : float, default=2000
-        Average number of rows between false reports of drift.
+    incident_time : float, default=1000
+        Average number of rows between false incidents.
     rebaseline : str or int, default="never"
-        Automatic acceptance of a drift as the new reference: ``"never"``, or ``"after:ROWS"`` of drift. A number is
+        Automatic acceptance of an incident as the new reference: ``"never"``, or ``"after:ROWS"`` of it. A number is
         short for ``"after:ROWS"``.
 
     Attributes
@@ -75,9 +76,9 @@ class Monitor(OutlierMixin, NativeEstimator):
         Minus the limit of the score by the reference alone. ``decision_function`` is ``score_samples`` minus this
         value.
     totals_ : dict
-        Counts of rows, alarms, events, changes and drifts.
-    drift_ : dict or None
-        Ongoing drift.
+        Counts of rows, alarms, events, changes and incidents.
+    open_incidents : list of dict
+        Incidents that are going on, at most one.
     open_event_ : dict or None
         Ongoing event.
     n_features_in_ : int
@@ -94,10 +95,10 @@ class Monitor(OutlierMixin, NativeEstimator):
     >>> X[700:, 4] += 2.0
     >>> monitor = eigenhedge.Monitor()
     >>> alarms = monitor.update(X)
-    >>> bool(alarms.alarm[700:705].any()), bool(alarms.drift[710:].all()), monitor.drift_["causes"][0][0]
+    >>> bool(alarms.alarm[700:705].any()), bool(alarms.in_incident[710:].all()), monitor.open_incidents[0]["causes"][0][0]
     (True, True, 4)
-    >>> monitor.accept().drift_ is None
-    True
+    >>> monitor.accept().open_incidents
+    []
     """
 
     differences: bool | Literal["auto"]
@@ -122,7 +123,7 @@ class Monitor(OutlierMixin, NativeEstimator):
         warm_up: int | None = None,
         event_gap: int = 5,
         change_time: float = 10_000.0,
-        drift_time: float = 2_000.0,
+        incident_time: float = 1_000.0,
         rebaseline: str | int = "never",
     ) -> None:
         pass
@@ -159,7 +160,7 @@ class Monitor(OutlierMixin, NativeEstimator):
         Returns
         -------
         Alarms
-            Scores, limits, alarms, drift, causes, events and changes. Rows of the warm-up have no score. A warning is
+            Scores, limits, alarms, incidents, causes, events and changes. Rows of the warm-up have no score. A warning is
             issued if the first call has several rows and ends before the warm-up does. A first call with a single row
             gives no warning, because the rows then arrive one at a time.
         """
@@ -177,8 +178,8 @@ class Monitor(OutlierMixin, NativeEstimator):
     def accept(self) -> Self:
         """Accept the current state as normal: the most recent rows become the reference.
 
-        These are the rows since the start of the drift, or as many rows as the warm-up had. With fewer than 20 plus lags, a
-        ``ValueError`` is raised and the monitor is unchanged. The ongoing drift ends, and later rows are compared with the
+        These are the rows since the start of the incident, or as many rows as the warm-up had. With fewer than 20 plus lags, a
+        ``ValueError`` is raised and the monitor is unchanged. The ongoing incident ends, and later rows are compared with the
         new reference.
         """
         self._fitted().accept()
@@ -243,7 +244,7 @@ class Monitor(OutlierMixin, NativeEstimator):
 
     @property
     def totals_(self) -> dict[str, int]:
-        """dict: counts by name: rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted."""
+        """dict: counts by name: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted."""
         return self._fitted().totals
 
     @property
@@ -263,18 +264,13 @@ class Monitor(OutlierMixin, NativeEstimator):
         return None if found is None else described(found, self._columns(), self._recent_times())
 
     @property
-    def drift_(self) -> Drift | None:
-        """dict or None: ongoing drift, with the keys since (first row), since_time, reported and causes."""
-        found: Any = self._fitted().open_drift
-        if found is None:
-            return None
-        columns, since = self._columns(), found["since"]
-        causes = [(columns[place], share) for place, share in found["causes"]]
-        since_time = self._recent_times().of_drift(None, since)
-        return {"since": since, "since_time": since_time, "reported": found["reported"], "causes": causes}
+    def open_incidents(self) -> list[Incident]:
+        """list of dict: incidents that are going on, at most one, as in ``Alarms.incidents``."""
+        found: list[dict[str, Any]] = self._fitted().open_incidents
+        return [described_incident(one, self._columns(), self._recent_times()) for one in found]
 
     def report(self, path: Path, *, title: str = "Monitor") -> None:
-        """Write the page of ``eigenhedge monitor --report``: scores, limits, alarms, drifts, causes and worst columns.
+        """Write the page of ``eigenhedge monitor --report``: incidents with their columns, scores, limits and alarms.
 
         The HTML file is replaced atomically. The page has the heading ``title`` and needs no other files and no network.
 

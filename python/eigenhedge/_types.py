@@ -122,9 +122,9 @@ class Summary(TypedDict):
 
 
 class Event(TypedDict):
-    """Event (one alarm or several nearby alarms), change in the level of the scores, or drift. Unknown times are None."""
+    """Event (one alarm or several nearby alarms), change in the level of the scores, or new reference. Unknown times are None."""
 
-    kind: Literal["alarms", "stuck", "moved", "rise", "fall", "drift", "returned", "accepted"]
+    kind: Literal["alarms", "stuck", "moved", "rise", "fall", "accepted"]
     start: int
     end: int
     start_time: Any
@@ -135,10 +135,20 @@ class Event(TypedDict):
     causes: list[tuple[Any, float]]
 
 
-class Drift(TypedDict):
-    """Ongoing drift of a monitor: first row away from the reference, its time if known, row of the report, and causes."""
+class Incident(TypedDict):
+    """Stretch of rows in which something was wrong. The end is None while it is going on. Unknown times are None."""
 
-    since: int
-    since_time: Any
+    incident: int
+    start: int
     reported: int
+    end: int | None
+    start_time: Any
+    reported_time: Any
+    end_time: Any
+    severity: float
+    grade: Literal["minor", "major", "critical"]
+    signs: list[Literal["spike", "shift", "drift", "stuck", "moved", "silent"]]
+    rows: int
+    alarms: int
+    peak: int
     causes: list[tuple[Any, float]]

@@ -299,9 +299,9 @@ def overview(run: RunResult) -> Figure:
 
 
 def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, key: object = None) -> Figure:
-    """Plot the results of a monitor: score, Q and T² with their limits, alarms, drift, changes and contributions of columns.
+    """Plot the results of a monitor: score, Q and T² with their limits, alarms, incidents, changes and contributions of columns.
 
-    Alarms are points, drift is shaded, and a change is a dotted line. The limit of the score is that of the reference
+    Alarms are points, incidents are shaded, and a change is a dotted line. The limit of the score is that of the reference
     alone. The limits that also depend on the most recent rows are in ``alarms.limit``.
 
     Parameters
@@ -348,13 +348,13 @@ def monitor(alarms: Alarms, times: Any = None, figure: Figure | None = None, *, 
         ("T²", alarms.t2, alarms.t2_limit),
     ]
     places = {int(row): place for place, row in enumerate(alarms.row)}
-    # First row of each drift, and the row after its last one.
-    edges = np.flatnonzero(np.diff(alarms.drift.astype(int), prepend=0, append=0))
+    # First row of each incident, and the row after its last one.
+    edges = np.flatnonzero(np.diff(alarms.in_incident.astype(int), prepend=0, append=0))
     for ax, (name, values, limits) in zip(axes, shown, strict=False):
         ax.plot(x, values, lw=0.8, label="value")
         ax.plot(x, limits, ls="--", color="black", lw=1, label="limit")
         for start, end in zip(edges[::2], edges[1::2]):
-            ax.axvspan(x[start], x[min(end, len(x) - 1)], color="tab:orange", alpha=0.2, lw=0, label="drift")
+            ax.axvspan(x[start], x[min(end, len(x) - 1)], color="tab:orange", alpha=0.2, lw=0, label="incident")
         for change in alarms.changes:
             if change["start"] in places:
                 ax.axvline(x[places[change["start"]]], color="tab:red", ls=":", lw=1, label="change")

@@ -277,14 +277,14 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
     ----------
     n_components
         Number of normal directions. By default, as many as explain `share` of the energy.
-    share, mode, limit, lags, differences, standardize, drift_time
+    share, mode, limit, lags, differences, standardize, incident_time
         Options of `eigenhedge.Monitor`.
     missing
         Handling of missing cells: `fill` them from the other cells, `skip` the row (its score is 0), or `fail`.
     warm_up
         Number of first rows, which count as normal. By default, 400, or 3 per feature and lag if that is more.
     rebaseline
-        Automatic acceptance of a drift as the new reference: `never`, or `after:ROWS` of drift, for streams that change
+        Automatic acceptance of an incident as the new reference: `never`, or `after:ROWS` of it, for streams that change
         permanently.
 
     Examples
@@ -316,7 +316,7 @@ class SubspaceAnomaly(DictionaryRows, AnomalyDetector):
         standardize: bool = True,
         missing: Literal["fail", "skip", "fill"] = "fill",
         warm_up: int | None = None,
-        drift_time: float = 2_000.0,
+        incident_time: float = 1_000.0,
         rebaseline: str | int = "never",
     ) -> None:
         self._places, self._model = {}, None

@@ -1,4 +1,4 @@
-"""Types for annotations: names of learners and kernels, options, rows, summaries, events and drifts.
+"""Types for annotations: names of learners and kernels, options, rows, summaries, events and incidents.
 
 Examples
 --------
@@ -8,11 +8,11 @@ Examples
 """
 
 from ._option_types import FeatureOptions, KernelName, KernelParameters, LearnerName, Options, PlainOptions, StreamOptions
-from ._types import Drift, Event, Floats, Kernel, Summary, Table
+from ._types import Event, Floats, Incident, Kernel, Summary, Table
 
 # fmt: off
 __all__ = [
-    "Drift", "Event", "FeatureOptions", "Floats", "Kernel", "KernelName", "KernelParameters", "LearnerName", "Options",
+    "Event", "FeatureOptions", "Floats", "Incident", "Kernel", "KernelName", "KernelParameters", "LearnerName", "Options",
     "PlainOptions", "StreamOptions", "Summary", "Table",
 ]
 # fmt: on

@@ -3,8 +3,8 @@
 #
 # Two factors drive eight sensors. One sensor reads too high for 30 rows, one is stuck for 40 rows, and one changes its level
 # permanently. The monitor gets no information about these faults. Its reference is 1,000 normal rows. It checks every later row
-# in two ways. The row is an *alarm* if it is unusual compared with the reference and with the last rows. The row is in *drift*
-# if the level has left the reference.
+# in two ways. The row is an *alarm* if it is unusual compared with the reference and with the last rows. It is inside an
+# *incident* if something is wrong for some time.
 
 # %%
 import numpy as np
@@ -27,30 +27,26 @@ alarms = monitor.update(sensors[1000:1360], contributions=True)
 alarms
 
 # %% [markdown]
-# The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas are drift, and dotted lines are changes of
+# The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas are incidents, and dotted lines are changes of
 # the level of the scores. The heat map shows the contribution of each column to Q. Row 0 is the first row of `update`.
 
 # %%
 alarms.plot()
 
 # %% [markdown]
-# The next cell prints the two events with the most alarms, then drifts and changes. The third fault causes few alarms, but its
-# drift continues until the end. `drift_` describes the current drift.
+# The next cell prints the three most severe incidents, then changes. The third one is still going on at the end:
+# `open_incidents` describes it.
 
 # %%
-strongest = sorted(alarms.events, key=lambda event: -event["alarms"])[:2]
-for event in strongest:
-    print(
-        f"rows {event['start']} to {event['end']}: {event['kind']}, {event['alarms']} rows, first cause {event['causes'][0][0]}"
-    )
-for drift in alarms.drifts:
-    print(f"{drift['kind']}: rows {drift['start']} to {drift['end']}, first cause {drift['causes'][0][0]}")
-print(f"drift since row {monitor.drift_['since']}, in {alarms.drift[280:].sum()} of the last 80 rows")
+worst = sorted(alarms.incidents, key=lambda one: -one["severity"])[:3]
+for one in worst:
+    rows = f"since row {one['start']}" if one["end"] is None else f"rows {one['start']} to {one['end']}"
+    print(f"{rows}: {' '.join(one['signs'])}, {one['grade']}, first cause {one['causes'][0][0]}")
 for change in alarms.changes:
     print(f"{change['kind']} at row {change['start']}, found at row {change['end']}")
-assert {event["causes"][0][0] for event in strongest} == {"s1", "s2"}
+assert {one["causes"][0][0] for one in worst} == {"s1", "s2", "s3"}
 assert any(change["kind"] == "rise" and abs(change["start"] - 280) < 10 for change in alarms.changes)
-assert abs(monitor.drift_["since"] - 280) < 20
+assert abs(monitor.open_incidents[0]["start"] - 280) < 20
 
 # %% [markdown]
 # If the new level is correct, `accept` makes the last rows the reference.
@@ -71,7 +67,7 @@ print(alarms.to_frame()[["row", "score", "limit", "state", "cause_1", "share_1"]
 # ## Compared with River's detectors
 #
 # Three factors drive ten sensors, and the weights that link the factors to the sensors change slowly. With
-# `rebaseline="after:200"`, a drift of 200 rows becomes the reference. In one row of fifty, the values are shuffled. Shuffling
+# `rebaseline="after:200"`, an incident of 200 rows becomes the reference. In one row of fifty, the values are shuffled. Shuffling
 # does not make values larger; only the distance from the subspace reveals such a row.
 
 # %%

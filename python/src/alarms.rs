@@ -1,14 +1,14 @@
 //! Results of monitors as arrays and dictionaries.
 
 use crate::arrays::table;
-use eigenhedge::{Cause, Monitor, Verdict};
+use eigenhedge::{Monitor, Verdict, grade};
 use eigenhedge_pages::monitor::Occurrence;
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 const CAUSES: usize = 3;
-/// Code that marks a missing drift, change or cause.
+/// Code that marks a missing incident, change or cause.
 const NONE: i64 = -1;
 /// Upper bound on the number of values per row in the result, without contributions.
 pub const NUMBERS: usize = 18;
@@ -16,7 +16,7 @@ pub const NUMBERS: usize = 18;
 /// Results for rows, stored column by column.
 #[derive(Default)]
 pub struct Answers {
-    /// Columns `row`, `drift_since` and `change`.
+    /// Columns `row`, `incident` and `change`.
     rows: [Vec<i64>; 3],
     /// Columns `score`, `q`, `t2`, `limit`, `q_limit` and `t2_limit`.
     numbers: [Vec<f64>; 6],
@@ -24,8 +24,8 @@ pub struct Answers {
     causes: Vec<i64>,
     shares: Vec<f64>,
     contributions: Vec<f64>,
-    /// Events, changes and drifts, each with the position of the row that reported it.
-    reports: [Vec<(usize, Occurrence)>; 3],
+    /// Events, changes and incidents.
+    reports: [Vec<Occurrence>; 3],
 }
 
 impl Answers {
@@ -33,10 +33,9 @@ impl Answers {
     /// the number of columns, also appends the contribution of each column.
     pub fn enter(&mut self, monitor: &Monitor, verdict: Verdict, found: Vec<Occurrence>, contributions: Option<usize>) {
         let Verdict { row, score, q, t2, limit, alarm, .. } = verdict;
-        let place = self.alarm.len();
         let [q_limit, t2_limit] = monitor.statistic_limits(&verdict);
         let or_none = |row: Option<u64>| row.map_or(NONE, |row| row as i64);
-        let rows = [row as i64, or_none(verdict.drift_since), or_none(verdict.change.map(|change| change.start))];
+        let rows = [row as i64, or_none(verdict.incident), or_none(verdict.change.map(|change| change.start))];
         self.rows.iter_mut().zip(rows).for_each(|(column, row)| column.push(row));
         let numbers = [score, q, t2, limit, q_limit, t2_limit];
         self.numbers.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
@@ -47,29 +46,34 @@ impl Answers {
             self.shares.push(cause.map_or(f64::NAN, |cause| cause.share));
         }
         for one in found {
-            let list = match (one.is_change(), one.is_drift()) {
-                (true, _) => 1,
+            let list = match (one.is_event(), one.is_incident()) {
+                (true, _) => 0,
                 (_, true) => 2,
-                _ => 0,
+                _ => 1,
             };
-            self.reports[list].push((place, one));
+            self.reports[list].push(one);
         }
         if let Some(width) = contributions {
             self.contributions.extend(contributions_to_q(monitor, &verdict, width));
         }
     }
 
-    /// Returns a dictionary of arrays by name and of lists of events, drifts and changes. With keys, each list entry
-    /// contains the key of its row. `limit` is the limit of the score by the reference alone, `names` are the columns.
+    /// Adds the incidents that are going on after the last row.
+    pub fn enter_open(&mut self, open: Vec<Occurrence>) {
+        self.reports[2].extend(open);
+    }
+
+    /// Returns a dictionary of arrays by name and of lists of events, changes and incidents. With keys, each list entry
+    /// contains its key. `limit` is the limit of the score by the reference alone, `names` are the columns.
     pub fn into_dict<'py>(
         self,
         py: Python<'py>,
         limit: Option<f64>,
         width: Option<usize>,
-        (names, keys): (&[String], Option<&[String]>),
+        (names, by_key): (&[String], bool),
     ) -> PyResult<Bound<'py, PyDict>> {
         let (count, found) = (self.alarm.len(), PyDict::new(py));
-        for (name, column) in ["row", "drift_since", "change"].into_iter().zip(self.rows) {
+        for (name, column) in ["row", "incident", "change"].into_iter().zip(self.rows) {
             found.set_item(name, column.into_pyarray(py))?;
         }
         for (name, column) in ["score", "q", "t2", "limit", "q_limit", "t2_limit"].into_iter().zip(self.numbers) {
@@ -81,10 +85,13 @@ impl Answers {
         let contributions = width.map(|width| table(py, self.contributions, count, width)).transpose()?;
         found.set_item("contributions", contributions)?;
         found.set_item("reference_limit", limit.unwrap_or(f64::NAN))?;
-        for (name, reports) in ["events", "changes", "drifts"].into_iter().zip(self.reports) {
-            let dict = |(place, one): (usize, Occurrence)| {
-                let report = Report::new(&one, names).into_pyobject(py)?;
-                keys.map_or(Ok(()), |keys| report.set_item("key", &keys[place])).map(|()| report)
+        for (name, reports) in ["events", "changes", "incidents"].into_iter().zip(self.reports) {
+            let dict = |one: Occurrence| {
+                let report = report(py, &one, names)?;
+                if by_key {
+                    report.set_item("key", &one.key)?;
+                }
+                PyResult::Ok(report)
             };
             found.set_item(name, reports.into_iter().map(dict).collect::<PyResult<Vec<_>>>()?)?;
         }
@@ -102,7 +109,7 @@ fn contributions_to_q(monitor: &Monitor, verdict: &Verdict, width: usize) -> Vec
     (0..width).map(|j| of_cells.iter().skip(j).step_by(width).sum()).collect()
 }
 
-/// Event, change or drift, with the positions of its causes. It becomes a dictionary in Python.
+/// Event or change, with the positions of its causes. It becomes a dictionary in Python.
 #[derive(IntoPyObject)]
 pub struct Report {
     kind: String,
@@ -123,14 +130,45 @@ impl Report {
             start: *start,
             end: *end,
             peak: *peak,
-            strength: if one.is_drift() { f64::NAN } else { one.strength },
+            strength: if one.kind == "accepted" { f64::NAN } else { one.strength },
             alarms: *alarms,
             causes: one.causes.iter().filter_map(place).collect(),
         }
     }
 }
 
-/// Returns the causes as pairs of column position and share.
-pub fn pairs(causes: &[Option<Cause>]) -> Vec<(usize, f64)> {
-    causes.iter().flatten().map(|cause| (cause.column, cause.share)).collect()
+/// Incident, with the positions of its causes. It becomes a dictionary in Python.
+#[derive(IntoPyObject)]
+struct IncidentReport {
+    incident: u64,
+    start: u64,
+    reported: u64,
+    end: Option<u64>,
+    severity: f64,
+    grade: String,
+    signs: Vec<String>,
+    rows: u64,
+    alarms: u64,
+    peak: u64,
+    causes: Vec<(usize, f64)>,
+}
+
+/// Returns an entry of the list as a dictionary.
+pub fn report<'py>(py: Python<'py>, one: &Occurrence, names: &[String]) -> PyResult<Bound<'py, PyDict>> {
+    let Report { start, end, peak, alarms, causes, .. } = Report::new(one, names);
+    let Some(facts) = &one.incident else { return Report::new(one, names).into_pyobject(py) };
+    let incident = IncidentReport {
+        incident: facts.number,
+        start,
+        reported: facts.reported,
+        end: facts.is_over.then_some(end),
+        severity: one.strength,
+        grade: grade(one.strength).to_owned(),
+        signs: facts.signs.split(' ').map(str::to_owned).collect(),
+        rows: facts.rows,
+        alarms,
+        peak,
+        causes,
+    };
+    incident.into_pyobject(py)
 }

@@ -126,11 +126,8 @@ impl Groups {
         let mut members = self.members(py)?;
         let Monitors { fleet, rows, journal } = members.monitors()?;
         let Some(place) = fleet.position(key) else { return Ok(false) };
-        let accept = |monitor: &mut Monitor| {
-            monitor.accept()?;
-            journal.accepted(place, monitor, *rows);
-            Ok(())
-        };
+        let names = column_names(fleet.fresh());
+        let accept = |monitor: &mut Monitor| journal.accept(place, monitor, *rows, &names);
         py.detach(|| fleet.with(key, accept)).map_err(refused).map(|()| true)
     }
 
@@ -257,6 +254,7 @@ impl Monitors {
             *number += 1;
             Ok(())
         })?;
-        Ok(answers.into_dict(py, fleet.fresh().limit(), None, (&names, Some(keys)))?.into_any())
+        answers.enter_open(journal.open_incidents(&names));
+        Ok(answers.into_dict(py, fleet.fresh().limit(), None, (&names, true))?.into_any())
     }
 }

@@ -1,6 +1,6 @@
 //! Monitor of rows: the native part of `eigenhedge/_monitor.py`.
 
-use crate::alarms::{Answers, NUMBERS, Report, pairs};
+use crate::alarms::{Answers, NUMBERS, Report, report};
 use crate::arrays::{Array1, Object, Rows, as_table, numbers};
 use crate::errors::{check_room, refused};
 use crate::interrupt::each;
@@ -11,11 +11,11 @@ use crate::state::lock;
 use eigenhedge::options::exact;
 use eigenhedge::{MONITOR_OPTIONS, Monitor, MonitorOptions, Verdict};
 use eigenhedge_io::write_private;
-use eigenhedge_pages::monitor::{Journal, Occurrence, Times};
+use eigenhedge_pages::monitor::{Journal, Occurrence, Times, Told};
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyBytes, PyDict};
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -153,14 +153,15 @@ impl PyMonitor {
             resume_state.clear();
             Ok(())
         })?;
-        answers.into_dict(py, monitor.limit(), width, (&names, None))
+        answers.enter_open(journal.open_incidents(&names));
+        answers.into_dict(py, monitor.limit(), width, (&names, false))
     }
 
     fn accept(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.state(py)?;
         let State { monitor, journal, resume_state } = &mut *state;
-        py.detach(|| monitor.accept()).map_err(refused)?;
-        journal.accepted(0, monitor, monitor.totals().rows);
+        let (next, names) = (monitor.totals().rows, column_names(monitor));
+        py.detach(|| journal.accept(0, monitor, next, &names)).map_err(refused)?;
         resume_state.clear();
         Ok(())
     }
@@ -240,13 +241,13 @@ impl PyMonitor {
         Ok(monitor.open_event().map(entry))
     }
 
+    /// Returns the incidents that are going on.
     #[getter]
-    fn open_drift<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let state = self.state(py)?;
-        let Some(report) = state.monitor.open_drift() else { return Ok(None) };
-        let times = [("since", report.since), ("reported", report.reported)].into_py_dict(py)?;
-        times.set_item("causes", pairs(&report.causes))?;
-        Ok(Some(times))
+    fn open_incidents<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let monitor = &self.state(py)?.monitor;
+        let names = column_names(monitor);
+        let entry = |incident| Occurrence::of_incident(incident, "", &Told::default(), &names);
+        monitor.open_incident().map(|incident| report(py, &entry(incident), &names)).into_iter().collect()
     }
 
     /// Returns the score that the requested share of rows like the reference exceeds, or None before the warm-up has

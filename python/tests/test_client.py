@@ -163,7 +163,7 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
     frame.insert(0, "machine", ["left", "right"] * 600)
     frame.to_csv(tmp_path / "rows.csv", index=False)
     command = [PROGRAM, "monitor", "rows.csv", "--group-by", "machine", "--warm-up", "150", "--quiet"]
-    subprocess.run([*command, "--events", "events.jsonl", "--on-alarm", "cat >> told.jsonl"], check=True, cwd=tmp_path)
+    subprocess.run([*command, "--events", "events.jsonl", "--events-detail", "--on-alarm", "cat >> told.jsonl"], check=True, cwd=tmp_path)
     texts = [(tmp_path / name).read_text() for name in ("told.jsonl", "events.jsonl")]
     told, listed = ([json.loads(line) for line in text.splitlines()] for text in texts)
 
@@ -171,28 +171,34 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
     list(stream.learn(frame, batch=111))
     notices = stream.summary()["listed"]
     # The command is told of every notice only if they fit into its queue.
-    urgent = [notice for notice in notices if notice["kind"] in ("alarm", "drift", "returned")]
+    urgent = [notice for notice in notices if notice["kind"] in ("opened", "closed")]
     assert len(urgent) <= 64
     assert [{"id": notice["id"], **own} for notice, own in zip(urgent, told, strict=True)] == urgent
-    assert {"alarm", "drift", "returned"} <= {notice["kind"] for notice in told}
+    assert {"opened", "closed"} <= {notice["kind"] for notice in told}
 
     fleet = eigenhedge.Fleet(eigenhedge.Monitor(warm_up=150))
     alarms = fleet.update("machine", frame)
 
     def plain(event):
-        strength = None if event["strength"] != event["strength"] else event["strength"]
+        strength = event.get("strength", np.nan)
         causes = {}
         for i, (name, share) in enumerate([*event["causes"], ("", None), ("", None), ("", None)][:3], 1):
             causes.update({f"cause_{i}": name, f"share_{i}": share})
-        same = {name: event[name] for name in ("kind", "start", "end", "peak", "alarms")}
-        return {**same, "machine": event["key"], "strength": strength, **causes}
+        of_incident = ("incident", "reported", "severity", "rows")
+        same = {name: event.get(name) for name in ("start", "end", "peak", "alarms", *of_incident)}
+        texts = {"grade": event.get("grade", ""), "signs": " ".join(event.get("signs", []))}
+        strength = None if strength != strength else strength
+        kind = event.get("kind", "incident")
+        return {**same, **texts, "kind": kind, "machine": event["key"], "strength": strength, **causes}
 
     # The end of a table ends the open events. A stream and a fleet have no end.
     of_open = [{**event, "key": key} for key in fleet if (event := fleet[key].open_event_) is not None]
     assert len(of_open) > 0
     for kinds, found in [
         (("alarms", "stuck", "moved"), [*alarms.events, *of_open]),
-        (("rise", "fall"), alarms.changes),
-        (("drift", "returned", "accepted"), alarms.drifts),
+        (("rise", "fall", "accepted"), alarms.changes),
+        (("incident",), alarms.incidents),
     ]:
-        assert [event for event in listed if event["kind"] in kinds] == [plain(event) for event in found], kinds
+        ours = sorted((plain(event) for event in found), key=lambda event: (event["machine"], event["start"]))
+        theirs = sorted((event for event in listed if event["kind"] in kinds), key=lambda event: (event["machine"], event["start"]))
+        assert theirs == ours, kinds

@@ -59,7 +59,7 @@ OBJECTS = {
     "Monitor": (
         lambda: eigenhedge.Monitor(warm_up=60).fit(ROWS),
         lambda model: model.update(4.0 + ROWS),
-        lambda model: (model.totals_, model.drift_),
+        lambda model: (model.totals_, model.open_incidents),
     ),
     "Fleet": (
         lambda: fleet(),

@@ -50,7 +50,7 @@ def frames_are_equal(alarms, answers):
     "options",
     [
         {},
-        {"k": 2, "lags": 2, "warm_up": 300, "drift_time": 500, "rebaseline": "after:30"},
+        {"k": 2, "lags": 2, "warm_up": 300, "incident_time": 500, "rebaseline": "after:30"},
         {"mode": "freeze:350", "limit": "conformal:0.02", "differences": True},
         {"lags": "auto", "share": 0.7, "standardize": False, "limit": "auto:0.02"},
     ],
@@ -67,7 +67,7 @@ def test_rows_have_the_answers_of_the_command_line(program, table, options):
     answers = program(table, *arguments)
     frames_are_equal(pieces[0], answers[:450])
     frames_are_equal(pieces[1], answers[450:].reset_index(drop=True))
-    assert pieces[1].alarm[50:90].sum() > 4 and pieces[1].drift[50:90].sum() > 20
+    assert pieces[1].alarm[50:90].any() and pieces[1].in_incident[50:90].sum() > 20
 
 
 @needs_program
@@ -146,7 +146,7 @@ def test_judging_rows_learns_nothing(table):
     np.testing.assert_array_equal(-scores, frozen.score[400:])
 
 
-def test_judging_rows_accepts_no_drift(biased):
+def test_judging_rows_accepts_nothing(biased):
     Y = biased[1500:1900]
     never, soon = Monitor().fit(biased[:1000]), Monitor(rebaseline="after:50").fit(biased[:1000])
     np.testing.assert_array_equal(soon.score_samples(Y), never.score_samples(Y))
@@ -186,7 +186,7 @@ def test_missing_cells_are_filled_in_unless_they_are_refused_or_passed_over(tabl
         ({"rebaseline": True}, "rebaseline must be never, after:ROWS or a number of rows, got True"),
         ({"rebaseline": 0.5}, "rebaseline must be never or after:ROWS, got 'after:0.5'"),
         ({"mode": 400}, "mode must be adapt or freeze:ROWS, got 400"),
-        ({"drift_time": 5.0}, "drift_time must be from 100 to 1e9, got 5"),
+        ({"incident_time": 5.0}, "incident_time must be from 100 to 1e9, got 5"),
         ({"k": 9}, "9"),
         ({"warm_up": 5}, "warm_up must be at least 20 rows more than the lags, got 5"),
         ({"missing": "mend"}, "missing must be fail, skip or fill, got 'mend'"),
@@ -228,52 +228,62 @@ def biased(rng):
 
 def test_the_two_verdicts_are_told_in_three_ways(biased):
     alarms = Monitor().update(biased)
-    assert (alarms.drift == (alarms.drift_since >= 0)).all()
+    inside, scored = alarms.in_incident, ~np.isnan(alarms.score)
+    assert (inside == (alarms.incident >= 0)).all()
     assert ((alarms.state == "alarm") == alarms.alarm).all()
-    assert ((alarms.state == "drift") == (alarms.drift & ~alarms.alarm)).all()
-    scored = ~np.isnan(alarms.score)
-    assert ((alarms.state == "normal") == (scored & ~(alarms.drift | alarms.alarm))).all()
-    assert (alarms.state[:400] == "unscored").all() and not alarms.drift[:400].any()
-    assert ((alarms.score > alarms.limit) == alarms.alarm)[scored].all()
-    assert (alarms.drift_since[alarms.drift] <= alarms.row[alarms.drift].astype(int)).all()
+    assert ((alarms.state == "incident") == (inside & ~alarms.alarm)).all()
+    assert ((alarms.state == "normal") == (scored & ~(inside | alarms.alarm))).all()
+    assert (alarms.state[:400] == "unscored").all() and not inside[:400].any()
+    # Inside an incident, single rows are no alarms; its first row is one.
+    assert ((alarms.score > alarms.limit) == alarms.alarm)[scored & ~inside].all()
+    assert alarms.alarm[np.flatnonzero(np.diff(alarms.incident) > 0) + 1].all()
     frame = alarms.to_frame()
-    assert list(frame)[:10] == "row score q t2 limit alarm state drift_since change cause_1".split()
-    assert frame["drift_since"].isna().sum() == (~alarms.drift).sum()
+    assert list(frame)[:10] == "row score q t2 limit alarm state incident change cause_1".split()
+    assert frame["incident"].isna().sum() == (~inside).sum()
 
 
-def test_a_bias_that_lasts_is_a_drift_until_it_is_repaired(biased):
+def test_a_bias_that_lasts_is_an_incident_until_it_is_repaired(biased):
     monitor = Monitor()
     alarms = monitor.update(biased[:1900])
-    assert alarms.drift[1550:].all() and abs(alarms.drift_since[-1] - 1500) <= 20
-    # Alarms mark its start; the limit adapts to later rows.
-    assert alarms.alarm[1500:1550].mean() > 3 * alarms.alarm[1700:].mean()
-    drift = monitor.drift_
-    assert drift["since"] == alarms.drift_since[-1] and drift["since"] <= drift["reported"] < 1550
-    assert 4 in [column for column, _ in drift["causes"]]
-    [reported] = [event for event in alarms.drifts if event["kind"] == "drift" and event["start"] == drift["since"]]
-    assert reported["end"] == drift["reported"] and reported["causes"] == drift["causes"]
+    assert alarms.in_incident[1550:].all()
+    [incident] = monitor.open_incidents
+    assert incident["incident"] == alarms.incident[-1] and incident["end"] is None
+    assert abs(incident["start"] - 1500) <= 20 and incident["start"] <= incident["reported"] < 1550
+    assert incident["causes"][0][0] == 4 and incident["grade"] == "critical" and "shift" in incident["signs"]
+    assert alarms.incidents[-1] == incident
     after = monitor.update(biased[1900:])
-    assert monitor.drift_ is None and not after.drift[100:].any()
-    [returned] = [event for event in after.drifts if event["kind"] == "returned"]
-    assert returned["start"] == drift["since"] and 1900 <= returned["end"] < 2000
-    assert list(returned) == list(reported) and reported["alarms"] == 0 and np.isnan(reported["strength"])
+    assert monitor.open_incidents == [] and not after.in_incident[100:].any()
+    [closed] = [one for one in after.incidents if one["incident"] == incident["incident"]]
+    assert closed["start"] == incident["start"] and 1890 <= closed["end"] < 2000 and closed["causes"][0][0] == 4
+    assert list(closed) == list(incident) and closed["severity"] >= incident["severity"]
     totals = monitor.totals_
-    assert totals["drift_rows"] == alarms.drift.sum() + after.drift.sum() and totals["accepted"] == 0
-    assert totals["drifts"] == sum(event["kind"] == "drift" for event in [*alarms.drifts, *after.drifts])
+    assert totals["incident_rows"] == alarms.in_incident.sum() + after.in_incident.sum() and totals["accepted"] == 0
+    assert totals["incidents"] == len({one["incident"] for one in [*alarms.incidents, *after.incidents]})
+    frame = after.incidents_to_frame()
+    assert list(frame["incident"]) == [one["incident"] for one in after.incidents]
 
 
 def test_an_accepted_state_is_normal(biased):
     monitor = Monitor()
     monitor.update(biased[:1700])
-    assert monitor.drift_ is not None
-    assert monitor.accept() is monitor and monitor.drift_ is None and monitor.totals_["accepted"] == 1
+    assert len(monitor.open_incidents) == 1
+    assert monitor.accept() is monitor and monitor.open_incidents == [] and monitor.totals_["accepted"] == 1
     accepted = monitor.update(biased[1700:1900])
-    assert accepted.alarm.mean() < 0.05 and not accepted.drift.any()
-    assert monitor.update(biased[1900:]).drift[50:].all()
+    assert accepted.alarm.mean() < 0.05 and accepted.in_incident.mean() < 0.1
+    assert monitor.update(biased[1900:]).in_incident[50:].all()
     by_itself = Monitor(rebaseline="after:150").update(biased[:1900])
-    [event] = [event for event in by_itself.drifts if event["kind"] == "accepted"]
+    [event] = [change for change in by_itself.changes if change["kind"] == "accepted"]
     assert event["start"] == event["end"] and abs(event["start"] - 1650) <= 25 and event["causes"] == []
-    assert not by_itself.drift[event["end"] + 1 :].any() and by_itself.drift[event["end"]]
+    assert by_itself.in_incident[event["end"]] and by_itself.incidents[-1]["end"] is not None
+
+
+def test_a_column_that_stays_empty_is_an_incident(rng):
+    X = rng.normal(size=(900, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(900, 5))
+    X[600:, 3] = np.nan
+    monitor = Monitor()
+    monitor.update(X)
+    [incident] = monitor.open_incidents
+    assert incident["signs"] == ["silent"] and incident["causes"][0][0] == 3 and incident["reported"] < 615
 
 
 def test_too_few_rows_cannot_be_accepted(biased):
@@ -289,7 +299,7 @@ def test_too_few_rows_cannot_be_accepted(biased):
 def test_shares_are_positive_sorted_and_at_most_one_in_all(table):
     alarms = Monitor(differences=True).update(table)
     rows = [shares[~np.isnan(shares)] for shares in alarms.shares]
-    rows += [np.array([share for _, share in event["causes"]]) for event in [*alarms.events, *alarms.drifts]]
+    rows += [np.array([share for _, share in event["causes"]]) for event in [*alarms.events, *alarms.incidents]]
     assert sum(len(shares) > 0 for shares in rows) >= 400
     for shares in rows:
         assert (shares > 0).all() and (np.diff(shares) <= 0).all() and shares.sum() <= 1 + 1e-12
@@ -310,7 +320,7 @@ def test_a_constant_column_gives_no_alarms(rng):
     X = rng.normal(size=(3000, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(3000, 5))
     without = Monitor().update(X)
     beside = Monitor().update(np.column_stack([X, np.full(3000, 7.0)]))
-    assert beside.alarm.sum() <= without.alarm.sum() and beside.drift.sum() <= without.drift.sum()
+    assert beside.alarm.sum() <= without.alarm.sum() and beside.in_incident.sum() <= without.in_incident.sum()
 
 
 @pytest.mark.parametrize("options", [{"lags": 3}, {"lags": 2, "differences": True}, {"differences": True}, {}], ids=str)
@@ -333,17 +343,17 @@ def test_rows_that_are_passed_over_have_no_score(table):
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(monitor.score_samples(rows))), [0, 7])
 
 
-def test_a_drift_that_is_saved_goes_on_to_the_bit(biased, tmp_path):
+def test_an_incident_that_is_saved_goes_on_to_the_bit(biased, tmp_path):
     monitor = Monitor(rebaseline="after:250")
     monitor.update(biased[:1600])
     monitor.save(tmp_path / "m.snap")
     loaded = eigenhedge.load(tmp_path / "m.snap")
-    assert loaded.drift_ == monitor.drift_ is not None and loaded.get_params() == monitor.get_params()
+    assert loaded.open_incidents == monitor.open_incidents != [] and loaded.get_params() == monitor.get_params()
     ours, theirs = monitor.update(biased[1600:]), loaded.update(biased[1600:])
     pd.testing.assert_frame_equal(ours.to_frame(), theirs.to_frame())
-    assert repr(ours.drifts) == repr(theirs.drifts) and ours.reference_limit == theirs.reference_limit
+    assert repr(ours.incidents) == repr(theirs.incidents) and ours.reference_limit == theirs.reference_limit
     assert loaded.totals_ == monitor.totals_ and loaded._model.to_bytes() == monitor._model.to_bytes()
-    assert "accepted" in {event["kind"] for event in ours.drifts}
+    assert "accepted" in {event["kind"] for event in ours.changes}
 
 
 def test_an_error_names_the_row_and_keeps_what_came_before(table):

@@ -62,7 +62,7 @@ def test_a_fleet_has_a_line_for_each_key(tmp_path: Path) -> None:
     fleet.update(keys, table)
     fleet.report(tmp_path / "page.html", title="Two plants", by="plant")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "2 of 2 are in drift now" in page
+    assert "2 of 2 are not normal now" in page
     assert "north" in page
     assert "south" in page
 

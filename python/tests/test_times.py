@@ -29,7 +29,7 @@ def plant(index, rows=1500):
 
 
 def occurrences(alarms):
-    return [*alarms.events, *alarms.changes, *alarms.drifts]
+    return [*alarms.events, *alarms.changes, *alarms.incidents]
 
 
 @pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
@@ -41,10 +41,12 @@ def test_events_have_the_labels_of_their_rows(index, cuts):
         found += occurrences(monitor.update(table.iloc[piece]))
         if len(cuts) == 4:
             monitor = pickle.loads(pickle.dumps(monitor))
-    assert {"alarms", "drift", "returned", "rise"} <= {one["kind"] for one in found}
+    assert {"alarms", "incident", "rise"} <= {one.get("kind", "incident") for one in found}
     for one in found:
-        assert one["start_time"] == index[one["start"]] and one["end_time"] == index[one["end"]]
-    assert monitor.drift_["since_time"] == index[monitor.drift_["since"]]
+        assert one["start_time"] == index[one["start"]]
+        assert one["end_time"] == (None if one["end"] is None else index[one["end"]])
+    [incident] = monitor.open_incidents
+    assert incident["start_time"] == index[incident["start"]] and incident["reported_time"] == index[incident["reported"]]
 
 
 def test_events_of_keys_have_the_labels_of_their_rows():
@@ -54,7 +56,8 @@ def test_events_of_keys_have_the_labels_of_their_rows():
     found = [one for alarms in pieces for one in occurrences(alarms)]
     assert {one["key"] for one in found} == {"left", "right"}
     for one in found:
-        assert one["start_time"] == index[one["start"]] and one["end_time"] == index[one["end"]]
+        assert one["start_time"] == index[one["start"]]
+        assert one["end_time"] == (None if one["end"] is None else index[one["end"]])
 
 
 def test_rows_without_times_have_none():
@@ -66,8 +69,8 @@ def test_rows_without_times_have_none():
     timed = plant(INDICES["times"])
     monitor.update(timed[:805])
     for one in occurrences(monitor.update(timed[805:].reset_index(drop=True))):
-        # The start of a drift that was reported before is known.
-        is_known = one["kind"] == "returned" and one["start"] < 805
+        # The start of an incident that was reported before is known.
+        is_known = "incident" in one and one["start"] < 805
         assert one["start_time"] == (timed.index[one["start"]] if is_known else None)
         assert one["end_time"] is None
 
@@ -98,7 +101,7 @@ def test_the_ongoing_event_is_the_next_to_end():
     assert alarms.open_event == monitor.open_event_ and alarms.open_event["start"] == 800
     assert alarms.open_event["start_time"] == table.index[800]
     assert alarms.open_event not in alarms.events
-    assert f"{alarms.drifts[0]['start']} ({alarms.drifts[0]['start_time']})" in alarms._repr_html_()
+    assert f"{alarms.incidents[-1]['start']} ({alarms.incidents[-1]['start_time']})" in alarms._repr_html_()
     later = monitor.update(table[810:1000])
     assert later.open_event is None and later.events[0]["start"] == 800
 

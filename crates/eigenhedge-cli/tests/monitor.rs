@@ -41,33 +41,38 @@ fn a_table_that_is_read_again_is_printed_once() {
 fn alarms_causes_and_events_are_written_and_summed_up() {
     let place = Place::new();
     place.write("t.csv", sensors(600));
-    let outcome = place.run(&format!("monitor t.csv {PLAIN} --out s.csv --events e.csv"));
+    let outcome = place.run(&format!("monitor t.csv {PLAIN} --out s.csv --events e.csv --events-detail"));
     assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
     let scores = place.read("s.csv");
     assert_eq!(
         scores.lines().next().unwrap(),
-        "row,when,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3"
+        "row,when,score,q,t2,limit,alarm,state,incident,change,cause_1,share_1,cause_2,share_2,cause_3,share_3"
     );
     assert_eq!(scores.lines().count(), 601);
     assert_eq!(cells(&scores, 200)[2..10], ["", "", "", "", "0", "unscored", "", ""]);
     let fault = cells(&scores, 306);
     assert_eq!(fault[..1], ["305"]);
-    assert_eq!((&fault[6..9], fault[10].as_str()), (&["1", "alarm", "300"].map(str::to_owned)[..], "b"));
+    assert_eq!((&fault[7..9], fault[10].as_str()), (&["incident", "1"].map(str::to_owned)[..], "b"));
     let events = place.read("e.csv");
-    assert!(events.starts_with("kind,start,end,start_time,end_time,peak,strength,alarms,cause_1"), "{events}");
-    let of_fault = events.lines().find(|line| line.starts_with("alarms,300,")).unwrap();
-    assert!(of_fault.starts_with("alarms,300,3") && of_fault.contains(",1700018000,17000") && of_fault.contains(",b,"));
-    let drift = events.lines().find(|line| line.starts_with("drift,300,")).unwrap();
-    assert!(drift.contains(",1700018000,17000180") && drift.contains(",b,"), "{drift}");
-    assert!(events.lines().any(|line| line.starts_with("returned,300,3")), "{events}");
-    assert!(events.lines().any(|line| line.starts_with("stuck,") && line.contains(",c,")), "{events}");
+    let head = "kind,incident,start,reported,end,start_time,reported_time,end_time,severity,grade,signs,rows,alarms,peak,peak_time,\
+                strength,cause_1";
+    assert!(events.starts_with(head), "{events}");
+    assert!(events.lines().any(|line| line.starts_with("alarms,,300,,3") && line.contains(",b,")), "{events}");
+    let of_fault = events.lines().find(|line| line.starts_with("incident,1,300,30")).unwrap();
+    assert!(of_fault.contains(",1700018000,17000180") && of_fault.contains(",b,"), "{of_fault}");
+    assert!(events.lines().any(|line| line.starts_with("incident,") && line.contains("stuck") && line.contains(",c,")));
+    // Without detail, only incidents are listed.
+    assert_eq!(place.run(&format!("monitor t.csv {PLAIN} --events i.csv --quiet")).status, 0);
+    let incidents = place.read("i.csv");
+    assert!(incidents.lines().skip(1).all(|line| line.starts_with("incident,")), "{incidents}");
+    assert_eq!(incidents.lines().count() - 1, events.lines().filter(|line| line.starts_with("incident,")).count());
     assert!(events.lines().any(|line| line.starts_with("rise,") && line.contains(",b,")), "{events}");
     for wanted in [
         "600 rows of 4 numbers",
         "the first 200 rows",
-        " (1700018000): score up to",
+        "b unusual from 1700018000 to 17000",
         "auto:0.01",
-        "since row 300 (1700018000)",
+        "c stuck from 17000",
     ] {
         assert!(outcome.out.contains(wanted), "{wanted}: {}", outcome.out);
     }
@@ -87,8 +92,8 @@ fn json_lines_go_to_a_pipe_as_rows_come() {
     assert_eq!(lines.len(), 330);
     assert!(lines[10]["score"].is_null() && lines[10]["alarm"] == 0);
     let fault = &lines[304];
-    assert!(fault["alarm"] == 1 && fault["cause_1"] == "b" && fault["share_1"].as_f64().unwrap() > 0.2, "{fault}");
-    assert!(fault["state"] == "alarm" && fault["drift_since"] == 300, "{fault}");
+    assert!(fault["cause_1"] == "b" && fault["share_1"].as_f64().unwrap() > 0.2, "{fault}");
+    assert!(fault["state"] == "incident" && fault["incident"] == 1 && lines[300]["alarm"] == 1, "{fault}");
 }
 
 #[test]
@@ -152,7 +157,7 @@ fn another_table_can_teach_and_a_saved_monitor_can_begin() {
 
 /// A fault that lasts over night is reported the next day, with rows and times of the new table.
 #[test]
-fn a_drift_that_goes_on_in_the_next_table_is_reported() {
+fn an_incident_that_goes_on_in_the_next_table_is_reported() {
     let place = Place::new();
     let mut random = eigenhedge::Random::seeded(3);
     let mut line = |t: usize, shift: f64| {
@@ -171,20 +176,19 @@ fn a_drift_that_goes_on_in_the_next_table_is_reported() {
         place.run("monitor two.csv --start-from m.eh --snapshot m.eh --events e.csv --report p.html --fail-on-alarm");
     assert_eq!(second.status, 3, "{}", second.out);
     assert!(second.out.contains("state      "), "{}", second.out);
-    assert!(second.out.contains("unusual since 26.03.2026 00:00; mainly b"), "{}", second.out);
+    assert!(second.out.contains("b unusual since 26.03.2026 00:00"), "{}", second.out);
     let events = place.read("e.csv");
-    assert!(events.lines().nth(1).unwrap().starts_with("drift,0,0,26.03.2026 00:00,26.03.2026 00:00,"), "{events}");
-    assert!(place.read("p.html").contains("unusual since 26.03.2026 00:00"));
+    assert!(events.contains(",0,0,,26.03.2026 00:00,26.03.2026 00:00,,"), "{events}");
+    assert!(place.read("p.html").contains("b unusual since 26.03.2026 00:00"));
     let third = place.run("monitor three.csv --start-from m.eh --events e.csv --report p.html --out s.csv");
-    assert!(third.out.contains("In drift for ") && third.out.contains("(b"), "{}", third.out);
+    assert!(third.out.contains("b unusual from 28.03.2026 12:00 to "), "{}", third.out);
     let events = place.read("e.csv");
-    let returned: Vec<&str> = events.lines().find(|line| line.starts_with("returned,0,")).unwrap().split(',').collect();
-    // The row of the report is one of this table.
-    assert!(returned[5].parse::<u64>().unwrap() < 80, "{events}");
-    // Rows of the second table are not among the numbers of the third.
-    let since: Vec<String> =
+    let ended: Vec<&str> = events.lines().nth(1).unwrap().split(',').collect();
+    // All rows are rows of this table.
+    assert!(ended[2] == "0" && (2..5).all(|i| ended[i].parse::<u64>().unwrap() < 80), "{events}");
+    let numbers: Vec<String> =
         place.read("s.csv").lines().skip(1).map(|line| line.split(',').nth(8).unwrap().to_owned()).collect();
-    assert!(since[0] == "0" && since.iter().all(|cell| cell.is_empty() || cell == "0"), "{since:?}");
+    assert!(numbers[0] == ended[1] && numbers[79].is_empty(), "{numbers:?}");
 }
 
 #[test]
@@ -208,13 +212,13 @@ fn each_key_has_a_monitor_like_one_alone() {
             let wanted: Vec<&str> = alone.split(',').collect();
             let found = cells(&two, row + 1);
             assert_eq!((found[0].as_str(), found[1].as_str()), (row.to_string().as_str(), *key));
-            // The rows of drifts and changes are row numbers of the table. Before row 200, the keys share a reference.
+            // Rows of changes are row numbers of the table. Before row 200, the keys share a reference.
             let same = (0..wanted.len()).filter(|j| ![6, 7].contains(j)).all(|j| wanted[j] == found[j + 2]);
             let same = same || i < 200;
             assert!(same, "{row}: {wanted:?} {found:?}");
         }
     }
-    assert!(place.read("e.csv").starts_with("kind,machine,start,end,peak"));
+    assert!(place.read("e.csv").starts_with("kind,machine,incident,start,reported,end,severity"));
 }
 
 #[test]
@@ -342,7 +346,7 @@ fn what_cannot_be_monitored_is_said() {
         ("monitor t.csv --mode frozen", 2, "must be adapt or freeze:ROWS"),
         ("monitor t.csv --standardize running", 2, "--standardize must be none or warmup:ROWS"),
         ("monitor t.csv --rebaseline soon", 2, "must be never or after:ROWS"),
-        ("monitor t.csv --drift-time 3", 2, "must be from 100 to 1e9"),
+        ("monitor t.csv --incident-time 3", 2, "must be from 100 to 1e9"),
         ("monitor t.csv --accept 9 --group-by when", 2, "cannot be used with"),
         ("monitor t.csv --events t.csv", 2, "--events must not be the input"),
         ("monitor t.csv --out o.csv --events ./o.csv", 2, "--events must not be --out"),
@@ -372,7 +376,7 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     assert!(!events.is_empty() && events.iter().all(|event| event["kind"].is_string()), "{}", outcome.out);
     assert!(outcome.err.contains("alarms"), "the summary stands on standard error: {}", outcome.err);
     let metrics = place.read("m.prom");
-    for line in ["# TYPE eigenhedge_alarms_total counter", "eigenhedge_rows_total 600", "eigenhedge_in_drift "] {
+    for line in ["# TYPE eigenhedge_alarms_total counter", "eigenhedge_rows_total 600", "eigenhedge_in_incident "] {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
     // The command has spaces, so it is passed as one argument.
@@ -381,9 +385,10 @@ fn a_command_is_run_for_each_event_and_numbers_are_written_for_a_collector() {
     let told: Vec<serde_json::Value> =
         place.read("told.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let listed = place.read("e.csv");
-    let begun = |kind: &str| listed.lines().filter(|line| line.starts_with(kind)).count();
     let of = |kind: &str| told.iter().filter(|notice| notice["kind"] == kind).count();
-    assert_eq!((of("alarm"), of("drift")), (begun("alarms") + begun("stuck") + begun("moved"), begun("drift")));
+    let is_open = |line: &&str| line.split(',').nth(4) == Some("");
+    assert_eq!(of("opened"), listed.lines().count() - 1);
+    assert_eq!(of("opened") - of("closed"), listed.lines().filter(is_open).count());
     assert!(told.iter().all(|notice| notice["causes"].is_array() && notice["row"].is_u64()));
     // A failing command is reported and stops nothing.
     let failing = place.run(&format!("monitor t.csv {PLAIN} --quiet --on-alarm false"));

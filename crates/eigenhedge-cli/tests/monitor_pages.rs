@@ -32,20 +32,17 @@ fn a_page_shows_the_largest_scores_with_limits_events_and_columns() {
     let data = data(&page);
     let charts = data["charts"].as_array().unwrap();
     let titles: Vec<&str> = charts.iter().map(|chart| chart["y_label"].as_str().unwrap()).collect();
-    // The columns with the largest contributions are below the score, those of the present drift first.
-    assert_eq!((titles[0], &titles[titles.len() - 2..]), ("score", &["Q", "T²"][..]));
-    assert!(
-        outcome.out.contains(&format!("; mainly {}.", titles[1])) && titles.contains(&"b"),
-        "{titles:?} {}",
-        outcome.out
-    );
+    // The columns of the incidents come first, then the score.
+    assert_eq!(&titles[titles.len() - 3..], ["score", "Q", "T²"]);
+    assert!(outcome.out.contains(&format!(" {} ", titles[0])) && titles.contains(&"b"), "{titles:?} {}", outcome.out);
+    let score = &charts[titles.len() - 3];
     let largest = place
         .read("out.csv")
         .lines()
         .skip(1)
         .filter_map(|line| line.split(',').nth(2).unwrap().parse::<f64>().ok())
         .fold(0.0, f64::max);
-    let drawn = charts[0]["series"][0]["y"].as_array().unwrap();
+    let drawn = score["series"][0]["y"].as_array().unwrap();
     let highest = drawn.iter().filter_map(Value::as_f64).fold(0.0, f64::max);
     assert!((highest / largest - 1.0).abs() < 1e-6, "{highest} {largest}");
     // The second column has an offset from row 450: 15 hours after midnight.
@@ -54,10 +51,8 @@ fn a_page_shows_the_largest_scores_with_limits_events_and_columns() {
     let near = |mark: &&Value| (mark[0].as_f64().unwrap() - start).abs() < 900.0;
     assert!(marks.iter().filter(near).any(|mark| mark[1] == "b"), "{marks:?}");
     assert!(charts.iter().all(|chart| chart["dated_x"] == true && chart["other_x"]["label"] == "row"));
-    assert!(charts[0]["log_y"] == true);
-    for text in
-        ["Contributions by column", "in the order of their rows", "&lt;/script&gt;", "row 0 is line 2 of the file"]
-    {
+    assert!(score["log_y"] == true);
+    for text in ["Contributions by column", "the most severe first", "&lt;/script&gt;", "row 0 is line 2 of the file"] {
         assert!(page.contains(text), "{text}");
     }
 }
@@ -131,7 +126,7 @@ fn the_page_of_a_fleet_has_a_line_for_each_key_and_its_charts() {
     let page = place.read("page.html");
     let line = |key: &str| page.lines().find(|line| line.contains(&format!("\">{key}</a></td>"))).unwrap().to_owned();
     assert!((0..6).all(|i| line(&format!("m{i}")).contains("<svg")), "{page}");
-    assert!(line("m1").contains("<td class=\"drift\">drift</td>") && line("m1").contains(">c"), "{}", line("m1"));
+    assert!(line("m1").contains("<td class=\"drift\">incident</td>") && line("m1").contains(">c"), "{}", line("m1"));
     // The monitor that needs attention comes first.
     assert!(page.find(">m1</a>").unwrap() < page.find(">m0</a>").unwrap());
     assert_eq!(page.matches("<details><summary>m").count(), 6);

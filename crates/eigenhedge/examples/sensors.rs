@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let verdict = monitor.step(row)?;
         // An event is a group of nearby alarms. It is reported when it ends.
         verdict.event.map(report);
-        if let Some(drift) = verdict.drift {
-            println!("row {t}: the level has left the reference, since row {}", drift.since);
+        if let Some(incident) = verdict.opened {
+            println!("row {t}: an incident, since row {}", incident.start);
         }
         if let Some(change) = verdict.change {
             println!("row {t}: the level changed, at about row {}", change.start);

@@ -202,8 +202,8 @@ pub use model::{
 };
 pub use moments::{Moments, Principal};
 pub use monitor::{
-    Cause, Change, Choose, DriftReport, Event, Kept, Limit, MONITOR_OPTIONS, Mode, Monitor, MonitorOption,
-    MonitorOptions, MonitorTotals, POOL_PARTS, Rebaseline, State, Verdict,
+    Cause, Change, Choose, Event, Incident, Kept, Limit, MONITOR_OPTIONS, Mode, Monitor, MonitorOption, MonitorOptions,
+    MonitorTotals, POOL_PARTS, Rebaseline, Sign, State, Verdict, grade,
 };
 pub use random::Random;
 pub use registry::{FeatureLearner, KernelLearner, Kind, Missing, PlainLearner, Spec, options};

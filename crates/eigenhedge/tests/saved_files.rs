@@ -99,7 +99,7 @@ fn monitor_answers(mut monitor: Monitor, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let step = |row: &Vec<f64>| {
         let verdict = monitor.step(row).unwrap();
         let causes = verdict.causes.iter().flatten().flat_map(|cause| [cause.column as f64, cause.share]);
-        let flags = [f64::from(u8::from(verdict.alarm)), verdict.drift_since.map_or(-1.0, |row| row as f64)];
+        let flags = [f64::from(u8::from(verdict.alarm)), verdict.incident.map_or(-1.0, |number| number as f64)];
         let numbers = [verdict.score, verdict.q, verdict.t2, verdict.limit].map(|x| if x.is_nan() { -1.0 } else { x });
         numbers.into_iter().chain(flags).chain(causes).collect()
     };

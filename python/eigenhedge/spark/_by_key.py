@@ -206,7 +206,7 @@ def stream_by_key(
     -------
     pyspark.sql.DataFrame
         One result per row: the copied columns, ``late``, and losses and coordinates. With ``learner="monitor"``, score,
-        alarm, state, drift and causes instead. :func:`models` reads the models.
+        alarm, state, incident and causes instead. :func:`models` reads the models.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from .._types import Floats
 BRACKET = "struct<low: double, high: double>"
 SUMMARY = f"expected_loss double, loss double, best_loss {BRACKET}, regret {BRACKET}, bound double, bound_holds boolean"
 TOTALS = (
-    "warm_up long, passed_over long, scored long, alarms long, events long, changes long, drift_rows long, drifts long, "
+    "warm_up long, passed_over long, scored long, alarms long, events long, changes long, incident_rows long, incidents long, "
     "accepted long"
 )
 
@@ -61,7 +61,7 @@ class MonitorRecipe:
     options: dict[str, Any]
 
     answers = (
-        "score double, q double, t2 double, limit double, alarm boolean, state string, drift_since long, change long, "
+        "score double, q double, t2 double, limit double, alarm boolean, state string, incident long, change long, "
         "causes array<string>, shares array<double>"
     )
     summary = TOTALS
@@ -125,7 +125,7 @@ def alarm_columns(found: dict[str, Any], names: list[str] | None) -> dict[str, A
     causes = [[place for place in row if place >= 0] for row in found["causes"].tolist()]
     texts = [[str(place) if names is None else names[place] for place in places] for places in causes]
     shares = [row[~np.isnan(row)].tolist() for row in found["shares"]]
-    rows = {name: [None if row < 0 else row for row in found[name].tolist()] for name in ("drift_since", "change")}
+    rows = {name: [None if row < 0 else row for row in found[name].tolist()] for name in ("incident", "change")}
     kept = {name: found[name] for name in ("score", "q", "t2", "limit", "alarm")}
     return {**kept, "state": states(found).tolist(), **rows, "causes": texts, "shares": shares}
 

@@ -27,7 +27,7 @@ from eigenhedge import (
     plot,
     river,
 )
-from eigenhedge.typing import Drift, Event, LearnerName, Options, Summary, Table
+from eigenhedge.typing import Event, Incident, LearnerName, Options, Summary, Table
 
 folder = pathlib.Path(tempfile.mkdtemp())
 rng = np.random.default_rng(0)
@@ -109,8 +109,8 @@ mean, deviation = KernelRidge(0.1, kernel="rbf").fit(X, X[:, 0]).predict(X, retu
 monitor = Monitor(lags=1, warm_up=100)
 alarms: Alarms = monitor.update(frame, contributions=True)
 causes = [(event["start"], event["causes"][0][0]) for event in alarms.events]
-drifts: list[Event] = [event for event in alarms.drifts if event["kind"] == "drift"]
-drift: Drift | None = monitor.accept().drift_
+changes: list[Event] = [event for event in alarms.changes if event["kind"] == "rise"]
+incidents: list[Incident] = [*alarms.incidents, *monitor.accept().open_incidents]
 # 25. Outliers.
 labels: NDArray[np.int64] = Monitor().fit(X[:100]).predict(X[100:])
 # 26. Experts.

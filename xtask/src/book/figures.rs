@@ -103,9 +103,9 @@ fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
         let lines = ours.lines().filter(|line| line.trim().starts_with(start));
         lines.map(|line| number(&after(line, mark)?).map(|share| 100.0 * share)).collect()
     };
-    let (shares, drifts) = (percent(": alarms ")?, percent(", drift ")?);
-    let f1 = number(&after(ours, "SKAB, lags 5: F1 of alarm or drift >= 0.78: ")?)?;
-    let false_reports = number(&after(ours, "SKAB, lags 5: false alarm or drift <= 0.15: ")?)?;
+    let (shares, drifts) = (percent(": alarms ")?, percent(", incident ")?);
+    let f1 = number(&after(ours, "SKAB, lags 5: F1 of alarm or incident >= 0.78: ")?)?;
+    let false_reports = number(&after(ours, "SKAB, lags 5: false alarm or incident <= 0.15: ")?)?;
     let theirs = numbers(peers.split_once("PCA T²+Q").map_or("", |(_, rest)| rest.lines().next().unwrap_or_default()));
     let [their_f1, their_false, ..] = &theirs[..] else {
         return Err("bench/results/monitor-peers.txt has no PCA T²+Q".to_owned());

@@ -12,20 +12,24 @@ const NOTES: &str = "\
 The first rows (--warm-up), or the rows of --train, are assumed to be normal: they are the reference. Every later row has a score. It \
 measures how unlikely three values are: the distance of the row from the directions of normal rows (q), its position along them (t2), and its most unusual column.
 
-There are two verdicts. An alarm is a row that is unusual compared with the reference and with the last rows, or in which a value \
-has been repeated for longer than usual in its column. In a drift, the level has left the reference; a drift lasts until the level returns or is \
-accepted (--accept, --rebaseline). A fault never becomes the reference by itself.
+There are two verdicts. An alarm is a row that is unusual compared with the reference and with the last rows. An incident is a \
+stretch of rows in which something is wrong, on any of several time scales: a spike, a shift, a slow drift, a column that is stuck, \
+without values, or that was constant and moved. It is reported once and lasts until the rows are usual again or it is accepted \
+(--accept, --rebaseline). A fault never becomes the reference by itself.
 
-The columns of the output are row,score,q,t2,limit,alarm,state,drift_since,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
+The columns of the output are row,score,q,t2,limit,alarm,state,incident,change,cause_1,share_1,cause_2,share_2,cause_3,share_3 (columns \
 of --time, --copy-columns and --group-by follow row). Rows without a score, such as those of the warm-up, have empty cells. alarm is 0 or 1; limit \
-is the score that the row would need for an alarm. state is normal, alarm, drift, or unscored for a row without a score; drift_since is the first row of a drift. change is \
-the row at which the level of the scores changed; it is written in the row at which the change was detected. Causes are columns with their \
-shares of the squared deviations, largest first.
+is the score that the row would need for an alarm. state is normal, alarm, incident, or unscored for a row without a score; incident is the number \
+of the ongoing incident. change is the row at which the level of the scores changed; it is written in the row at which the change was detected. \
+Causes are columns with their shares of the squared deviations, largest first.
+
+--events has one line per incident: kind,incident,start,reported,end,severity,grade,signs,rows,alarms,peak and causes, with times if the \
+table has them. end is empty while the incident is going on. Severity s: normal rows do this once in 10^s times --incident-time.
 
 With --group-by, the rows of a key with few rows are scored from its 20th row on, against a shared reference from the first rows of all keys, moved to the \
 level of the key. This ends when the key has enough rows of its own.
 
-With --fail-on-alarm, the exit status is 3 if there was an alarm or a drift. The results are complete in any case.
+With --fail-on-alarm, the exit status is 3 if there was an incident. The results are complete in any case.
 
 Examples:
   eigenhedge monitor sensors.csv --out scores.csv --events events.csv
@@ -48,28 +52,30 @@ pub struct MonitorArgs {
     /// Table of normal rows to learn from first; every row of INPUT then has a score
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
-    /// Accept the state at this row as the new reference: the rows since the start of the drift, or as many
+    /// Accept the state at this row as the new reference: the rows since the start of the incident, or as many
     /// rows as the warm-up had
     #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
     pub accept: Option<u64>,
 
     #[command(flatten)]
     pub out: OutArgs,
-    /// File for the list of events, drifts and changes; the format follows from the extension. `-` prints JSON lines to
-    /// standard output
+    /// File for the list of incidents; the format follows from the extension. `-` prints JSON lines to standard output
     #[arg(long, value_name = "FILE|-")]
     pub events: Option<PathBuf>,
-    /// Shell command to run at the first alarm of each event, and when a drift is reported or ends. It receives a line of JSON
-    /// on its standard input. The stream does not wait for it
+    /// Also list events (groups of nearby alarms), changes and acceptances in the file of --events
+    #[arg(long, requires = "events")]
+    pub events_detail: bool,
+    /// Shell command to run when an incident opens and when it closes. It receives a line of JSON on its standard input. The
+    /// stream does not wait for it
     #[arg(long, value_name = "COMMAND")]
     pub on_alarm: Option<String>,
-    /// File for the counts of rows, alarms and drifts in the Prometheus text format, written every ten seconds and at the end
+    /// File for the counts of rows, alarms and incidents in the Prometheus text format, written every ten seconds and at the end
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
-    /// File for a self-contained HTML page with scores, alarms, drift, changes and causes
+    /// File for a self-contained HTML page with incidents, causes, scores and alarms
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Exit with status 3 if there was an alarm or a drift
+    /// Exit with status 3 if there was an incident
     #[arg(long)]
     pub fail_on_alarm: bool,
     /// Format of the summary (on standard error with `--out -`, otherwise on standard output)

@@ -45,7 +45,7 @@ pub struct ServeArgs {
     /// Maximum size of a request body
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub max_body: Option<MaxMemory>,
-    /// HOST:PORT to which alarms and drifts may be sent (option `webhook` of a stream). May be given more than once
+    /// HOST:PORT to which incidents may be sent (option `webhook` of a stream). May be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub webhook_host: Vec<String>,
     /// Log each request as a line of JSON on standard error

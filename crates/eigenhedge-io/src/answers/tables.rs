@@ -33,7 +33,7 @@ pub fn verdict_columns(kept: &[String]) -> Vec<Column> {
     columns.extend(["score", "q", "t2", "limit"].map(|name| (name.to_owned(), CellKind::Number)));
     columns.push(("alarm".to_owned(), CellKind::Whole));
     columns.push(("state".to_owned(), CellKind::Text));
-    columns.extend(["drift_since", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
+    columns.extend(["incident", "change"].map(|name| (name.to_owned(), CellKind::Whole)));
     columns.extend(cause_columns());
     columns
 }
@@ -46,7 +46,7 @@ pub fn verdict_cells<'a>(verdict: &Verdict, texts: &'a [String], names: &'a [Str
     cells.extend([verdict.score, verdict.q, verdict.t2, verdict.limit].map(Cell::Number));
     cells.push(Cell::Whole(Some(u64::from(verdict.alarm))));
     cells.push(Cell::Text(verdict.state().name()));
-    cells.push(Cell::Whole(verdict.drift_since));
+    cells.push(Cell::Whole(verdict.incident));
     cells.push(Cell::Whole(verdict.change.as_ref().map(|change| change.start)));
     for i in 0..CAUSES {
         let cause = verdict.causes.get(i).copied().flatten();

@@ -1,7 +1,8 @@
 //! Charts and table of one monitor, from its record.
 
+use super::headline::{is_over, most_severe, sentence};
 use super::occurrence::Occurrence;
-use super::record::{ALARM, DRIFT, NUMBERS, Record, SIGNALS};
+use super::record::{ALARM, INCIDENT, NUMBERS, Record, SIGNALS};
 use crate::chart::{Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
 use crate::curve::Curve;
 use crate::heat_map::{HeatMap, leading};
@@ -9,9 +10,9 @@ use crate::number::{grouped, readable};
 use crate::page::{Block, Table};
 use eigenhedge_io::printable;
 
-/// Maximum number of events, drifts and changes that are marked in charts.
+/// Maximum number of incidents that are marked in charts.
 const MARKED: usize = 12;
-/// Maximum number of events, drifts and changes in the table.
+/// Maximum number of incidents in the table.
 const LISTED: usize = 25;
 /// Maximum number of columns in the heat map of contributions.
 const COLUMNS: usize = 30;
@@ -21,7 +22,7 @@ const GAP: f64 = 10.0;
 struct Across {
     /// Times of some rows in seconds since 1970, in nondecreasing order. Without them, the axis shows row numbers.
     times: Option<Curve>,
-    /// Rows of the strongest events, drifts and changes, each with its time if known.
+    /// Rows of the most severe incidents, each with its time if known.
     marks: Vec<(Mark, Option<f64>)>,
 }
 
@@ -30,20 +31,21 @@ impl Record {
     /// If `all` is true, Q, T² and contributions are included.
     pub fn blocks(&self, columns: &[String], time: Option<&str>, listed: &[&Occurrence], all: bool) -> Vec<Block> {
         let times = time.filter(|_| self.is_in_order).map(|name| self.rows.curve(name, NUMBERS - 1));
-        let marks = strongest(listed, MARKED).into_iter().map(mark).collect();
+        let marks = most_severe(listed, MARKED).into_iter().map(mark).collect();
         let across = Across { times: times.filter(|times| times.rows.len() > 1), marks };
         let score = self.rows.curve("score", 0);
         let flagged = |name: &str, flag: usize, tint: Tint| {
             points(name, &score, self.rows.curve("", flag).values.iter().map(|is| *is > 0.0), tint)
         };
-        let marked = vec![flagged("drift", DRIFT, Tint::Drift), flagged("alarm", ALARM, Tint::Alarm)];
-        let mut blocks = vec![across.chart(self.statistic(0, "Score", "score", SCORE, marked))];
-        if columns.len() <= SIGNALS {
-            let worst = worst_columns(columns, listed, if all { 4 } else { 2 }).into_iter();
-            blocks.extend(worst.map(|j| across.chart(signal(&self.signals.curve(&columns[j], j)))));
-        }
+        let marked = vec![flagged("incident", INCIDENT, Tint::Drift), flagged("alarm", ALARM, Tint::Alarm)];
+        let mut blocks = Vec::new();
         let table = table(listed);
         blocks.extend((!table.rows.is_empty()).then_some(Block::Table(table)));
+        if columns.len() <= SIGNALS {
+            let worst = worst_columns(columns, listed, if all { 6 } else { 2 }).into_iter();
+            blocks.extend(worst.map(|j| across.chart(signal(&self.signals.curve(&columns[j], j)))));
+        }
+        blocks.push(across.chart(self.statistic(0, "Score", "score", SCORE, marked)));
         if all {
             let map = across.heat_map(self, columns);
             blocks.extend((!map.places.is_empty() && !map.lines.is_empty()).then_some(Block::HeatMap(map)));
@@ -161,89 +163,60 @@ fn broken(places: &[f64]) -> Vec<(f64, Option<usize>)> {
     points
 }
 
-/// Returns at most `most` columns: first the causes of an ongoing drift, then those with the largest total share.
+/// Returns at most `most` columns: the first cause of each incident, the most severe incident first.
 fn worst_columns(columns: &[String], listed: &[&Occurrence], most: usize) -> Vec<usize> {
-    let mut shares = vec![0.0; columns.len()];
-    for (name, share) in listed.iter().flat_map(|one| &one.causes) {
-        if let Some(j) = columns.iter().position(|column| column == name) {
-            shares[j] += share;
+    let mut worst = Vec::new();
+    for one in most_severe(listed, usize::MAX) {
+        let first = one.causes.first().and_then(|(name, _)| columns.iter().position(|column| column == name));
+        worst.extend(first.filter(|j| !worst.contains(j)));
+        if worst.len() == most {
+            break;
         }
     }
-    let mut order: Vec<usize> = (0..columns.len()).filter(|j| shares[*j] > 0.0).collect();
-    order.sort_by(|a, b| shares[*b].total_cmp(&shares[*a]));
-    let drift = listed.iter().rev().find(|one| one.is_drift()).filter(|one| one.kind == "drift");
-    let of_drift = |j: &usize| drift.and_then(|one| one.causes.iter().position(|(name, _)| *name == columns[*j]));
-    order.sort_by_key(|j| of_drift(j).unwrap_or(usize::MAX));
-    order.truncate(most);
-    order
-}
-
-/// Returns at most `most` entries in the order of rows: the strongest events and changes, and the most recent drifts.
-/// Changes and drifts take at most a third each.
-fn strongest<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
-    let of = |is_change: bool, most: usize| {
-        let mut all: Vec<&'a Occurrence> =
-            listed.iter().copied().filter(|one| one.is_change() == is_change && !one.is_drift()).collect();
-        all.sort_by(|a, b| b.strength.total_cmp(&a.strength));
-        all.truncate(most);
-        all
-    };
-    let changes = of(true, most / 3);
-    let drifts: Vec<&'a Occurrence> = listed.iter().copied().filter(|one| one.is_drift()).collect();
-    let drifts = drifts[drifts.len().saturating_sub(most / 3)..].to_vec();
-    let mut all = of(false, most - changes.len() - drifts.len());
-    all.extend(changes);
-    all.extend(drifts);
-    all.sort_by_key(|one| one.start);
-    all
+    worst
 }
 
 fn mark(one: &Occurrence) -> (Mark, Option<f64>) {
-    let cause = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
-    let label = match one.kind.as_str() {
-        "rise" | "fall" => "change".to_owned(),
-        "drift" => format!("drift {cause}"),
-        "returned" | "accepted" => one.kind.clone(),
-        _ => cause,
-    };
-    let (row, time) = if one.kind == "returned" { (one.end, None) } else { (one.start, one.start_seconds) };
-    (Mark { x: row as f64, label }, time)
+    let label = one.causes.first().map_or(String::new(), |(name, _)| printable(name));
+    (Mark { x: one.start as f64, label }, one.start_seconds)
 }
 
-/// Builds the table of the strongest events, drifts and changes, with their causes.
+/// Builds the table of the most severe incidents, with their causes.
 fn table(listed: &[&Occurrence]) -> Table {
     let line = |one: &Occurrence| {
         let causes = one.causes.iter().map(|(name, share)| format!("{} ({:.0} %)", printable(name), 100.0 * share));
-        let time = if one.start_time.is_empty() { String::new() } else { printable(&one.start_time) };
+        let end = if is_over(one) { grouped(one.end) } else { "not over".to_owned() };
         vec![
-            one.kind.clone(),
+            sentence(one),
+            readable(one.strength),
+            one.incident.as_ref().map_or(String::new(), |facts| facts.signs.clone()),
             causes.collect::<Vec<_>>().join(", "),
-            time,
             grouped(one.start),
-            grouped(one.end),
-            if one.is_drift() { String::new() } else { readable(one.strength) },
+            end,
         ]
     };
-    let columns = ["kind", "causes (share)", "time", "first row", "last row", "strength"];
+    let columns = ["what", "severity", "signs", "causes (share)", "first row", "last row"];
+    let incidents = most_severe(listed, usize::MAX);
     Table {
-        title: "Events, drifts and changes, in the order of their rows".into(),
+        title: "Incidents, the most severe first".into(),
         columns: columns.map(str::to_owned).to_vec(),
-        rows: strongest(listed, LISTED).into_iter().map(line).collect(),
-        caption: match listed.len().saturating_sub(LISTED) {
+        rows: incidents.iter().take(LISTED).map(|one| line(one)).collect(),
+        caption: match incidents.len().saturating_sub(LISTED) {
             0 => STRENGTH.into(),
-            more => format!("{STRENGTH} {more} weaker entries are left out."),
+            more => format!("{STRENGTH} {more} less severe incidents are left out."),
         },
         ..Table::default()
     }
 }
 
-const STRENGTH: &str = "Strength: the largest score of an event; for a change, how much more likely the new level is than the old \
-                        one (a logarithm). A share is the part of the squared deviations that a column accounts for.";
+const STRENGTH: &str = "Severity: normal rows have an incident of severity 1 once in ten times the asked time between false incidents, \
+                        of severity 2 once in a hundred times, and so on: minor below 1, major from 1, critical from 3. A share is \
+                        the part of the squared deviations that a column accounts for.";
 
 const SCORE: &str = "How unusual each row is compared with the reference. The dashed line is the limit of the reference: about the \
                      asked share of rows like it lie above. An alarm stands out from the reference and from the last rows, so it \
-                     may lie below the line. Drift: the level has left the reference. Where many rows share a pixel, the one \
-                     with the largest score is shown. Vertical lines are the strongest events, drifts and changes.";
+                     may lie below the line. Where many rows share a pixel, the one with the largest score is shown. Vertical lines \
+                     are the most severe incidents.";
 const STATISTIC: &str = "The limit is estimated from the reference. Alarms come from the score, not from this chart.";
 
 #[cfg(test)]

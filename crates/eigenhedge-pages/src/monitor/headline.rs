@@ -1,17 +1,18 @@
-//! One-sentence descriptions of the state of monitors.
+//! Sentences about incidents and about the state of monitors.
 
 use super::occurrence::Occurrence;
 use super::track::Track;
 use super::{Facts, Journal};
 use crate::counted;
-use eigenhedge_io::{CAUSES, printable};
+use eigenhedge::grade;
+use eigenhedge_io::printable;
 
-/// Minimum share of an unusual column, as a fraction of the largest share.
-const FAIR_SHARE: f64 = 1.0 / 3.0;
+/// Maximum number of incidents in a headline.
+const TOLD: usize = 5;
 
-/// Returns a sentence about the state of one monitor, at the end of the table or while the stream is running.
-pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
-    let columns = facts.columns.len();
+/// Returns a sentence about the state of one monitor and its most severe incidents, at the end of the table or while the stream is
+/// running.
+pub fn headline(facts: &Facts, track: &Track, listed: &[&Occurrence]) -> String {
     if facts.running.is_some() && track.in_table.rows == 0 {
         return "No rows yet.".to_owned();
     }
@@ -21,65 +22,71 @@ pub fn headline(journal: &Journal, facts: &Facts, track: &Track, listed: &[&Occu
     if !track.is_ready {
         return format!("{} were too few for a reference.", counted(track.in_table.rows, "row"));
     }
-    if let Some(since) = track.drift_since {
-        let drift = listed.iter().rev().find(|one| one.kind == "drift" && one.start == since);
-        let when = drift.map_or_else(|| format!("row {since}"), |one| moment(&one.start_time, one.start));
-        let named = drift.map_or(0, |one| unusual_columns(&one.causes));
-        let first = drift
-            .and_then(|one| one.causes.first())
-            .map_or(String::new(), |(name, _)| format!("; mainly {}", printable(name)));
-        return match named {
-            0 => format!("Unusual since {when}."),
-            named => {
-                // Only the first `CAUSES` columns are named.
-                let least = if named == CAUSES && columns > CAUSES { "At least " } else { "" };
-                format!("{least}{named} of {} unusual since {when}{first}.", counted(columns as u64, "column"))
-            }
-        };
-    }
-    let events = listed.iter().filter(|one| !one.is_change() && !one.is_drift());
-    match events.max_by_key(|one| one.end) {
-        None if track.in_table.drift_rows > 0 => {
-            let drift = listed.iter().rev().find(|one| one.kind == "returned");
-            let of =
-                drift.filter(|one| !one.causes.is_empty()).map_or(String::new(), |one| format!(" ({})", causes(one)));
-            let until = drift.map_or(String::new(), |one| format!(" until {}", moment(&one.end_time, one.end)));
-            let when = if facts.running.is_some() { "now" } else { "at the end" };
-            format!("In drift for {}{until}{of}. Normal {when}.", counted(track.in_table.drift_rows, "row"))
+    let when = if facts.running.is_some() { "now" } else { "at the end" };
+    let incidents = most_severe(listed, usize::MAX);
+    let state = match incidents.iter().filter(|one| !is_over(one)).count() {
+        0 if incidents.is_empty() => {
+            return format!("No incident in {}. Normal {when}.", counted(track.in_table.scored, "row"));
         }
-        None => format!("Nothing unusual in {}.", counted(track.in_table.scored, "row")),
-        Some(last) => {
-            let of = if last.causes.is_empty() { String::new() } else { format!(" ({})", causes(last)) };
-            let (alarms, events) = (counted(track.in_table.alarms, "alarm"), counted(track.in_table.events, "event"));
-            let (events, state) = match facts.running {
-                None => (events, "Normal at the end."),
-                // An event is counted when it is over.
-                Some(_) if journal.is_open(last) => (counted(track.in_table.events + 1, "event"), "Alarm now."),
-                Some(_) => (events, "Normal now."),
-            };
-            format!("{state} {alarms} in {events}; the last at {}{of}.", moment(&last.start_time, last.start))
-        }
-    }
+        0 => format!("Normal {when}."),
+        _ => format!("Not normal {when}."),
+    };
+    let told: Vec<String> = incidents.iter().filter(|one| is_over(one)).take(TOLD).map(|one| sentence(one)).collect();
+    let open: Vec<String> = incidents.iter().filter(|one| !is_over(one)).map(|one| sentence(one)).collect();
+    let rest = match (incidents.len() - open.len()).saturating_sub(TOLD) {
+        0 => String::new(),
+        more => format!(" And {} of less severity.", counted(more as u64, "incident")),
+    };
+    let told: String = open.iter().chain(&told).map(|told| format!(" {told}.")).collect();
+    format!("{state}{told}{rest}")
+}
+
+/// Returns the incidents, the most severe first.
+pub(super) fn most_severe<'a>(listed: &[&'a Occurrence], most: usize) -> Vec<&'a Occurrence> {
+    let mut incidents: Vec<&Occurrence> = listed.iter().copied().filter(|one| one.is_incident()).collect();
+    incidents.sort_by(|a, b| b.strength.total_cmp(&a.strength).then(a.start.cmp(&b.start)));
+    incidents.truncate(most);
+    incidents
+}
+
+pub(super) fn is_over(one: &Occurrence) -> bool {
+    one.incident.as_ref().is_none_or(|facts| facts.is_over)
+}
+
+/// Returns what happened in an incident: which column did what, from when to when.
+pub(super) fn sentence(one: &Occurrence) -> String {
+    let signs = one.incident.as_ref().map_or("", |facts| &facts.signs);
+    let what = ["silent", "stuck", "moved", "drift", "shift", "spike"].into_iter().find(|sign| signs.contains(sign));
+    let what = match what {
+        Some("silent") => "has no values",
+        Some("stuck") => "stuck",
+        Some("moved") => "left its constant value",
+        Some("drift") => "drifting",
+        Some("spike") => "spike",
+        _ => "unusual",
+    };
+    let column = one.causes.first().map_or_else(|| "the rows".to_owned(), |(name, _)| printable(name));
+    let (start, end) = (moment(&one.start_time, one.start), moment(&one.end_time, one.end));
+    let when = match is_over(one) {
+        false => format!("since {start}"),
+        true if one.start == one.end => format!("at {start}"),
+        true => format!("from {start} to {end}"),
+    };
+    let key = if one.key.is_empty() { String::new() } else { format!("{}: ", printable(&one.key)) };
+    format!("{key}{column} {what} {when} ({})", grade(one.strength))
 }
 
 /// Returns a sentence about the states of the monitors of all keys.
-pub fn fleet_headline(journal: &Journal, facts: &Facts) -> String {
-    let tracks = &journal.tracks;
-    let count = |is: &dyn Fn(&Track) -> bool| tracks.iter().filter(|track| is(track)).count();
-    let (drifting, keys) = (count(&|track| track.drift_since.is_some()), tracks.len());
-    let with_alarms = count(&|track| track.in_table.alarms > 0);
+pub fn fleet_headline(journal: &Journal, facts: &Facts, listed: &[&Occurrence]) -> String {
+    let open: Vec<&Occurrence> = listed.iter().copied().filter(|one| !is_over(one)).collect();
+    let (open, keys) = (most_severe(&open, usize::MAX), journal.tracks.len());
+    let with_incidents = journal.tracks.iter().filter(|track| track.in_table.incidents > 0).count();
     let when = if facts.running.is_some() { "now" } else { "at the end" };
-    match drifting {
-        0 => format!("None of {keys} is in drift {when}; {with_alarms} had alarms."),
-        drifting => format!("{drifting} of {keys} are in drift {when}; {with_alarms} had alarms."),
+    let told: String = open.iter().take(TOLD).map(|one| format!(" {}.", sentence(one))).collect();
+    match open.len() {
+        0 => format!("All {keys} are normal {when}; {with_incidents} had incidents."),
+        open => format!("{open} of {keys} are not normal {when}; {with_incidents} had incidents.{told}"),
     }
-}
-
-/// Returns the number of causes whose share is at least `FAIR_SHARE` times the largest share. The largest must be
-/// first.
-fn unusual_columns(causes: &[(String, f64)]) -> usize {
-    let largest = causes.first().map_or(0.0, |(_, share)| *share);
-    causes.iter().filter(|(_, share)| *share >= FAIR_SHARE * largest).count()
 }
 
 fn moment(time: &str, row: u64) -> String {
@@ -89,17 +96,4 @@ fn moment(time: &str, row: u64) -> String {
 /// Returns the names of the columns that caused an entry, separated by commas.
 pub fn causes(one: &Occurrence) -> String {
     one.causes.iter().map(|(name, _)| printable(name)).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unusual_columns;
-
-    #[test]
-    fn columns_with_a_small_share_are_not_called_unusual() {
-        let causes = |shares: &[f64]| shares.iter().map(|share| (String::new(), *share)).collect::<Vec<_>>();
-        assert_eq!(unusual_columns(&causes(&[0.8, 0.15, 0.05])), 1);
-        assert_eq!(unusual_columns(&causes(&[0.5, 0.4, 0.1])), 2);
-        assert_eq!(unusual_columns(&causes(&[])), 0);
-    }
 }

@@ -1,10 +1,11 @@
 //! Journal of a table: totals, events and page data of its monitors, in bounded memory.
 
-use super::occurrence::{Occurrence, Times};
+use super::occurrence::{Occurrence, Times, Told};
 use super::record::Records;
 use super::track::Track;
-use eigenhedge::{DriftReport, Error, Monitor, MonitorTotals, Verdict};
+use eigenhedge::{Error, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 
 /// Maximum number of recent rows per key whose times are kept. They are needed because a change starts before it is
 /// detected.
@@ -23,7 +24,7 @@ pub struct Journal {
     /// Number of rows whose missing cells were filled in.
     pub filled_rows: u64,
     pub totals: MonitorTotals,
-    /// First complete events, drifts and changes, at most 1000.
+    /// Complete incidents, and the first events and changes, at most 1000.
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
@@ -45,7 +46,7 @@ pub struct Seen {
     pub verdict: Verdict,
     /// True if the row is the first alarm of an event.
     pub begins_event: bool,
-    /// Events, drifts and changes that this row revealed.
+    /// Incidents that ended, events and changes that this row revealed.
     pub found: Vec<Occurrence>,
 }
 
@@ -107,42 +108,34 @@ impl Journal {
         if !has_begun {
             monitor.begin_table();
         }
-        let (before, carried) = (monitor.totals(), monitor.open_drift().copied().filter(|_| !has_begun));
+        let (before, carried) = (monitor.totals(), monitor.open_incident().copied().filter(|_| !has_begun));
         let mut verdict = monitor.step_numbered(row.number, row.cells)?;
         if accepts {
-            // There may be too few rows since the drift began. Then the next row tries again.
-            verdict.accepted |= monitor.accept().is_ok();
+            // There may be too few rows since the incident began. Then the next row tries again.
+            if let Ok(closed) = monitor.accept() {
+                verdict.accepted = true;
+                verdict.closed = verdict.closed.or(closed);
+            }
         }
         if place == self.tracks.len() {
             self.tracks.push(Track::new(key));
         }
-        // A drift may have begun in another table, whose rows have other numbers.
+        // An incident may have begun in another table, whose rows have other numbers.
         let track = &mut self.tracks[place];
-        track.carried = track.carried.or(carried.map(|report| (report.since, row.number)));
-        verdict.drift_since = verdict.drift_since.map(|since| track.row_here(since));
-        let carried = carried.filter(|report| report.since == monitor.open_drift().map_or(u64::MAX, |open| open.since));
+        if let Some(incident) = carried {
+            track.carried = Some((incident.incident, row.number));
+            track.told =
+                Told { start: row.time.into(), seconds: row.seconds, reported: row.time.into(), ..Told::default() };
+            track.in_table.incidents += 1;
+            self.totals.incidents += 1;
+        }
         let record = self.records.as_mut().and_then(|records| records.of(place));
         record.into_iter().for_each(|record| record.enter(&verdict, row.seconds, row.cells, monitor));
         self.count(place, &before, row, monitor);
         let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
-        let mut found = self.find(place, &verdict, row, names);
-        if let Some(report) = carried {
-            found.insert(0, self.carry_over(place, &report, names));
-        }
+        let found = self.find(place, &verdict, row, names);
         found.iter().for_each(|occurrence| self.list(occurrence));
         Ok(Seen { verdict, begins_event, found })
-    }
-
-    /// Counts a drift that began before this table. Returns an entry that starts at the first row of the table.
-    fn carry_over(&mut self, place: usize, report: &DriftReport, names: &[String]) -> Occurrence {
-        let track = &mut self.tracks[place];
-        track.in_table.drifts += 1;
-        self.totals.drifts += 1;
-        let row = track.row_here(report.since);
-        track.drift = track.times(row, row);
-        let mut here = *report;
-        (here.since, here.reported) = (row, row);
-        Occurrence::of_drift("drift", &here, row, &track.key, track.times(row, row), names)
     }
 
     fn count(&mut self, place: usize, before: &MonitorTotals, row: &RowAt<'_>, monitor: &Monitor) {
@@ -159,7 +152,7 @@ impl Journal {
         track.update(monitor);
     }
 
-    /// Returns the events, drifts and changes that a row revealed.
+    /// Returns the incidents that ended, events and changes that a row revealed.
     fn find(&mut self, place: usize, verdict: &Verdict, row: &RowAt<'_>, names: &[String]) -> Vec<Occurrence> {
         let most = (REMEMBERED_IN_ALL / self.tracks.len()).clamp(LEAST_REMEMBERED, REMEMBERED);
         let track = &mut self.tracks[place];
@@ -177,21 +170,19 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
-        if let Some(report) = &verdict.drift {
-            track.drift = track.times(report.since, report.reported);
+        if let Some(opened) = &verdict.opened {
+            let Times { start, end, seconds } = track.times(opened.start, opened.reported);
+            track.told = Told { start, seconds, reported: end, ..Told::default() };
+        }
+        if verdict.incident.is_some() {
+            row.time.clone_into(&mut track.told.end);
+            if track.incident.is_some_and(|incident| incident.peak == verdict.row) {
+                row.time.clone_into(&mut track.told.peak);
+            }
         }
         let key = track.key.as_str();
-        if let Some(report) = &verdict.drift {
-            let times = track.drift.clone();
-            found.push(Occurrence::of_drift("drift", report, report.reported, key, times, names));
-        }
-        if let Some(report) = &verdict.returned {
-            let mut here = *report;
-            here.since = track.row_here(report.since);
-            // The report of a drift that began before this table has no row here.
-            here.reported = if here.since == report.since { report.reported } else { here.since };
-            let times = track.times_of_drift(here.since, verdict.row);
-            found.push(Occurrence::of_drift("returned", &here, verdict.row, key, times, names));
+        if let Some(closed) = &verdict.closed {
+            found.push(Occurrence::of_incident(&track.here(closed), key, &track.told, names));
         }
         if verdict.accepted {
             found.push(Occurrence::of_acceptance(verdict.row, key, track.times(verdict.row, verdict.row)));
@@ -202,49 +193,62 @@ impl Journal {
         found
     }
 
-    /// Records that the most recent rows before row `next` became the reference of the monitor of a key.
-    pub fn accepted(&mut self, place: usize, monitor: &Monitor, next: u64) {
-        let Some(track) = self.tracks.get_mut(place) else { return };
+    /// Makes the most recent rows before row `next` the reference of the monitor of a key, and records it.
+    pub fn accept(&mut self, place: usize, monitor: &mut Monitor, next: u64, names: &[String]) -> Result<(), Error> {
+        let closed = monitor.accept()?;
+        let Some(track) = self.tracks.get_mut(place) else { return Ok(()) };
+        let closed = closed.map(|one| Occurrence::of_incident(&track.here(&one), &track.key, &track.told, names));
         let before = track.totals;
         track.update(monitor);
         track.in_table.add_since(&before, &track.totals);
         self.totals.add_since(&before, &track.totals);
         let row = next.saturating_sub(1);
         let entry = Occurrence::of_acceptance(row, &track.key, track.times(row, row));
-        self.list(&entry);
+        closed.iter().chain([&entry]).for_each(|one| self.list(one));
+        Ok(())
     }
 
-    /// Ends the ongoing event of a monitor at the end of the table. Returns its entry, or `None` if no event is
-    /// ongoing.
-    pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Option<Occurrence> {
+    /// Ends the ongoing event of a monitor at the end of the table, and an incident that is over. Returns their entries.
+    pub fn close(&mut self, place: usize, monitor: &mut Monitor, names: &[String]) -> Vec<Occurrence> {
         let before = monitor.totals();
-        let event = monitor.close_event();
-        let track = self.tracks.get_mut(place)?;
+        let (event, incident) = (monitor.close_event(), monitor.close_incident());
+        let Some(track) = self.tracks.get_mut(place) else { return Vec::new() };
         track.update(monitor);
         track.in_table.add_since(&before, &track.totals);
         self.totals.add_since(&before, &track.totals);
+        let incident = incident.map(|one| Occurrence::of_incident(&track.here(&one), &track.key, &track.told, names));
         let times = std::mem::take(&mut track.event);
-        let occurrence = Occurrence::of_event(&event?, &track.key, times, names);
-        self.list(&occurrence);
-        Some(occurrence)
+        let event = event.map(|event| Occurrence::of_event(&event, &track.key, times, names));
+        let closed: Vec<Occurrence> = incident.into_iter().chain(event).collect();
+        closed.iter().for_each(|one| self.list(one));
+        closed
+    }
+
+    /// Returns the incidents that are going on.
+    pub fn open_incidents(&self, names: &[String]) -> Vec<Occurrence> {
+        self.tracks.iter().filter_map(|track| track.open_incident(names)).collect()
     }
 
     fn list(&mut self, occurrence: &Occurrence) {
+        if self.listed.len() == LISTED && occurrence.is_incident() {
+            // Incidents displace what is less important.
+            let weakest = |a: &&Occurrence, b: &&Occurrence| {
+                (a.is_incident(), a.strength).partial_cmp(&(b.is_incident(), b.strength)).unwrap_or(Ordering::Equal)
+            };
+            let least = self.listed.iter().min_by(weakest).filter(|one| weakest(one, &occurrence) == Ordering::Less);
+            if let Some(place) = least.and_then(|least| self.listed.iter().position(|one| one == least)) {
+                self.listed.remove(place);
+            }
+        }
         if self.listed.len() < LISTED {
             self.listed.push(occurrence.clone());
         }
     }
 
-    /// Returns the list of entries, including the ongoing events.
+    /// Returns the list of entries, including ongoing ones.
     pub(super) fn listed_now(&self, names: &[String]) -> Vec<Occurrence> {
-        let open = self.tracks.iter().filter_map(|track| track.open_occurrence(names));
+        let open = self.tracks.iter().flat_map(|track| track.open_occurrences(names));
         self.listed.iter().cloned().chain(open).collect()
-    }
-
-    /// Returns true if the entry is the ongoing event of its key.
-    pub(super) fn is_open(&self, one: &Occurrence) -> bool {
-        let is_of = |track: &Track| track.key == one.key && track.open.is_some_and(|event| event.start == one.start);
-        self.tracks.iter().any(is_of)
     }
 }
 
@@ -321,24 +325,28 @@ mod tests {
         assert!(filled.iter().all(|rows| *rows > 0), "{filled:?}");
         assert_eq!(journal.totals.alarms, sum(|totals| totals.alarms));
         assert_eq!(journal.totals.events, sum(|totals| totals.events));
-        let events = journal.listed.iter().filter(|one| !one.is_change() && !one.is_drift()).count();
+        let events = journal.listed.iter().filter(|one| one.is_event()).count();
         assert_eq!(events as u64, journal.totals.events);
     }
 
     #[test]
     fn a_fault_is_listed_with_its_time_and_cause_and_leads_the_page() {
         let (_, journal) = recorded(None);
-        let drifts: Vec<&Occurrence> = journal.listed.iter().filter(|one| one.kind == "drift").collect();
-        assert_eq!(drifts.len(), 3, "{:?}", journal.listed);
-        for drift in drifts {
-            assert!((1200..1260).contains(&drift.start), "{drift:?}");
-            assert_eq!(drift.start_time, format!("minute {}", drift.start));
-            assert_eq!(drift.start_seconds, Some(60.0 * drift.start as f64));
-            assert_eq!(drift.causes[0].0, "sensor 4");
+        let faults = journal.open_incidents(&names());
+        assert_eq!(faults.len(), 3, "{faults:?}");
+        for fault in faults {
+            assert!((1200..1260).contains(&fault.start), "{fault:?}");
+            assert_eq!(fault.start_time, format!("minute {}", fault.start));
+            assert_eq!(fault.start_seconds, Some(60.0 * fault.start as f64));
+            assert_eq!(fault.causes[0].0, "sensor 4");
         }
         let page = page(&journal, &facts(Some("machine")), &Inside::All);
         assert_eq!(page.title, "rows.csv");
-        assert_eq!(page.summary[0], "3 of 3 are in drift at the end; 3 had alarms.");
+        assert!(
+            page.summary[0].starts_with("3 of 3 are not normal at the end; 3 had incidents."),
+            "{}",
+            page.summary[0]
+        );
         assert!(page.html().contains("sensor 4"));
     }
 

@@ -11,10 +11,10 @@ mod summary;
 mod track;
 
 pub use journal::{Journal, RowAt, Seen};
-pub use notice::Notice;
-pub use occurrence::{Occurrence, Times};
+pub use notice::{IncidentNotice, Notice};
+pub use occurrence::{IncidentFacts, Occurrence, Times, Told};
 pub use page::{Inside, page};
-pub use summary::{json, limit_in_words, monitor_json, text};
+pub use summary::{incident_json, json, limit_in_words, monitor_json, text};
 pub use track::Track;
 
 use eigenhedge::Limit;

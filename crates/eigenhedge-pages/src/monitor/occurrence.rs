@@ -1,6 +1,6 @@
-//! Entries of the list of events, drifts and changes.
+//! Entries of the list of incidents and, in detail, events and changes.
 
-use eigenhedge::{Cause, Change, DriftReport, Event};
+use eigenhedge::{Cause, Change, Event, Incident, grade};
 use eigenhedge_io::{CAUSES, Cell, CellKind, cause_columns};
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +15,22 @@ pub struct Times {
     pub seconds: Option<f64>,
 }
 
-/// Event, drift, change or new reference, with column names and times.
+/// Times of an incident, as written in the table. A time is empty if unknown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    pub start: String,
+    /// Time of the first row in seconds since 1970, if known.
+    pub seconds: Option<f64>,
+    pub reported: String,
+    pub peak: String,
+    pub end: String,
+}
+
+/// Incident, event, change or new reference, with column names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `drift` or `returned`
-    /// for a drift, `accepted` for a new reference.
+    /// Kind of entry: `incident`; `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `accepted` for a new
+    /// reference.
     pub kind: String,
     /// Key of the monitor. It is empty without `--group-by`.
     pub key: String,
@@ -35,11 +46,29 @@ pub struct Occurrence {
     pub start_seconds: Option<f64>,
     /// Row with the largest ratio of score to limit.
     pub peak: u64,
-    /// Score at the peak of an event, or strength of a change. The value is 0 for a drift.
+    /// Severity of an incident, score at the peak of an event, or strength of a change.
     pub strength: f64,
     pub alarms: u64,
+    /// Further facts about an incident.
+    pub incident: Option<IncidentFacts>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
+}
+
+/// Facts about an incident that other entries do not have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IncidentFacts {
+    /// Number of the incident in its stream or key, counted from 1.
+    pub number: u64,
+    /// Row at which the incident was first known, and its time.
+    pub reported: u64,
+    pub reported_time: String,
+    pub peak_time: String,
+    pub is_over: bool,
+    /// Signs, separated by spaces: spike, shift, drift, stuck, moved, silent.
+    pub signs: String,
+    /// Number of rows since the report.
+    pub rows: u64,
 }
 
 impl Occurrence {
@@ -47,7 +76,20 @@ impl Occurrence {
     fn new(kind: &str, key: &str, rows: [u64; 3], times: Times, causes: Vec<(String, f64)>) -> Self {
         let ([start, end, peak], Times { start: start_time, end: end_time, seconds: start_seconds }) = (rows, times);
         let (kind, key) = (kind.to_owned(), key.to_owned());
-        Self { kind, key, start, end, start_time, end_time, start_seconds, peak, strength: 0.0, alarms: 0, causes }
+        Self {
+            kind,
+            key,
+            start,
+            end,
+            start_time,
+            end_time,
+            start_seconds,
+            peak,
+            strength: 0.0,
+            alarms: 0,
+            incident: None,
+            causes,
+        }
     }
 
     pub fn of_event(event: &Event, key: &str, times: Times, names: &[String]) -> Self {
@@ -61,9 +103,21 @@ impl Occurrence {
         Self { strength: event.peak_score, alarms: event.alarms, ..entry }
     }
 
-    /// Creates the entry of a drift: `drift` when it is reported, or `returned` when it ends at row `end`.
-    pub fn of_drift(kind: &str, report: &DriftReport, end: u64, key: &str, times: Times, names: &[String]) -> Self {
-        Self::new(kind, key, [report.since, end, report.reported], times, named(&report.causes, names))
+    /// Creates the entry of an incident with the times that were told of it.
+    pub fn of_incident(incident: &Incident, key: &str, told: &Told, names: &[String]) -> Self {
+        let times = Times { start: told.start.clone(), end: told.end.clone(), seconds: told.seconds };
+        let rows = [incident.start, incident.end, incident.peak];
+        let facts = IncidentFacts {
+            number: incident.incident,
+            reported: incident.reported,
+            reported_time: told.reported.clone(),
+            peak_time: told.peak.clone(),
+            is_over: incident.is_over,
+            signs: incident.signs().map(|sign| sign.name()).collect::<Vec<_>>().join(" "),
+            rows: incident.rows,
+        };
+        let entry = Self::new("incident", key, rows, times, named(&incident.causes, names));
+        Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
     /// Creates the entry of a new reference that was accepted after a row.
@@ -81,36 +135,62 @@ impl Occurrence {
         self.kind == "rise" || self.kind == "fall"
     }
 
-    /// Returns true for the report of a drift, its end, or a new reference.
-    pub fn is_drift(&self) -> bool {
-        ["drift", "returned", "accepted"].contains(&self.kind.as_str())
+    pub fn is_incident(&self) -> bool {
+        self.incident.is_some()
+    }
+
+    /// Returns true for alarms that form an event.
+    pub fn is_event(&self) -> bool {
+        ["alarms", "stuck", "moved"].contains(&self.kind.as_str())
     }
 
     /// Returns the names and types of the columns of the list. `has_key` is the name of the key column, if there is
-    /// one.
-    pub fn columns(has_key: Option<&String>, has_times: bool) -> Vec<(String, CellKind)> {
+    /// one. With `detail`, the list has other entries than incidents.
+    pub fn columns(has_key: Option<&String>, has_times: bool, detail: bool) -> Vec<(String, CellKind)> {
         let mut columns = vec![("kind".to_owned(), CellKind::Text)];
-        columns.extend(has_key.map(|name| (name.clone(), CellKind::Text)));
-        columns.extend(["start", "end"].map(|name| (name.to_owned(), CellKind::Whole)));
+        let mut add =
+            |names: &[&str], kind: CellKind| columns.extend(names.iter().map(|name| ((*name).to_owned(), kind)));
+        has_key.iter().for_each(|name| add(&[name.as_str()], CellKind::Text));
+        add(&["incident", "start", "reported", "end"], CellKind::Whole);
         if has_times {
-            columns.extend(["start_time", "end_time"].map(|name| (name.to_owned(), CellKind::Text)));
+            add(&["start_time", "reported_time", "end_time"], CellKind::Text);
         }
-        columns.push(("peak".to_owned(), CellKind::Whole));
-        columns.push(("strength".to_owned(), CellKind::Number));
-        columns.push(("alarms".to_owned(), CellKind::Whole));
+        add(&["severity"], CellKind::Number);
+        add(&["grade", "signs"], CellKind::Text);
+        add(&["rows", "alarms", "peak"], CellKind::Whole);
+        if has_times {
+            add(&["peak_time"], CellKind::Text);
+        }
+        if detail {
+            add(&["strength"], CellKind::Number);
+        }
         columns.extend(cause_columns());
         columns
     }
 
-    pub fn cells(&self, has_key: bool, has_times: bool) -> Vec<Cell<'_>> {
+    pub fn cells(&self, has_key: bool, has_times: bool, detail: bool) -> Vec<Cell<'_>> {
+        let facts = self.incident.as_ref();
+        let whole = |of: fn(&IncidentFacts) -> u64| Cell::Whole(facts.map(of));
+        let is_open = facts.is_some_and(|facts| !facts.is_over);
         let mut cells = vec![Cell::Text(&self.kind)];
         cells.extend(has_key.then_some(Cell::Text(&self.key)));
-        cells.extend([Cell::Whole(Some(self.start)), Cell::Whole(Some(self.end))]);
+        cells.extend([whole(|facts| facts.number), Cell::Whole(Some(self.start)), whole(|facts| facts.reported)]);
+        cells.push(Cell::Whole(Some(self.end).filter(|_| !is_open)));
         if has_times {
-            cells.extend([Cell::Text(&self.start_time), Cell::Text(&self.end_time)]);
+            let reported = facts.map_or("", |facts| &facts.reported_time);
+            let end = if is_open { "" } else { &self.end_time };
+            cells.extend([Cell::Text(&self.start_time), Cell::Text(reported), Cell::Text(end)]);
         }
-        let strength = if self.is_drift() { f64::NAN } else { self.strength };
-        cells.extend([Cell::Whole(Some(self.peak)), Cell::Number(strength), Cell::Whole(Some(self.alarms))]);
+        let severity = if facts.is_some() { self.strength } else { f64::NAN };
+        let word = if facts.is_some() { grade(severity) } else { "" };
+        cells.extend([Cell::Number(severity), Cell::Text(word), Cell::Text(facts.map_or("", |facts| &facts.signs))]);
+        cells.extend([whole(|facts| facts.rows), Cell::Whole(Some(self.alarms)), Cell::Whole(Some(self.peak))]);
+        if has_times {
+            cells.push(Cell::Text(facts.map_or("", |facts| &facts.peak_time)));
+        }
+        if detail {
+            cells.push(Cell::Number(if facts.is_some() || self.kind == "accepted" { f64::NAN } else { self.strength }));
+        }
         for i in 0..CAUSES {
             let (name, share) = self.causes.get(i).map_or(("", f64::NAN), |(name, share)| (name, *share));
             cells.extend([Cell::Text(name), Cell::Number(share)]);

@@ -8,6 +8,7 @@ use crate::file_name;
 use crate::number::counted;
 use crate::page::{Block, Folded, Overview, OverviewLine, Page, Section, Table, Tile};
 use eigenhedge_io::printable;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 /// Maximum number of keys shown while the stream is running.
@@ -31,12 +32,12 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
             let time = facts.time.as_deref();
             blocks.extend(record.into_iter().flat_map(|record| record.blocks(&facts.columns, time, &listed, true)));
             blocks.push(Block::Folded(numbers(journal, facts)));
-            let state = journal.tracks.first().map(|track| headline(journal, facts, track, &listed));
+            let state = journal.tracks.first().map(|track| headline(facts, track, &listed));
             (state.unwrap_or_default(), String::new())
         }
         Some(column) => {
             blocks.extend(fleet(journal, facts, &listed, column, inside));
-            (fleet_headline(journal, facts), format!(" by {column}"))
+            (fleet_headline(journal, facts, &listed.iter().collect::<Vec<_>>()), format!(" by {column}"))
         }
     };
     let header = facts.first_line.map_or(String::new(), |line| format!(": row 0 is line {line} of the file"));
@@ -50,12 +51,13 @@ pub fn page(journal: &Journal, facts: &Facts, inside: &Inside<'_>) -> Page {
 
 /// Returns the overview of the keys, and a section for each key that has a record.
 fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, inside: &Inside<'_>) -> Vec<Block> {
-    // Monitors in drift come first, then those with the most alarms.
+    // Keys with the worst open incident come first, then those with the most incidents.
     let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
-    order.sort_by_key(|i| {
-        let track = &journal.tracks[*i];
-        std::cmp::Reverse((track.drift_since.is_some(), track.open.is_some(), track.in_table.alarms))
-    });
+    let rank = |i: usize| {
+        let track = &journal.tracks[i];
+        (track.incident.map_or(-1.0, |incident| incident.severity), track.in_table.incidents, track.in_table.alarms)
+    };
+    order.sort_by(|a, b| rank(*b).partial_cmp(&rank(*a)).unwrap_or(Ordering::Equal));
     if let Inside::Open(_) = inside {
         order.truncate(LINES);
     }
@@ -68,7 +70,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
             state: state_of(track),
             rows: track.in_table.rows,
             alarms: track.in_table.alarms,
-            drifts: track.in_table.drifts,
+            incidents: track.in_table.incidents,
             causes: listed.iter().rev().find(|one| !one.causes.is_empty()).map_or(String::new(), |one| causes(one)),
             ..OverviewLine::default()
         };
@@ -79,7 +81,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
                 Inside::Open(open) if !open.contains(&line.place) => Vec::new(),
                 _ => record.blocks(&facts.columns, facts.time.as_deref(), &listed, false),
             };
-            let title = format!("{}: {}", line.name, headline(journal, facts, track, &listed));
+            let title = format!("{}: {}", line.name, headline(facts, track, &listed));
             sections.push(Block::Section(Section { place: line.place.clone(), title, blocks }));
         }
         lines.push(line);
@@ -90,7 +92,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     let caption = format!(
         "Click a name to see its charts. The small chart shows the score; red points are alarms.{left_out}{unlisted}"
     );
-    let title = "Keys, those in drift and those with the most alarms first".into();
+    let title = "Keys, those with the worst open incident and the most incidents first".into();
     let overview = Overview { title, noun: column.to_owned(), lines, caption };
     std::iter::once(Block::Overview(overview)).chain(sections).collect()
 }
@@ -112,9 +114,9 @@ fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {
     let share = 100.0 * totals.alarms as f64 / totals.scored.max(1) as f64;
     let (asked, events) = (100.0 * facts.limit.rate(), counted(totals.events, "event"));
     vec![
-        tile(totals.scored, "rows with a score".into(), ""),
+        tile(totals.incidents, if totals.incidents == 1 { "incident" } else { "incidents" }.into(), "drift"),
         tile(totals.alarms, format!("alarms in {events}: {share:.2} % of the rows, {asked} % asked"), "alarm"),
-        tile(totals.drifts, if totals.drifts == 1 { "drift" } else { "drifts" }.into(), "drift"),
+        tile(totals.scored, "rows with a score".into(), ""),
         tile(totals.changes, "changes of the level of the score".into(), ""),
     ]
 }
@@ -123,8 +125,7 @@ fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",
-        Track { drift_since: Some(_), .. } => "drift",
-        Track { open: Some(_), .. } => "alarm",
+        Track { incident: Some(_), .. } => "incident",
         _ => "normal",
     }
 }

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 const POINTS: usize = 750;
 /// Maximum number of rows in the heat map of contributions.
 const CELLS: usize = 240;
-/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, drift and
-/// time.
+/// Number of values recorded per row: score, limit of the reference, Q, its limit, T², its limit, alarm, incident
+/// and time.
 pub(super) const NUMBERS: usize = 9;
 /// Index of the alarm flag among the recorded values.
 pub(super) const ALARM: usize = 6;
-/// Index of the drift flag among the recorded values.
-pub(super) const DRIFT: usize = 7;
+/// Index of the incident flag among the recorded values.
+pub(super) const INCIDENT: usize = 7;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
@@ -96,12 +96,12 @@ impl Record {
     }
 
     pub fn enter(&mut self, verdict: &Verdict, time: Option<f64>, raw: &[f64], monitor: &Monitor) {
-        let Verdict { row, score, q, t2, alarm, drift_since, .. } = *verdict;
+        let Verdict { row, score, q, t2, alarm, incident, .. } = *verdict;
         let [q_limit, t2_limit] = monitor.statistic_limits(verdict);
         let limit = monitor.limit().filter(|_| !score.is_nan()).unwrap_or(f64::NAN);
         let flag = |is: bool| f64::from(u8::from(is));
-        let (alarm, drift) = (flag(alarm), flag(drift_since.is_some()));
-        self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, drift, time.unwrap_or(f64::NAN)]);
+        let (alarm, incident) = (flag(alarm), flag(incident.is_some()));
+        self.rows.push(row, &[score, limit, q, q_limit, t2, t2_limit, alarm, incident, time.unwrap_or(f64::NAN)]);
         // A row of the warm-up has neither a score nor contributions. Missing numbers become NaN.
         let shares = monitor.column_contributions(verdict).iter().filter(|_| !score.is_nan());
         self.buffer.clear();

@@ -1,12 +1,11 @@
 //! Summary of a monitor as text and as JSON.
 
-use super::headline::{fleet_headline, headline};
+use super::headline::{fleet_headline, headline, most_severe, sentence};
 use super::occurrence::Occurrence;
 use super::track::Track;
 use super::{Facts, Journal};
 use crate::counted;
-use crate::number::readable;
-use eigenhedge::{Limit, MonitorTotals};
+use eigenhedge::{Limit, MonitorTotals, grade};
 use eigenhedge_io::printable;
 use serde_json::{Value, json};
 
@@ -24,9 +23,12 @@ const ADVICE: &str = "more than three times the asked share. Either much is wron
 const CONSTANT: &str = "every column was constant in the first rows, so only a change of a value is an alarm; a longer --warm-up may \
                         show how they vary";
 
+const SHORT: &str = "too few rows to tell normal wandering from faults, so the reference follows the rows slowly; --train with \
+                     more normal rows, or a longer --warm-up, finds more";
+
 /// Returns the summary as lines of text, each with a name of at most ten characters.
 pub fn text(journal: &Journal, facts: &Facts) -> String {
-    let Journal { totals, tracks, listed, rows, .. } = journal;
+    let Journal { totals, tracks, rows, .. } = journal;
     let mut text = String::new();
     let mut line = |name: &str, value: String| text += &format!("{name:<NAMES$}{value}\n");
     let width = facts.columns.len() as u64;
@@ -42,8 +44,8 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     let names = &facts.columns;
     let now = journal.listed_now(names);
     let state = match (&facts.by, tracks.first()) {
-        (Some(_), _) => fleet_headline(journal, facts),
-        (None, Some(track)) => headline(journal, facts, track, &now.iter().collect::<Vec<_>>()),
+        (Some(_), _) => fleet_headline(journal, facts, &now.iter().collect::<Vec<_>>()),
+        (None, Some(track)) => headline(facts, track, &now.iter().collect::<Vec<_>>()),
         (None, None) => String::new(),
     };
     line("state", state);
@@ -55,6 +57,9 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
         None => format!("the first {}", counted(warm_up, "row")),
     };
     line("normal", normal);
+    if tracks.iter().any(|track| track.is_short) {
+        line("", SHORT.to_owned());
+    }
     let lags = match first.lags {
         0 => String::new(),
         lags => format!(", {} appended to each row", counted(lags as u64, "earlier row")),
@@ -79,35 +84,29 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     if share > OFTEN * asked && totals.alarms > 10 {
         line("", ADVICE.to_owned());
     }
-    occurrences("event", listed.iter().filter(|one| !one.is_change() && !one.is_drift()), &mut line);
-    let share = percent(totals.drift_rows);
-    line("drift", format!("{}, {share:.2} % of {rows} with a score", counted(totals.drifts, "report")));
-    occurrences("report", listed.iter().filter(|one| one.is_drift()), &mut line);
-    going_on(tracks, &mut line);
+    let share = percent(totals.incident_rows);
+    line("incidents", format!("{}, {share:.2} % of {rows} with a score", totals.incidents));
+    let now: Vec<&Occurrence> = now.iter().collect();
+    for one in most_severe(&now, SHOWN) {
+        let others: Vec<String> = one.causes.iter().skip(1).map(|(name, _)| printable(name)).collect();
+        let others = if others.is_empty() { String::new() } else { format!("; then {}", others.join(", ")) };
+        line("", format!("{}, severity {:.1}, known at row {}{others}", sentence(one), one.strength, reported(one)));
+    }
+    if let more @ 1.. = (totals.incidents as usize).saturating_sub(SHOWN) {
+        line("", format!("and {}", counted(more as u64, "more incident")));
+    }
+    if tracks.iter().any(|track| track.incident.is_some()) && facts.by.is_none() {
+        line("", "--accept ROW makes the state at a row the new reference".to_owned());
+    }
     line("changes", format!("{} of the level of the score", totals.changes));
-    occurrences("change", listed.iter().filter(|one| one.is_change()), &mut line);
     if facts.by.is_some() {
         keys(tracks, &mut line);
     }
     text
 }
 
-/// Adds a line about drifts that are still ongoing at the end of the table.
-fn going_on(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
-    let open: Vec<(&String, u64)> =
-        tracks.iter().filter_map(|track| track.drift_since.map(|since| (&track.key, since))).collect();
-    match open.as_slice() {
-        [] => {}
-        [(key, since)] if key.is_empty() => {
-            line("", format!("not over: since row {since}; --accept ROW makes the state at a row the new reference"));
-        }
-        _ => {
-            let keys: Vec<String> = open.iter().take(SHOWN).map(|(key, _)| printable(key)).collect();
-            let more = open.len().saturating_sub(SHOWN);
-            let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-            line("", format!("not over in {}: {}{rest}", counted(open.len() as u64, "key"), keys.join(", ")));
-        }
-    }
+fn reported(one: &Occurrence) -> u64 {
+    one.incident.as_ref().map_or(one.start, |facts| facts.reported)
 }
 
 /// Describes the number of monitors: in total, in memory, with a pooled reference, and without a reference.
@@ -127,43 +126,12 @@ fn by_key(tracks: &[Track], in_memory: usize) -> String {
     text
 }
 
-/// Adds lines about the strongest of these entries, in the order of rows.
-fn occurrences<'a>(noun: &str, all: impl Iterator<Item = &'a Occurrence>, line: &mut impl FnMut(&str, String)) {
-    let mut shown: Vec<&Occurrence> = all.collect();
-    let more = shown.len().saturating_sub(SHOWN);
-    if more > 0 {
-        shown.sort_by(|a, b| b.strength.total_cmp(&a.strength));
-        shown.truncate(SHOWN);
-        shown.sort_by_key(|one| one.start);
-    }
-    for one in shown {
-        let key = if one.key.is_empty() { String::new() } else { format!("{}: ", printable(&one.key)) };
-        let time = if one.start_time.is_empty() { String::new() } else { format!(" ({})", printable(&one.start_time)) };
-        let causes: Vec<String> = one.causes.iter().map(|(name, _)| printable(name)).collect();
-        let what = match one.kind.as_str() {
-            "stuck" => format!("rows {} to {}{time}: the value repeats", one.start, one.end),
-            "moved" => format!("rows {} to {}{time}: a column that was constant moved", one.start, one.end),
-            "drift" => format!("since row {}{time}, reported at row {}", one.start, one.end),
-            "returned" => format!("rows {} to {}{time}: returned", one.start, one.end),
-            "accepted" => format!("row {}{time}: the last rows are the new reference", one.start),
-            "rise" | "fall" => format!("row {}{time}: {}, strength {}", one.start, one.kind, readable(one.strength)),
-            _ if one.start == one.end => format!("row {}{time}: score {}", one.start, readable(one.strength)),
-            _ => format!("rows {} to {}{time}: score up to {}", one.start, one.end, readable(one.strength)),
-        };
-        let causes = if causes.is_empty() { String::new() } else { format!("; {}", causes.join(", ")) };
-        line("", format!("{key}{what}{causes}"));
-    }
-    if more > 0 {
-        line("", format!("and {}", counted(more as u64, &format!("more {noun}"))));
-    }
-}
-
 fn keys(tracks: &[Track], line: &mut impl FnMut(&str, String)) {
     let mut worst: Vec<&Track> = tracks.iter().collect();
-    worst.sort_by_key(|track| std::cmp::Reverse(track.in_table.alarms));
-    for Track { key, in_table, .. } in worst.iter().take(SHOWN_KEYS).filter(|track| track.in_table.alarms > 0) {
-        let (alarms, rows) = (counted(in_table.alarms, "alarm"), counted(in_table.rows, "row"));
-        line("", format!("{}: {alarms} in {rows}", printable(key)));
+    worst.sort_by_key(|track| std::cmp::Reverse((track.in_table.incidents, track.in_table.alarms)));
+    for Track { key, in_table, .. } in worst.iter().take(SHOWN_KEYS).filter(|track| track.in_table.incidents > 0) {
+        let (incidents, alarms) = (counted(in_table.incidents, "incident"), counted(in_table.alarms, "alarm"));
+        line("", format!("{}: {incidents}, {alarms} in {}", printable(key), counted(in_table.rows, "row")));
     }
 }
 
@@ -175,22 +143,52 @@ pub(super) fn entries(text: &str) -> Vec<Vec<String>> {
 }
 
 /// Returns the summary as a JSON object. `skipped` is the number of rows that the reader skipped.
-pub fn json(journal: &Journal, skipped: u64) -> Value {
-    let MonitorTotals { passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted, .. } =
+pub fn json(journal: &Journal, skipped: u64, names: &[String]) -> Value {
+    let MonitorTotals { passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted, .. } =
         journal.totals;
+    let now = journal.listed_now(names);
+    let reference = journal.tracks.iter().find(|track| track.is_ready);
     json!({
         "rows": journal.rows,
         "skipped_rows": skipped + passed_over,
         "filled_rows": journal.filled_rows,
         "scored_rows": scored,
         "alarms": alarms,
+        "alarm_share": alarms as f64 / scored.max(1) as f64,
         "events": events,
         "changes": changes,
-        "drift_rows": drift_rows,
-        "drifts": drifts,
+        "incident_rows": incident_rows,
+        "incidents_total": incidents,
+        "incidents": most_severe(&now.iter().collect::<Vec<_>>(), 10).into_iter().map(incident_json).collect::<Vec<_>>(),
+        "open_incidents": journal.open_incidents(names).iter().map(incident_json).collect::<Vec<_>>(),
+        "reference": reference.map(|track| json!({"rows": track.totals.warm_up, "long_enough": !track.is_short})),
         "accepted": accepted,
         "monitors": journal.tracks.iter().map(monitor_json).collect::<Vec<_>>(),
-        "listed": journal.listed,
+    })
+}
+
+/// Returns an incident as a JSON object, with the names of the list of `--events`.
+pub fn incident_json(one: &Occurrence) -> Value {
+    let facts = one.incident.as_ref();
+    let is_over = facts.is_none_or(|facts| facts.is_over);
+    json!({
+        "incident": facts.map(|facts| facts.number),
+        "key": one.key,
+        "start": one.start,
+        "reported": facts.map(|facts| facts.reported),
+        "end": is_over.then_some(one.end),
+        "start_time": one.start_time,
+        "reported_time": facts.map(|facts| &facts.reported_time),
+        "end_time": if is_over { &one.end_time } else { "" },
+        "severity": one.strength,
+        "grade": grade(one.strength),
+        "signs": facts.map(|facts| facts.signs.split(' ').collect::<Vec<_>>()),
+        "rows": facts.map(|facts| facts.rows),
+        "alarms": one.alarms,
+        "peak": one.peak,
+        "peak_time": facts.map(|facts| &facts.peak_time),
+        "causes": one.causes,
+        "sentence": sentence(one),
     })
 }
 
@@ -206,8 +204,9 @@ pub fn monitor_json(track: &Track) -> Value {
         "differences": track.has_differences,
         "limit": track.limit,
         "borrowed_reference": track.is_borrowed,
-        "drift_rows": track.in_table.drift_rows,
-        "drift_since": track.drift_since,
+        "incident_rows": track.in_table.incident_rows,
+        "incidents": track.in_table.incidents,
+        "incident_since": track.incident.map(|incident| incident.start),
     })
 }
 

@@ -1,7 +1,7 @@
 //! State of one monitor in a table.
 
-use super::occurrence::{Occurrence, Times};
-use eigenhedge::{Event, Monitor, MonitorTotals};
+use super::occurrence::{Occurrence, Times, Told};
+use eigenhedge::{Event, Incident, Monitor, MonitorTotals};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -29,14 +29,15 @@ pub struct Track {
     pub has_differences: bool,
     /// Alarm limit of the score, or `None` before there is a reference.
     pub limit: Option<f64>,
-    /// First row of the ongoing drift, or `None` if there is no drift.
-    pub drift_since: Option<u64>,
+    /// True if the reference is too short to tell normal wandering from faults.
+    pub is_short: bool,
+    /// Incident that is going on, with rows of this table.
+    pub incident: Option<Incident>,
     pub open: Option<Event>,
-    /// Row of the previous table at which the ongoing drift began, and the first row of this table. The value is `None`
-    /// if the drift began in this table or there is none.
+    /// Number of the incident that was going on before this table, and the first row of this table.
     pub(super) carried: Option<(u64, u64)>,
-    /// Times of the start and of the report of the most recent drift.
-    pub(super) drift: Times,
+    /// Times of the most recent incident.
+    pub(super) told: Told,
     /// Number of each recent row, and its time as written and in seconds since 1970.
     pub(super) recent: VecDeque<(u64, String, Option<f64>)>,
     pub(super) event: Times,
@@ -64,28 +65,30 @@ impl Track {
         self.lags = monitor.lags();
         self.has_differences = monitor.has_differences();
         self.limit = monitor.limit();
-        self.drift_since = monitor.open_drift().map(|report| self.row_here(report.since));
+        self.is_short = monitor.short_reference().is_some();
+        self.incident = monitor.open_incident().map(|incident| self.here(incident));
         self.open = monitor.open_event().copied();
     }
 
-    /// Returns the row of this table at which a drift began, or the first row if it began earlier.
-    pub(super) fn row_here(&self, since: u64) -> u64 {
-        match self.carried {
-            Some((before, first)) if before == since => first,
-            _ => since,
+    /// Returns an incident with rows of this table. One that was going on before begins at the first row.
+    pub(super) fn here(&self, incident: &Incident) -> Incident {
+        let mut here = *incident;
+        if let Some((_, first)) = self.carried.filter(|(number, _)| *number == incident.incident) {
+            (here.start, here.reported) = (first, first);
+            here.peak = if incident.peak < first || incident.peak > incident.end { first } else { incident.peak };
         }
+        here
     }
 
-    /// Returns the times of the first and last row of a drift. If the first row is no longer stored, its time is the
-    /// one stored when the drift was reported.
-    pub(super) fn times_of_drift(&self, since: u64, end: u64) -> Times {
-        let times = self.times(since, end);
-        if times.start.is_empty() { Times { end: times.end, ..self.drift.clone() } } else { times }
+    /// Returns the ongoing incident and the ongoing event as entries of the list.
+    pub(super) fn open_occurrences(&self, names: &[String]) -> impl Iterator<Item = Occurrence> {
+        let event = self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names));
+        self.open_incident(names).into_iter().chain(event)
     }
 
-    /// Returns the ongoing event as an entry of the list, or `None` if there is no event.
-    pub(super) fn open_occurrence(&self, names: &[String]) -> Option<Occurrence> {
-        self.open.map(|event| Occurrence::of_event(&event, &self.key, self.event.clone(), names))
+    /// Returns the ongoing incident as an entry of the list, or `None` if there is no incident.
+    pub(super) fn open_incident(&self, names: &[String]) -> Option<Occurrence> {
+        self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
     }
 
     /// Stores the time of a row. At most `most` times are stored.

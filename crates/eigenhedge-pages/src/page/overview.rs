@@ -25,7 +25,7 @@ pub struct OverviewLine {
     pub state: &'static str,
     pub rows: u64,
     pub alarms: u64,
-    pub drifts: u64,
+    pub incidents: u64,
     pub causes: String,
     pub values: Vec<f64>,
     pub is_alarm: Vec<bool>,
@@ -33,7 +33,7 @@ pub struct OverviewLine {
 
 impl Overview {
     pub(super) fn html(&self) -> String {
-        let head = [self.noun.as_str(), "state", "score", "alarms", "drifts", "last causes", "rows"];
+        let head = [self.noun.as_str(), "state", "score", "alarms", "incidents", "last causes", "rows"];
         let head: String = head.iter().map(|name| format!("<th scope=\"col\">{}</th>", markup(name))).collect();
         let lines: String = self.lines.iter().map(OverviewLine::html).collect();
         framed(&self.title, " class=\"overview\"", &head, &lines, &self.caption)
@@ -46,12 +46,12 @@ impl OverviewLine {
             "" => markup(&self.name),
             place => format!("<a href=\"#{}\">{}</a>", markup(place), markup(&self.name)),
         };
-        let Self { state, rows, alarms, drifts, .. } = self;
-        let class = if ["alarm", "drift"].contains(state) { state } else { "normal" };
+        let Self { state, rows, alarms, incidents, .. } = self;
+        let class = if *state == "incident" { "drift" } else { "normal" };
         let causes = markup(&self.causes);
         format!(
             "<tr><td>{name}</td><td class=\"{class}\">{state}</td><td>{}</td><td class=\"number\">{alarms}</td>\
-             <td class=\"number\">{drifts}</td><td class=\"causes\">{causes}</td><td class=\"number\">{rows}</td></tr>\n",
+             <td class=\"number\">{incidents}</td><td class=\"causes\">{causes}</td><td class=\"number\">{rows}</td></tr>\n",
             self.picture()
         )
     }
@@ -99,13 +99,15 @@ mod tests {
         let line = OverviewLine {
             name: "<m1>".into(),
             place: "key-0".into(),
-            state: "drift",
+            state: "incident",
             values: vec![1.0, f64::NAN, 10.0, 100.0],
             is_alarm: vec![false, false, false, true],
             ..OverviewLine::default()
         };
         let html = Overview { noun: "machine".into(), lines: vec![line], ..Overview::default() }.html();
-        assert!(html.contains("<a href=\"#key-0\">&lt;m1&gt;</a>") && html.contains("<td class=\"drift\">drift</td>"));
+        assert!(
+            html.contains("<a href=\"#key-0\">&lt;m1&gt;</a>") && html.contains("<td class=\"drift\">incident</td>")
+        );
         assert_eq!((html.matches("<circle").count(), html.matches('M').count()), (1, 2), "{html}");
         assert_eq!(OverviewLine::default().picture(), "");
     }

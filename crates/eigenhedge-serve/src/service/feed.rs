@@ -49,8 +49,8 @@ struct State {
     points: VecDeque<FeedEvent>,
     /// Losses or scores of the most recent rows, for the sparkline.
     values: VecDeque<f64>,
-    /// True if a monitor is in drift.
-    in_drift: bool,
+    /// True if an incident is going on.
+    in_incident: bool,
     next_point: Instant,
     /// Number of rows since the most recent point.
     rows: u64,
@@ -68,7 +68,7 @@ impl Default for Feed {
             notices,
             points,
             values,
-            in_drift: false,
+            in_incident: false,
             next_point,
             rows: 0,
             loss: 0.0,
@@ -90,11 +90,11 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores the notices and the drift flag of a stream that was loaded from the store.
+    /// Restores the notices and the incident flag of a stream that was loaded from the store.
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
         state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
-        state.in_drift = engine.is_drifting();
+        state.in_incident = engine.has_incident();
     }
 
     /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the most recent
@@ -102,7 +102,7 @@ impl Feed {
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         if engine.notices().count > before {
-            state.in_drift = engine.is_drifting();
+            state.in_incident = engine.has_incident();
         }
         for notice in engine.notices().after(before) {
             let event = FeedEvent::notice(notice);
@@ -158,10 +158,10 @@ impl Feed {
         state.values.iter().rev().take(most).rev().copied().collect()
     }
 
-    /// Returns `drift` while a reported drift is going on, and otherwise `normal`.
+    /// Returns `incident` while an incident is going on, and otherwise `normal`.
     pub fn state(&self) -> String {
         let state = self.lock();
-        if state.in_drift { "drift" } else { "normal" }.to_owned()
+        if state.in_incident { "incident" } else { "normal" }.to_owned()
     }
 
     /// Frees the notices and points if nobody listens. [`Self::restore`] brings the notices back.

@@ -107,7 +107,7 @@ fn of_monitor(name: &str) -> Value {
         "warm-up" => number(least(1), COUNT_FROM_1),
         "event-gap" => number(least(0), COUNT),
         "change-time" => number(from_to(10.0, 1e9), "^[1-9][0-9]{1,8}$"),
-        "drift-time" => number(from_to(100.0, 1e9), "^[1-9][0-9]{2,8}$"),
+        "incident-time" => number(from_to(100.0, 1e9), "^[1-9][0-9]{2,8}$"),
         _ => json!({ "type": ["string", "number", "boolean", "null"] }),
     }
 }

@@ -25,7 +25,7 @@ pub struct StreamOptions {
     pub by: Option<String>,
     /// Method of scaling the columns of a model.
     pub standardize: Standardize,
-    /// URL to which alarms and drifts are sent.
+    /// URL to which incidents are sent.
     pub webhook: Option<String>,
     layout: Layout,
 }

@@ -17,7 +17,7 @@ pub struct Settings {
     /// Maximum memory of the service, in bytes, apart from the program itself.
     pub max_memory: u64,
     pub max_streams: usize,
-    /// Hosts to which alarms and drifts may be sent, as `HOST:PORT`.
+    /// Hosts to which incidents may be sent, as `HOST:PORT`.
     pub webhook_hosts: Vec<String>,
     /// True if every request is logged.
     pub log_requests: bool,

@@ -1,4 +1,4 @@
-//! Webhooks: alarms and drifts, sent to addresses that the operator allows.
+//! Webhooks: incidents, sent to addresses that the operator allows.
 //!
 //! Each allowed host has a thread and a queue of bounded length. Streams never wait, and an unresponsive host does not
 //! delay the others. A failed notice is sent again after a pause, which doubles each time. A notice is dropped and

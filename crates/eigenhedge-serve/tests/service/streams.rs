@@ -99,8 +99,8 @@ fn a_monitor_gives_verdicts_notices_and_takes_a_new_reference() {
     }
     let summary = client.get("/v1/streams/m/summary").json();
     assert_eq!(summary["alarms"], monitor.totals().alarms);
-    assert!(summary["alarms"].as_u64().unwrap() > 0 && summary["drifts"].as_u64().unwrap() > 0);
-    assert!(summary["listed"].as_array().unwrap().iter().any(|notice| notice["kind"] == "drift"));
+    assert!(summary["alarms"].as_u64().unwrap() > 0 && summary["incidents_total"].as_u64().unwrap() > 0);
+    assert!(summary["listed"].as_array().unwrap().iter().any(|notice| notice["kind"] == "opened"));
     assert_eq!(client.send("POST", "/v1/streams/m/accept", "", b"").status, 200);
     monitor.accept().unwrap();
     let later = client.rows("m", &objects(&rows[550..560])).lines();

@@ -130,7 +130,7 @@ mod tests {
                 .unwrap();
             assert!(is_borrowed || verdict.score.is_nan(), "{key} {number}");
             if is_fault {
-                found += u64::from(verdict.alarm || verdict.drift_since.is_some());
+                found += u64::from(verdict.alarm || verdict.incident.is_some());
             } else if !verdict.score.is_nan() {
                 (scored, alarms) = (scored + 1, alarms + u64::from(verdict.alarm));
             }

@@ -7,6 +7,8 @@
 //! rate, because the most recent rows reflect the levels, autocorrelation and bursts of the stream. The first excludes
 //! rows that are common in the warm-up, such as the return from a fault.
 //!
+//! A burst of alarms raises the recent limit while it lasts, so that the share of alarms stays below three times the requested one.
+//!
 //! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
 //! permanently.
 //!
@@ -26,6 +28,11 @@ use serde::{Deserialize, Serialize};
 /// Number of cross-validation folds of the warm-up.
 const FOLDS: usize = 5;
 
+/// Share of alarms, as a multiple of the requested one, above which a burst raises the limit.
+const BURST: f64 = 3.0;
+/// Raise of the logarithm of the limit by an alarm in a burst.
+const BURST_STEP: f64 = 0.03;
+
 /// Scoring of one kind of rows: shape of the warm-up, level of the most recent rows, and limits of both scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Channel {
@@ -39,6 +46,8 @@ pub(super) struct Channel {
     /// limit.
     pub fixed_limit: f64,
     limits: Recent,
+    /// Logarithm of the factor by which bursts of alarms have raised the limit of the most recent rows. It decays.
+    raised: f64,
     #[serde(skip)]
     pub reference_parts: Scratch<Parts>,
     #[serde(skip)]
@@ -108,6 +117,7 @@ impl Channel {
             reference_limit,
             fixed_limit: tail_limit(&roots, rule.rate()).powi(3).max(reference_limit),
             limits: Recent::new(rule, &recents),
+            raised: 0.0,
             reference_parts: Scratch::default(),
             recent_parts: Scratch::default(),
             working: Scratch::default(),
@@ -123,7 +133,7 @@ impl Channel {
         let recent = self.recent.score(&about_level) + flags[1];
         let ratio = match mode {
             Mode::Freeze(_) => score / self.fixed_limit,
-            Mode::Adapt => (score / self.reference_limit).min(recent / self.limits.limit),
+            Mode::Adapt => (score / self.reference_limit).min(recent / (self.limits.limit * self.raised.exp())),
         };
         Scored { score, q, t2, ratio, recent }
     }
@@ -131,6 +141,8 @@ impl Channel {
     /// Updates the level and the recent limit with the most recently scored row.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
+        let alarm = f64::from(u8::from(scored.ratio > 1.0));
+        self.raised = (self.raised + BURST_STEP * (alarm - BURST * self.limits.rate())).max(0.0);
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
@@ -168,6 +180,7 @@ impl Channel {
         entries("the level of a monitor", &self.level, -LARGEST..=LARGEST)?;
         within("a limit of scores", self.reference_limit, f64::MIN_POSITIVE..=LARGEST)?;
         within("a limit of scores", self.fixed_limit, f64::MIN_POSITIVE..=LARGEST)?;
+        within("the raise of a limit", self.raised, 0.0..=1e3)?;
         self.limits.check_state()
     }
 }

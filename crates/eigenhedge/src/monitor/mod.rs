@@ -1,15 +1,15 @@
-//! Monitoring: scores, alarms, drift, causes and change points for rows of sensor readings.
+//! Monitoring: scores, alarms, incidents, causes and change points for rows of sensor readings.
 //!
 //! Setting: rows arrive one at a time. The first rows are a warm-up, which counts as normal apart from outliers; they
 //! are the *reference*. Every later row gets two verdicts. **Alarm**: the row is unusual compared with the reference
-//! and with the most recent rows. **Drift**: the level of the rows has left the reference and has not returned.
+//! and with the most recent rows. **Incident**: something is wrong for some time, on any of several time scales.
 //!
 //! Update: columns are standardized ([`Columns`]), columns with one common value become `flags`, and earlier rows are
 //! appended (`lags`). The warm-up determines directions (`shape`), tail probabilities of the parts along and outside
 //! them (`tails`), and limits (`warm_up`). `channel` scores each row relative to the reference and to the level of the
-//! most recent rows; `drift` tracks the running mean of the reference score. Other modules detect repeated values
-//! (`repeats`) and change points of the score (`changes`), find the columns that cause a score (`causes`), and group
-//! nearby alarms (`events`).
+//! most recent rows; `scales` scores running means of the rows, from which `incidents` are opened and closed. Other modules
+//! detect repeated and missing values (`repeats`), coarser values (`rounding`) and change points of the score (`changes`), find
+//! the columns that cause a score (`causes`), and group nearby alarms (`events`).
 //!
 //! Guarantee: none. The page on alarms in the book has measured rates for many kinds of streams.
 //!
@@ -25,17 +25,19 @@ mod by_key;
 mod causes;
 mod changes;
 mod channel;
-mod drift;
 mod events;
 mod factor_model;
 mod flags;
+mod incidents;
 mod lags;
 mod last_rows;
 mod limits;
 mod option_table;
 mod options;
 mod repeats;
+mod rounding;
 mod saved;
+mod scales;
 mod shape;
 mod shown;
 mod tails;
@@ -45,8 +47,8 @@ mod warm_up;
 pub use by_key::POOL_PARTS;
 pub use causes::Cause;
 pub use changes::Change;
-pub use drift::DriftReport;
 pub use events::Event;
+pub use incidents::{Incident, Sign, grade};
 pub use option_table::{MONITOR_OPTIONS, MonitorOption};
 pub use options::{Choose, Limit, Mode, MonitorOptions, Rebaseline};
 pub use shape::Kept;
@@ -62,18 +64,21 @@ use crate::standardize::Standardizer;
 use causes::Causes;
 use changes::Changes;
 use channel::{Channel, Scored};
-use drift::Drift;
 use events::{Alarm, Events};
 use flags::Flags;
+use incidents::Incidents;
 use lags::Lags;
 use last_rows::LastRows;
 use repeats::Repeats;
+use rounding::Rounding;
 use serde::{Deserialize, Serialize};
 
 /// Maximum absolute value of a cell in standard units. Sums of fourth powers of cells then remain finite.
 const LARGEST_CELL: f64 = 1e70;
+/// Score of the flags of a row, relative to the most recent rows, above which a constant column has moved.
+const MOVED: f64 = 6.0;
 
-/// Streaming monitor for sensor data: computes scores, limits, alarms, drift and change points.
+/// Streaming monitor for sensor data: computes scores, limits, alarms, incidents and change points.
 ///
 /// ```
 /// use eigenhedge::{Monitor, MonitorOptions, Random};
@@ -114,12 +119,17 @@ struct Fitted {
     differences: Option<Differences>,
     flags: Flags,
     repeats: Repeats,
-    drift: Drift,
+    rounding: Rounding,
+    incidents: Incidents,
     changes: Changes,
     events: Events,
     last_rows: LastRows,
     #[serde(skip)]
     causes: Scratch<Causes>,
+    #[serde(skip)]
+    incident_causes: Scratch<Causes>,
+    #[serde(skip)]
+    half_steps: Scratch<Vec<f64>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,7 +145,7 @@ struct Differences {
     causes: Scratch<Causes>,
 }
 
-/// Counts of rows, alarms, events, drifts and change points.
+/// Counts of rows, alarms, events, incidents and change points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MonitorTotals {
@@ -153,10 +163,10 @@ pub struct MonitorTotals {
     pub events: u64,
     /// Number of reported change points.
     pub changes: u64,
-    /// Number of rows in drift.
-    pub drift_rows: u64,
-    /// Number of reported drifts.
-    pub drifts: u64,
+    /// Number of rows inside incidents.
+    pub incident_rows: u64,
+    /// Number of reported incidents.
+    pub incidents: u64,
     /// Number of references accepted after the first one.
     pub accepted: u64,
 }
@@ -164,7 +174,8 @@ pub struct MonitorTotals {
 impl MonitorTotals {
     /// Adds the difference between two totals of the same monitor, taken `before` and `after` some rows.
     pub fn add_since(&mut self, before: &Self, after: &Self) {
-        let Self { rows, warm_up, passed_over, scored, alarms, events, changes, drift_rows, drifts, accepted } = self;
+        let Self { rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted } =
+            self;
         for (sum, before, after) in [
             (rows, before.rows, after.rows),
             (warm_up, before.warm_up, after.warm_up),
@@ -173,8 +184,8 @@ impl MonitorTotals {
             (alarms, before.alarms, after.alarms),
             (events, before.events, after.events),
             (changes, before.changes, after.changes),
-            (drift_rows, before.drift_rows, after.drift_rows),
-            (drifts, before.drifts, after.drifts),
+            (incident_rows, before.incident_rows, after.incident_rows),
+            (incidents, before.incidents, after.incidents),
             (accepted, before.accepted, after.accepted),
         ] {
             *sum += after.saturating_sub(before);
@@ -253,9 +264,20 @@ impl Monitor {
         self.fitted.as_ref().map(|fitted| fitted.levels.fixed_limit)
     }
 
-    /// Returns the ongoing drift, if there is one.
-    pub fn open_drift(&self) -> Option<&DriftReport> {
-        self.fitted.as_ref().and_then(|fitted| fitted.drift.open())
+    /// Returns the incident that is going on, if there is one.
+    pub fn open_incident(&self) -> Option<&Incident> {
+        self.fitted.as_ref().and_then(|fitted| fitted.incidents.open())
+    }
+
+    /// Ends an incident that is over but could go on within the next rows, and returns it, for example at the end of a table.
+    pub fn close_incident(&mut self) -> Option<Incident> {
+        self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(false))
+    }
+
+    /// Returns the length of the warm-up in autocorrelation times of its columns if that is too short to tell normal wandering
+    /// from faults.
+    pub fn short_reference(&self) -> Option<f64> {
+        self.fitted.as_ref().and_then(|fitted| fitted.incidents.scales.too_short())
     }
 
     /// Returns true if the differences between rows are scored too.
@@ -284,6 +306,8 @@ impl Monitor {
     pub fn begin_table(&mut self) {
         if let Some(fitted) = &mut self.fitted {
             fitted.lags.clear();
+            fitted.rounding.begin_table();
+            fitted.incidents.scales.begin_table();
             if let Some(differences) = &mut fitted.differences {
                 differences.lags.clear();
                 differences.previous.clear();
@@ -300,7 +324,7 @@ impl Monitor {
         copy.close_event();
         if let Some(fitted) = &mut copy.fitted {
             fitted.repeats.clear();
-            fitted.drift.clear();
+            fitted.incidents.close(true);
         }
         copy
     }
@@ -374,22 +398,28 @@ impl Monitor {
         if self.is_borrowed {
             self.waiting.push(raw.to_vec());
             let is_due = self.waiting.len() as u64 >= self.options.warm_up_rows(self.width);
-            if is_due && self.end_warm_up().is_err() {
-                // The row has a score, but no reference can be computed from it.
-                self.waiting.pop();
+            if is_due {
+                let open = self.fitted.as_mut().and_then(|fitted| fitted.incidents.close(true));
+                if self.end_warm_up().is_err() {
+                    // The row has a score, but no reference can be computed from it.
+                    self.waiting.pop();
+                }
+                verdict.closed = verdict.closed.or(open);
             }
         }
         if let Rebaseline::After(rows) = self.options.rebaseline
-            && self.drift_rows() >= rows
+            && self.incident_rows() >= rows
+            && let Ok(closed) = self.accept()
         {
-            verdict.accepted = self.accept().is_ok();
+            verdict.accepted = true;
+            verdict.closed = verdict.closed.or(closed);
         }
         Ok(verdict)
     }
 
-    /// Returns the number of rows since the start of the ongoing drift, or 0 if there is none.
-    fn drift_rows(&self) -> u64 {
-        let start = self.fitted.as_ref().and_then(|fitted| fitted.drift.start());
+    /// Returns the number of rows since the start of the ongoing incident, or 0 if there is none.
+    fn incident_rows(&self) -> u64 {
+        let start = self.fitted.as_ref().and_then(|fitted| fitted.incidents.start());
         start.map_or(0, |start| self.totals.rows - start)
     }
 }
@@ -400,8 +430,8 @@ impl MonitorTotals {
         self.alarms += u64::from(verdict.alarm);
         self.events += u64::from(verdict.event.is_some());
         self.changes += u64::from(verdict.change.is_some());
-        self.drift_rows += u64::from(verdict.drift_since.is_some());
-        self.drifts += u64::from(verdict.drift.is_some());
+        self.incident_rows += u64::from(verdict.incident.is_some());
+        self.incidents += u64::from(verdict.opened.is_some());
     }
 }
 
@@ -415,28 +445,27 @@ impl Fitted {
         options: &MonitorOptions,
     ) -> Verdict {
         let mut verdict = Verdict::without_score(number);
-        let Self { levels, lags, differences, flags, repeats, drift, changes, events, last_rows, causes, .. } = self;
         let follows = options.mode == Mode::Adapt;
-        repeats.push(raw);
-        last_rows.push(raw);
-        verdict.stuck = repeats.stuck();
-        let of_flags = flags.enter(raw, follows);
-        verdict.moved = flags.moved();
-        flags.blank(row);
-        fill(levels, lags, row);
+        self.repeats.push(raw);
+        self.last_rows.push(raw);
+        let stuck = self.repeats.stuck();
+        verdict.stuck = stuck.map(|(column, _)| column);
+        let of_flags = self.flags.enter(raw, follows);
+        verdict.moved = self.flags.moved();
+        self.prepare(raw, row);
+        let Self { levels, lags, differences, flags, repeats, incidents, changes, events, causes, .. } = self;
         verdict.event = events.close_before(position, options.event_gap);
         let causes = &mut causes.0;
         causes.reset(row.len());
         let mut ratio = 0.0;
-        if let Some(vector) = lags.row() {
+        let vector = lags.row();
+        if let Some(vector) = vector {
             let scored = levels.look(vector, of_flags, options.mode);
             (verdict.score, verdict.q, verdict.t2, ratio) = (scored.score, scored.q, scored.t2, scored.ratio);
             causes.load(&levels.shape, &levels.reference_parts.0);
             flags.add_deviations(&mut causes.ranks);
             verdict.change = changes.enter(number, scored.score, row, causes);
-            let left = drift.enter((number, position), scored.score / levels.reference_limit, causes);
-            verdict.set_drift(left, drift.open());
-            // During a drift, an alarm is caused by the columns that left the recent level, not by those that drifted.
+            // During an incident, an alarm is caused by the columns that left the recent level.
             if scored.ratio > 1.0 && follows {
                 causes.rank(&levels.shape, &levels.recent_parts.0);
                 flags.add_deviations(&mut causes.ranks);
@@ -455,14 +484,27 @@ impl Fitted {
             verdict.of_differences = true;
             blamed = &mut differences.causes.0;
         }
-        if let Some(column) = verdict.stuck {
+        if let Some((column, _)) = stuck {
             blamed.blame(column);
         }
         verdict.causes = blamed.named();
         // Score that this row would need for an alarm.
         let limit = levels.limit(options.mode);
         verdict.limit = if verdict.score.is_nan() { f64::NAN } else { limit_of(verdict.score, ratio, limit) };
-        verdict.alarm = ratio > 1.0 || verdict.stuck.is_some();
+        verdict.alarm = ratio > 1.0;
+        if let Some(vector) = vector {
+            let moved = verdict.moved.map(|column| (column, of_flags[1] > MOVED));
+            let columns = incidents::Columns { stuck, moved, silent: repeats.silent() };
+            let alone = &mut self.incident_causes.0;
+            alone.reset(row.len());
+            let rows = (number, position);
+            let step = incidents.enter(rows, (vector, of_flags[1]), columns, (flags, alone), (follows, verdict.alarm));
+            (verdict.incident, verdict.opened, verdict.closed) = (step.inside, step.opened, step.closed);
+            verdict.alarm = step.opened.is_some() || verdict.alarm && !step.is_quiet;
+            if let Some(opened) = step.opened.filter(|_| ratio <= 1.0) {
+                verdict.causes = opened.causes;
+            }
+        }
         if verdict.alarm {
             let (is_stuck, is_moved) = (verdict.stuck.is_some(), verdict.moved.is_some());
             events.enter(Alarm { row: number, position, score: verdict.score, ratio, is_stuck, is_moved }, blamed);
@@ -470,10 +512,23 @@ impl Fitted {
         verdict
     }
 
+    /// Prepares a row in standard units: removes flags, fills in missing cells, removes what rounding explains, and adds the row to
+    /// the lagged rows.
+    fn prepare(&mut self, raw: &[f64], row: &mut [f64]) {
+        self.flags.blank(row);
+        fill(&mut self.levels, &mut self.lags, row);
+        if self.rounding.push(raw, &mut self.half_steps.0)
+            && let Some(vector) = self.lags.row_mut()
+        {
+            self.incidents.scales.unround(vector, &self.half_steps.0);
+            row.copy_from_slice(self.lags.last_mut());
+        }
+    }
+
     /// Clears everything except the reference, for the first row of a new stream.
     fn forget_state(&mut self, width: usize) {
         self.repeats.clear();
-        self.drift.clear();
+        self.rounding.begin_table();
         self.events = Events::new(width);
         self.last_rows = LastRows::empty(width, self.last_rows.most());
     }

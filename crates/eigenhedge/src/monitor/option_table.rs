@@ -202,20 +202,20 @@ pub const MONITOR_OPTIONS: &[MonitorOption] = &[
         get: |options| Some(Value::Number(options.change_time)),
     },
     MonitorOption {
-        name: "drift-time",
+        name: "incident-time",
         placeholder: "ROWS",
-        help: "Average number of rows between false reports of drift",
+        help: "Average number of rows between false incidents",
         default: "",
         set: |options, text| {
-            options.drift_time = parse("drift-time", "a number of rows", text, |_| true)?;
+            options.incident_time = parse("incident-time", "a number of rows", text, |_| true)?;
             options.check_times()
         },
-        get: |options| Some(Value::Number(options.drift_time)),
+        get: |options| Some(Value::Number(options.incident_time)),
     },
     MonitorOption {
         name: "rebaseline",
         placeholder: "WHEN",
-        help: "Automatic acceptance of a drift as the new reference: never, or after:ROWS",
+        help: "Automatic acceptance of an incident as the new reference: never, or after:ROWS",
         default: "",
         set: |options, text| text.parse().map(|rebaseline| options.rebaseline = rebaseline),
         get: |options| Some(Value::Text(options.rebaseline.to_string())),
@@ -245,7 +245,7 @@ mod tests {
             ("missing", "skip"),
             ("event-gap", "9"),
             ("change-time", "500"),
-            ("drift-time", "300"),
+            ("incident-time", "300"),
             ("rebaseline", "after:80"),
         ];
         assert_eq!(examples.map(|(name, _)| name).to_vec(), MONITOR_OPTIONS.iter().map(|o| o.name).collect::<Vec<_>>());

@@ -183,8 +183,8 @@ pub struct MonitorOptions {
     pub event_gap: u64,
     /// Average number of rows between false reports of a change.
     pub change_time: f64,
-    /// Average number of rows between false reports of drift.
-    pub drift_time: f64,
+    /// Average number of rows between false incidents.
+    pub incident_time: f64,
     /// Rule for when a drift is automatically accepted as the new reference.
     pub rebaseline: Rebaseline,
 }
@@ -202,7 +202,7 @@ impl Default for MonitorOptions {
             warm_up: None,
             event_gap: 5,
             change_time: 10_000.0,
-            drift_time: 2000.0,
+            incident_time: 1000.0,
             rebaseline: Rebaseline::default(),
         }
     }
@@ -234,7 +234,7 @@ setters! {
     with_warm_up warm_up: Option<u64>,
     with_event_gap event_gap: u64,
     with_change_time change_time: f64,
-    with_drift_time drift_time: f64,
+    with_incident_time incident_time: f64,
     with_rebaseline rebaseline: Rebaseline,
 }
 
@@ -279,8 +279,8 @@ impl MonitorOptions {
         if !(10.0..=1e9).contains(&self.change_time) {
             return parameter("change-time", "from 10 to 1e9", self.change_time);
         }
-        if !(100.0..=1e9).contains(&self.drift_time) {
-            return parameter("drift-time", "from 100 to 1e9", self.drift_time);
+        if !(100.0..=1e9).contains(&self.incident_time) {
+            return parameter("incident-time", "from 100 to 1e9", self.incident_time);
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ const PRIOR: f64 = 20.0;
 /// Number of decimals that are told apart. A value with more has this many.
 const DECIMALS: usize = 6;
 /// Number of decimals by which a value must be coarser than the warm-up to be compared with a rounded one.
-const COARSER: usize = 2;
+pub(super) const COARSER: usize = 2;
 /// Number of cells from which the decimals of a column are found.
 const INSPECTED: usize = 200;
 /// Number of rows over which a raise of the limit decays.
@@ -45,6 +45,10 @@ struct Column {
     coarse_limits: Vec<u64>,
     /// Values that rested in the warm-up, in ascending order.
     rested: Vec<f64>,
+    /// Length of the current run of missing cells.
+    missing: u64,
+    /// Limit of a run of missing cells, or `u64::MAX` for a column that was empty.
+    missing_limit: u64,
     /// Rows by which runs that ended by themselves have raised the limits. The raise decays.
     raise: f64,
 }
@@ -77,23 +81,44 @@ impl Repeats {
     /// Fits the limits to the warm-up rows, in units of the input.
     pub fn fit(rows: &[Vec<f64>]) -> Self {
         let width = rows.first().map_or(0, Vec::len);
-        Self { columns: (0..width).map(|j| fitted(rows.iter().map(|row| row[j]).filter(|x| !x.is_nan()))).collect() }
+        let column = |j: usize| {
+            let cells = rows.iter().map(|row| row[j]);
+            let mut column = fitted(cells.clone().filter(|x| !x.is_nan()));
+            (column.missing, column.missing_limit) = missing(cells);
+            column
+        };
+        Self { columns: (0..width).map(column).collect() }
     }
 
     /// Adds a row, in units of the input. NaN cells neither count nor end a run.
     pub fn push(&mut self, raw: &[f64]) {
-        self.columns.iter_mut().zip(raw).filter(|(_, x)| !x.is_nan()).for_each(|(column, x)| column.push(*x));
+        for (column, x) in self.columns.iter_mut().zip(raw) {
+            if x.is_nan() {
+                column.missing += 1;
+            } else {
+                column.missing = 0;
+                column.push(*x);
+            }
+        }
     }
 
     pub fn clear(&mut self) {
-        self.columns.iter_mut().for_each(|column| column.rows = 0);
+        self.columns.iter_mut().for_each(|column| (column.rows, column.missing) = (0, 0));
     }
 
-    /// Returns the stuck column whose run is longest relative to its limit, or `None` if no column is stuck.
-    pub fn stuck(&self) -> Option<usize> {
-        let over = |(j, column): (usize, &Column)| Some((column.excess(), j)).filter(|(excess, _)| *excess > 1.0);
-        let stuck = self.columns.iter().enumerate().filter_map(over);
-        stuck.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, j)| j)
+    /// Returns the stuck column whose run is longest relative to its limit, with that ratio, or `None` if no column is stuck.
+    pub fn stuck(&self) -> Option<(usize, f64)> {
+        self.longest(Column::excess)
+    }
+
+    /// Returns the column whose run of missing cells is longest relative to its limit, with that ratio, if it exceeds the limit.
+    pub fn silent(&self) -> Option<(usize, f64)> {
+        self.longest(|column| column.missing as f64 / column.missing_limit as f64)
+    }
+
+    fn longest(&self, excess: impl Fn(&Column) -> f64) -> Option<(usize, f64)> {
+        let over = self.columns.iter().map(excess).enumerate().filter(|(_, excess)| *excess > 1.0);
+        over.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
     }
 
     pub fn check_state(&self, width: usize) -> Result<(), Error> {
@@ -101,6 +126,8 @@ impl Repeats {
         for column in &self.columns {
             within("the value of a column", column.value, -LARGEST..=LARGEST)?;
             count("rows with the same value", column.rows)?;
+            count("missing cells", column.missing)?;
+            ensure(column.missing_limit > 0, "a limit of missing cells must be positive")?;
             within("the raise of a limit of repeats", column.raise, 0.0..=LARGEST)?;
             ensure(column.rested.iter().all(|x| x.is_finite()), "values that rest must be finite")?;
             ensure(column.coarse_limits.len() <= DECIMALS, "there must be a limit for each number of decimals")?;
@@ -109,7 +136,7 @@ impl Repeats {
     }
 }
 
-fn decimals(x: f64) -> usize {
+pub(super) fn decimals(x: f64) -> usize {
     let is_whole = |y: f64| (y - y.round()).abs() <= 1e-9 * y.abs().max(1.0);
     (0..DECIMALS as i32).find(|k| is_whole(x * 10f64.powi(*k))).map_or(DECIMALS, |k| k as usize)
 }
@@ -149,11 +176,29 @@ impl Runs {
     }
 }
 
+/// Returns the largest number of decimals among some of these cells.
+pub(super) fn finest_decimals(cells: &[f64]) -> usize {
+    let inspected = cells.iter().step_by(cells.len().div_ceil(INSPECTED).max(1));
+    inspected.map(|x| decimals(*x)).max().unwrap_or(0)
+}
+
+/// Returns the length of the last run of missing cells, and the limit of later ones.
+fn missing(cells: impl Iterator<Item = f64>) -> (u64, u64) {
+    let (mut rows, mut missing, mut run, mut longest) = (0u64, 0u64, 0u64, 0u64);
+    for x in cells {
+        run = if x.is_nan() { run + 1 } else { 0 };
+        (rows, missing, longest) = (rows + 1, missing + u64::from(x.is_nan()), longest.max(run));
+    }
+    let share = (missing + 1) as f64 / (rows + 2) as f64;
+    let by_chance = (CHANCE.ln() / share.ln()).ceil() as u64;
+    let limit = if missing == rows { u64::MAX } else { FEWEST.max(2 * longest + 3).max(by_chance) };
+    (run, limit)
+}
+
 /// Fits a column to its cells in the warm-up.
 fn fitted(cells: impl Iterator<Item = f64> + Clone) -> Column {
     let mut sorted: Vec<f64> = cells.clone().collect();
-    let inspected = sorted.iter().step_by(sorted.len().div_ceil(INSPECTED).max(1));
-    let finest = inspected.map(|x| decimals(*x)).max().unwrap_or(0);
+    let finest = finest_decimals(&sorted);
     sorted.sort_unstable_by(f64::total_cmp);
     let common = sorted.chunk_by(|a, b| a == b).max_by_key(|run| run.len()).map_or(0.0, |run| run[0]);
     let mut column = Column::default();
@@ -198,7 +243,7 @@ mod tests {
         assert!((45..65).contains(&limits[1]) && (350..600).contains(&limits[2]), "{limits:?}");
         let mut stuck = repeats.clone();
         for t in 0..60 {
-            assert_eq!(stuck.stuck(), (t > 5).then_some(0), "{t}");
+            assert_eq!(stuck.stuck().map(|(column, _)| column), (t > 5).then_some(0), "{t}");
             stuck.push(&[1e3, f64::from(t / 4), if t % 3 == 0 { f64::NAN } else { 0.0 }]);
         }
     }

@@ -97,8 +97,8 @@ impl Monitor {
             totals.alarms,
             totals.events,
             totals.changes,
-            totals.drift_rows,
-            totals.drifts,
+            totals.incident_rows,
+            totals.incidents,
             totals.accepted,
         ] {
             count("numbers of rows and alarms", number)?;
@@ -118,7 +118,8 @@ impl Fitted {
         let d = width * (lags + 1);
         self.levels.check_state(d)?;
         self.flags.check_state(width)?;
-        self.drift.check_state(width)?;
+        self.rounding.check_state(width)?;
+        self.incidents.check_state(d, width)?;
         self.last_rows.check_state(width)?;
         self.lags.check_state(width, lags)?;
         if let Some(differences) = &self.differences {

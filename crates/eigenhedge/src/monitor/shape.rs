@@ -145,7 +145,8 @@ impl Shape {
                 let cells = centered.column(start + t).iter().zip(along.column(t));
                 residual.clear();
                 residual.extend(cells.map(|(c, p)| c - p));
-                statistics.push(self.statistics_of(coordinates.column(t), &residual));
+                let (along, variances) = (coordinates.column(t), &self.variances);
+                statistics.push(statistics_of(along, &residual, variances, &self.residual_energy));
             }
         }
         statistics
@@ -159,15 +160,7 @@ impl Shape {
         self.basis.transpose_times(centered, coordinates);
         residual.clone_from(centered);
         self.basis.subtract_times(coordinates, residual);
-        self.statistics_of(coordinates, residual)
-    }
-
-    /// Returns Q, T² and M of a row with these parts along and outside the directions.
-    fn statistics_of(&self, coordinates: &[f64], residual: &[f64]) -> [f64; 3] {
-        let q = dot(residual, residual);
-        let t2 = coordinates.iter().zip(&self.variances).map(|(t, s)| t * t / s).sum();
-        let m = residual.iter().zip(&self.residual_energy).fold(0.0, |most: f64, (e, r)| most.max(e * e / r));
-        [q, t2, m]
+        statistics_of(coordinates, residual, &self.variances, &self.residual_energy)
     }
 
     /// Returns the smallest values of Q, T² and M that are not rounding errors.
@@ -255,6 +248,14 @@ impl Shape {
         self.factors.check_state(d, k)?;
         energy("the floor of a monitor", self.floor)
     }
+}
+
+/// Returns Q, T² and M of a row with these parts along and outside the directions, and these normal variances.
+pub(super) fn statistics_of(along: &[f64], residual: &[f64], variances: &[f64], energies: &[f64]) -> [f64; 3] {
+    let q = dot(residual, residual);
+    let t2 = along.iter().zip(variances).map(|(t, s)| t * t / s).sum();
+    let m = residual.iter().zip(energies).fold(0.0, |most: f64, (e, r)| most.max(e * e / r));
+    [q, t2, m]
 }
 
 /// Returns the weighted mean of the rows that are not in the range `without`, and these rows minus the mean, multiplied by

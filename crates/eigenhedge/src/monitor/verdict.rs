@@ -2,8 +2,8 @@
 
 use super::causes::{Cause, NAMED};
 use super::changes::Change;
-use super::drift::{DriftChange, DriftReport};
 use super::events::Event;
+use super::incidents::Incident;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -11,13 +11,13 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum State {
-    /// Neither an alarm nor a drift.
+    /// Neither an alarm nor inside an incident.
     Normal,
-    /// Alarm: the row is unusual compared with both the reference and the most recent rows, or a column is stuck.
+    /// Alarm: the row is unusual compared with both the reference and the most recent rows, or opens an incident.
     Alarm,
-    /// Drift without an alarm: the level of the rows has left the reference.
-    Drift,
-    /// No score, neither an alarm nor a drift: a row of the warm-up, a row without numbers, or one after a gap.
+    /// Inside an incident, without an alarm.
+    Incident,
+    /// No score, neither an alarm nor inside an incident: a row of the warm-up, a row without numbers, or one after a gap.
     Unscored,
 }
 
@@ -27,7 +27,7 @@ impl State {
         match self {
             Self::Normal => "normal",
             Self::Alarm => "alarm",
-            Self::Drift => "drift",
+            Self::Incident => "incident",
             Self::Unscored => "unscored",
         }
     }
@@ -55,15 +55,14 @@ pub struct Verdict {
     pub t2: f64,
     /// Score above which this row would be an alarm. It depends on the most recent rows.
     pub limit: f64,
-    /// True if the score exceeds the limit or a column is stuck.
+    /// True if the score exceeds the limit or an incident opens. Inside an incident, its first rows are no alarms.
     pub alarm: bool,
-    /// Number of the first row of the ongoing drift, if there is one.
-    pub drift_since: Option<u64>,
-    /// Drift reported at this row, if any.
-    pub drift: Option<DriftReport>,
-    /// Drift that ended at this row, because the level of the rows returned to the reference. The field is `None` if no
-    /// drift ended.
-    pub returned: Option<DriftReport>,
+    /// Number of the ongoing incident, if there is one.
+    pub incident: Option<u64>,
+    /// Incident reported at this row, if any.
+    pub opened: Option<Incident>,
+    /// Incident that ended before this row, if any.
+    pub closed: Option<Incident>,
     /// Position of a stuck column, if there is one.
     pub stuck: Option<usize>,
     /// Position of a column that was constant in the warm-up and has a different value in this row, if any.
@@ -89,9 +88,9 @@ impl Verdict {
             t2: f64::NAN,
             limit: f64::NAN,
             alarm: false,
-            drift_since: None,
-            drift: None,
-            returned: None,
+            incident: None,
+            opened: None,
+            closed: None,
             stuck: None,
             moved: None,
             of_differences: false,
@@ -104,20 +103,11 @@ impl Verdict {
 
     /// Returns the state in one word.
     pub fn state(&self) -> State {
-        match (self.alarm, self.drift_since) {
+        match (self.alarm, self.incident) {
             (true, _) => State::Alarm,
-            (false, Some(_)) => State::Drift,
+            (false, Some(_)) => State::Incident,
             (false, None) if self.score.is_nan() => State::Unscored,
             (false, None) => State::Normal,
-        }
-    }
-
-    pub(super) fn set_drift(&mut self, change: Option<DriftChange>, open: Option<&DriftReport>) {
-        self.drift_since = open.map(|report| report.since);
-        match change {
-            Some(DriftChange::Began(report)) => self.drift = Some(report),
-            Some(DriftChange::Ended(report)) => self.returned = Some(report),
-            None => {}
         }
     }
 }

@@ -7,14 +7,16 @@
 
 use super::changes::Changes;
 use super::channel::Channel;
-use super::drift::{Drift, wanders};
 use super::events::Events;
 use super::flags::Flags;
+use super::incidents::{Incident, Incidents};
 use super::lags::Lags;
 use super::last_rows::LastRows;
 use super::limits::{TENTH, time_between_independent};
 use super::options::Choose;
 use super::repeats::Repeats;
+use super::rounding::Rounding;
+use super::scales::Scales;
 use super::shape::{Gaps, Kept, Sample, Shape};
 use super::tails::{Tails, quantile};
 use super::{Differences, Fitted, Monitor};
@@ -41,8 +43,11 @@ impl Monitor {
         if self.fitted.is_some() && !self.is_borrowed {
             return Ok(());
         }
-        let (standardizer, fitted) = self.fit(&self.waiting)?;
+        let (standardizer, mut fitted) = self.fit(&self.waiting)?;
         let count = self.waiting.len() as u64;
+        if let Some(old) = &self.fitted {
+            fitted.incidents.continue_from(&old.incidents);
+        }
         self.columns = Columns::new(self.columns.names.take(), standardizer);
         self.fitted = Some(Box::new(fitted));
         self.waiting = Vec::new();
@@ -51,30 +56,33 @@ impl Monitor {
         Ok(())
     }
 
-    /// Makes the most recent rows the new reference: the rows since the start of the drift, or as many as the warm-up
-    /// had. On an error nothing changes.
+    /// Makes the most recent rows the new reference: the rows since the start of the incident, or as many as the warm-up
+    /// had. Returns the incident that this ends, if any. On an error nothing changes.
     ///
     /// The rows are stored for this purpose, so the new reference takes effect at once. At least 20 rows,
     /// plus lags, are required.
-    pub fn accept(&mut self) -> Result<(), Error> {
+    pub fn accept(&mut self) -> Result<Option<Incident>, Error> {
         let least = self.options.least_warm_up(self.width);
         let too_few = |rows| Error::TooFewRows { rows, least };
         let Some(fitted) = self.fitted.as_ref() else { return Err(too_few(self.waiting.len())) };
-        let start = fitted.drift.start();
+        let start = fitted.incidents.start();
         let since = start.map_or(u64::MAX, |start| self.totals.rows.saturating_sub(start));
         let rows = fitted.last_rows.newest(usize::try_from(since).unwrap_or(usize::MAX));
         if rows.len() < least {
             return Err(too_few(rows.len()));
         }
         let (standardizer, mut fitted) = self.fit(&rows)?;
-        if let Some(old) = self.fitted.take() {
+        let mut closed = None;
+        if let Some(mut old) = self.fitted.take() {
+            closed = old.incidents.close(true);
+            fitted.incidents.continue_from(&old.incidents);
             (fitted.events, fitted.last_rows) = (old.events, old.last_rows);
         }
         self.columns = Columns::new(self.columns.names.take(), standardizer);
         self.fitted = Some(Box::new(fitted));
         (self.waiting, self.is_borrowed) = (Vec::new(), false);
         self.totals.accepted += 1;
-        Ok(())
+        Ok(closed)
     }
 
     /// Borrows the reference of another monitor until this one has enough rows for its own warm-up. The
@@ -97,7 +105,9 @@ impl Monitor {
                 rows.push(row);
             }
         }
-        fitted.levels.move_to(&means(&rows, self.width));
+        let level = means(&rows, self.width);
+        fitted.levels.move_to(&level);
+        fitted.incidents.lend(&level);
         fitted.forget_state(self.width);
         self.columns = Columns::new(self.columns.names.take(), standardizer);
         self.fitted = Some(fitted);
@@ -147,6 +157,12 @@ impl Monitor {
             let (channel, scores) = Channel::fit(sample, shape, &of_flags[lags..], gap, options.kept, rule);
             (channel, scores, last)
         };
+        let incidents = {
+            let (vectors, _) = embedded(&rows, lags);
+            let weights: Vec<f64> = weights.windows(lags + 1).map(least).collect();
+            let sample = Sample { rows: &vectors, weights: &weights, active: active * (lags + 1), near: None };
+            Incidents::new(Scales::fit(sample, &of_flags[lags..], lags, options.incident_time), options.incident_time)
+        };
         let (levels, scores, lagged) = fit(&rows, &weights, &of_flags, lags, shape);
         let differences = if has_differences {
             let steps: Vec<Vec<f64>> = (1..count).map(|t| difference(rows.column(t), rows.column(t - 1))).collect();
@@ -158,13 +174,11 @@ impl Monitor {
         } else {
             None
         };
-        let limit = levels.reference_limit;
-        let ratios: Vec<f64> = scores.iter().map(|score| score / limit).collect();
-        let is_wandering = (0..self.width).any(|j| wanders(columns.column(j)));
         let mut changes = Changes::new(self.width, options.change_time);
         changes.begin(scores.iter().copied(), time_between_independent(&scores));
         let fitted = Fitted {
-            drift: Drift::fit(&ratios, options.drift_time, is_wandering, self.width),
+            rounding: Rounding::fit(raw_rows, &standardizer.scale().collect::<Vec<_>>()),
+            incidents,
             levels,
             lags: lagged,
             differences,
@@ -174,6 +188,8 @@ impl Monitor {
             events: Events::new(self.width),
             last_rows: LastRows::new(raw_rows, self.width),
             causes: Scratch::default(),
+            incident_causes: Scratch::default(),
+            half_steps: Scratch::default(),
         };
         Ok((standardizer, fitted))
     }

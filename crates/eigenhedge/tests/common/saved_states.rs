@@ -310,7 +310,7 @@ fn options(random: &mut Random) -> MonitorOptions {
         .with_differences(pick(random, &[Choose::Auto, Choose::Fixed(true), Choose::Fixed(false)]))
         .with_standardize(random.below(3) > 0)
         .with_warm_up(Some(rows))
-        .with_drift_time(100.0)
+        .with_incident_time(100.0)
         .with_change_time(100.0)
         .with_rebaseline(if random.below(3) == 0 { Rebaseline::After(5) } else { Rebaseline::Never })
 }

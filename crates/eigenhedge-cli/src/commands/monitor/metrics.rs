@@ -57,12 +57,12 @@ fn text(journal: &Journal) -> String {
     };
     metric("alarms_total", "counter", "Rows with an alarm.", &by_key(|track| track.in_table.alarms));
     metric(
-        "in_drift",
+        "in_incident",
         "gauge",
-        "1 while the level has left the reference.",
-        &by_key(|track| u64::from(track.drift_since.is_some())),
+        "1 while an incident is going on.",
+        &by_key(|track| u64::from(track.incident.is_some())),
     );
-    metric("drifts_total", "counter", "Drifts that were reported.", &one(totals.drifts));
+    metric("incidents_total", "counter", "Incidents that were reported.", &one(totals.incidents));
     metric("events_total", "counter", "Events that have ended.", &one(totals.events));
     metric("changes_total", "counter", "Changes of the level of the score.", &one(totals.changes));
     text

@@ -107,17 +107,14 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),
         SummaryForm::Text => text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
-        SummaryForm::Json => serde_json::to_string(&json(&journal, facts.skipped))? + "\n",
+        SummaryForm::Json => serde_json::to_string(&json(&journal, facts.skipped, &facts.columns))? + "\n",
     };
     printed.print(&shown)?;
     if let (Some(live), Some(page)) = (live, &page) {
         live.end(page, journal.rows, args.live.live_exit, &signal);
     }
-    let (alarms, drifts) = (journal.totals.alarms, journal.totals.drifts);
-    if args.fail_on_alarm && alarms + drifts > 0 {
-        let events = counted(journal.totals.events, "event");
-        let drifts = if drifts > 0 { format!(", {}", counted(drifts, "drift")) } else { String::new() };
-        return Err(Alarmed(format!("{} in {events}{drifts}", counted(alarms, "alarm"))).into());
+    if args.fail_on_alarm && journal.totals.incidents > 0 {
+        return Err(Alarmed(counted(journal.totals.incidents, "incident")).into());
     }
     Ok(())
 }
@@ -129,7 +126,7 @@ fn next_steps(args: &MonitorArgs, is_quiet: bool) -> String {
     let list = match (&args.events, is_quiet) {
         (Some(path), _) => format!("{:<11}{}\n", "list", printable_path(path)),
         (None, false) => {
-            format!("{:<11}--events FILE lists events, drifts and changes; --out FILE has each row's score\n", "next")
+            format!("{:<11}--events FILE lists incidents; --out FILE has each row's score\n", "next")
         }
         (None, true) => String::new(),
     };

@@ -37,7 +37,7 @@ pub struct Monitors<'a> {
     /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
     pub(super) parts: u64,
     pub(super) block_rows: usize,
-    /// Command that is run for alarms and drifts.
+    /// Command that is run for incidents.
     pub(super) hook: Option<Hook>,
     pub(super) metrics: Option<Metrics<'a>>,
 }
@@ -153,10 +153,14 @@ impl Monitors<'_> {
     }
 
     fn list(&mut self, occurrence: &Occurrence) -> Result<()> {
-        Ok(self.events.write(&occurrence.cells(self.key.is_some(), self.has_times))?)
+        let detail = self.args.events_detail;
+        if !detail && !occurrence.is_incident() {
+            return Ok(());
+        }
+        Ok(self.events.write(&occurrence.cells(self.key.is_some(), self.has_times, detail))?)
     }
 
-    /// Runs the hook for the first alarm of an event and for the start or end of a drift.
+    /// Runs the hook when an incident opens or closes.
     fn tell(&mut self, seen: &Seen, row: &Delivered, stream: &Stream) {
         let (key, time) = self.key_and_time(row);
         let Some(hook) = &mut self.hook else { return };
@@ -266,6 +270,7 @@ impl Session<'_, Monitors<'_>> {
             let closed = engine.fleet.with(&key, close)?;
             closed.iter().try_for_each(|occurrence| engine.list(occurrence))?;
         }
+        journal.open_incidents(stream.columns()).iter().try_for_each(|occurrence| engine.list(occurrence))?;
         let facts = engine.facts(&stream, None);
         engine.release(&stream)?;
         engine.answers.finish()?;

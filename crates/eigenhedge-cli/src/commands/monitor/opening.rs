@@ -134,7 +134,8 @@ impl<'a> Monitors<'a> {
         let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
         let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.engine.events));
         let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
-        let events = events(outputs, &stream, key, has_times, positions.map(|(_, events)| events))?;
+        let events =
+            events(outputs, &stream, key, (has_times, args.events_detail), positions.map(|(_, events)| events))?;
         let is_accepted = before.as_ref().is_some_and(|(before, _)| before.engine.is_accepted);
         let elapsed = before.as_ref().map_or(Duration::ZERO, |(before, _)| before.elapsed());
         let journal = match before {
@@ -251,11 +252,11 @@ fn events(
     outputs: &Outputs,
     stream: &Stream,
     key: Option<usize>,
-    has_times: bool,
+    (has_times, detail): (bool, bool),
     position: Option<&Position>,
 ) -> Result<Answers, eigenhedge_io::Error> {
     let names = stream.kept_columns();
-    let columns = Occurrence::columns(key.map(|key| &names[key]), has_times);
+    let columns = Occurrence::columns(key.map(|key| &names[key]), has_times, detail);
     let Destination { target, form } = &outputs.events;
     Answers::open(target, *form, columns, *target == Target::Standard, position)
 }

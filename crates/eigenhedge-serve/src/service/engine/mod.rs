@@ -73,8 +73,8 @@ impl Engine {
         }
     }
 
-    pub fn is_drifting(&self) -> bool {
-        matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.is_drifting())
+    pub fn has_incident(&self) -> bool {
+        matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.has_incident())
     }
 
     /// Builds a learner for rows of this shape. Returns its size in memory, in bytes.
@@ -146,7 +146,8 @@ impl Engine {
             (None, Some(by)) => return Err(Problem::unsound(format!("key must be given: one value of {by:?}"))),
             (Some(_), None) => return Err(Problem::unsound("key has no effect: the stream has one monitor")),
         };
-        monitors.accept(key, self.counts.rows)?;
+        let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
+        monitors.accept(key, self.counts.rows, &names)?;
         self.notices.push(Notice::accepted(self.counts.rows, key));
         Ok(())
     }
@@ -158,7 +159,8 @@ impl Engine {
             Some(AnyLearner::Model(model)) => Ok(model.summary(skipped)),
             Some(AnyLearner::Models(models)) => models.summary(skipped, key),
             Some(AnyLearner::Monitors(monitors)) => {
-                Ok(monitors.summary(skipped, &self.notices, key.filter(|_| self.options.by.is_some())))
+                let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
+                Ok(monitors.summary(skipped, &self.notices, key.filter(|_| self.options.by.is_some()), &names))
             }
         };
         summary.map_err(|error: eigenhedge::Error| Problem::unavailable(error.to_string()))

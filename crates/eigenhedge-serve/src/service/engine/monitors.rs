@@ -120,27 +120,23 @@ impl Monitors {
     }
 
     /// Makes the most recent rows of a key's monitor its reference. `next` is the number of the next row.
-    pub fn accept(&mut self, key: &str, next: u64) -> Result<(), Problem> {
+    pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<(), Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {
             return Err(Problem::unsound(format!("key must be one that has had rows, got {key:?}")));
         };
-        let accepted = fleet.with(key, |monitor| {
-            monitor.accept()?;
-            journal.accepted(place, monitor, next);
-            Ok(())
-        });
+        let accepted = fleet.with(key, |monitor| journal.accept(place, monitor, next, names));
         accepted.map_err(|error| Problem::unsound(error.to_string()))
     }
 
-    pub fn is_drifting(&self) -> bool {
-        self.journal.tracks.iter().any(|track| track.drift_since.is_some())
+    pub fn has_incident(&self) -> bool {
+        self.journal.tracks.iter().any(|track| track.incident.is_some())
     }
 
-    pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>) -> Value {
+    pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>, names: &[String]) -> Value {
         let part = key.map(|key| self.journal.of_key(key));
         let journal = part.as_ref().unwrap_or(&self.journal);
-        let mut summary = json(journal, skipped);
+        let mut summary = json(journal, skipped, names);
         let listed: Vec<&Notice> = notices.after(0).filter(|notice| key.is_none_or(|key| notice.key == key)).collect();
         if let Some(fields) = summary.as_object_mut() {
             fields.insert("keys".to_owned(), journal.tracks.len().into());

@@ -387,13 +387,13 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Sends the alarms and drifts with ids above `before` to the webhook of the stream.
+    /// Sends the incidents with ids above `before` to the webhook of the stream.
     fn tell(&self, engine: &Engine, before: u64) {
         let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
             return;
         };
         for notice in engine.notices().after(before) {
-            if !["alarm", "drift", "returned"].contains(&notice.kind.as_str()) {
+            if !eigenhedge_pages::monitor::Notice::URGENT.contains(&notice.kind.as_str()) {
                 continue;
             }
             let mut told = serde_json::to_value(notice).unwrap_or_default();

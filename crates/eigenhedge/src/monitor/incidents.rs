@@ -1,0 +1,450 @@
+//! Incidents: stretches of rows in which something was wrong, each reported once.
+//!
+//! **Opening.** An incident opens when a score of `scales` exceeds its limit, or a column is stuck, silent, or was constant and
+//! moved. Because limits from a warm-up of n rows have relative errors of about 1/√n, each incident raises the logarithm of the
+//! limits that it exceeds by [`RAISE`]`/√n`, at most [`MOST_RAISED`] in all, and [`FORGETTING`] times the requested time between
+//! false incidents takes one raise back. A stream whose limits were too low on some time scale has a few incidents, then none.
+//!
+//! **End.** An incident lasts until the fastest score that exceeded its limit, of at least four rows, is usual again: below the
+//! value that a tenth of normal ones exceed, or [`UNCERTAIN`]`/√n` of the limit. If it opens again within [`GAP`] rows, it is the
+//! same incident. If a score becomes [`WORSE`] times as large as before within a few rows, another incident opens. Otherwise it
+//! lasts until it is accepted as the new reference.
+//!
+//! **Severity**: minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
+//!
+//! Inside an incident, alarms of single rows are suppressed for [`QUIET`] rows: the incident has been reported.
+
+use super::causes::{Cause, Causes, NAMED};
+use super::flags::Flags;
+use super::scales::{JUMP, REMEMBERED, Scales, Scores};
+use super::shape::Parts;
+use crate::error::Error;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, count, ensure, within};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// Raise of the logarithm of the limits by an incident, times the square root of the number of warm-up rows.
+const RAISE: f64 = 6.0;
+/// Time after which a raise is taken back, as a multiple of the requested time between false incidents.
+const FORGETTING: f64 = 1.5;
+/// Multiple of its limit that a single row must exceed. An unusual row is an alarm first.
+const SINGLE: f64 = 1.2;
+/// Largest sum of raises.
+const MOST_RAISED: f64 = 3.0;
+/// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
+const UNCERTAIN: f64 = 5.0;
+/// Number of rows within which an incident that ended can go on.
+const GAP: u64 = 32;
+/// Number of rows of an incident without alarms of their own.
+const QUIET: u64 = 250;
+/// Factor by which a score must exceed the earlier ones of an incident to open another.
+const WORSE: f64 = 10.0;
+/// Number of rows of a block within which an incident may become worse and stays the same.
+const AGAIN: u64 = 50;
+/// Factor of the limits, as a logarithm, while the reference is borrowed from other streams.
+const BORROWED: f64 = 1.5;
+/// Number of recent row numbers that are kept, to name the first row of an incident.
+const REMEMBERED_ROWS: usize = 129;
+/// Number of rows up to which an incident of a single peak is a spike.
+const SPIKE_ROWS: u64 = 5;
+/// Position of the level with the longest memory, which slow faults exceed first.
+const SLOWEST: usize = 3;
+
+/// Signs of an incident.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Sign {
+    /// A few unusual rows.
+    Spike,
+    /// A level that differs from the reference.
+    Shift,
+    /// A level that left the reference slowly.
+    Drift,
+    /// A column whose value repeats.
+    Stuck,
+    /// A column that was constant in the reference and has another value.
+    Moved,
+    /// A column without values.
+    Silent,
+}
+
+impl Sign {
+    const ALL: [Self; 6] = [Self::Spike, Self::Shift, Self::Drift, Self::Stuck, Self::Moved, Self::Silent];
+
+    /// Returns the name used in the output.
+    pub fn name(self) -> &'static str {
+        ["spike", "shift", "drift", "stuck", "moved", "silent"][self as usize]
+    }
+}
+
+/// Stretch of rows in which something was wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Incident {
+    /// Number of the incident, counted from 1.
+    pub incident: u64,
+    /// Number of the estimated first row.
+    pub start: u64,
+    /// Number of the row at which the incident was first known.
+    pub reported: u64,
+    /// Number of the last row so far.
+    pub end: u64,
+    /// True if the incident has ended.
+    pub is_over: bool,
+    /// Number of the row of the greatest severity.
+    pub peak: u64,
+    /// Minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
+    pub severity: f64,
+    /// Number of rows since the report.
+    pub rows: u64,
+    /// Number of rows with an alarm since the report.
+    pub alarms: u64,
+    signs: [bool; 6],
+    /// Columns with the largest deviations at the peak.
+    pub causes: [Option<Cause>; NAMED],
+}
+
+impl Incident {
+    /// Returns the signs of the incident.
+    pub fn signs(&self) -> impl Iterator<Item = Sign> {
+        let signs = self.signs;
+        Sign::ALL.into_iter().filter(move |sign| signs[*sign as usize])
+    }
+
+    /// Returns the severity in a word: minor, major (at least 1) or critical (at least 3).
+    pub fn grade(&self) -> &'static str {
+        grade(self.severity)
+    }
+
+    fn set(&mut self, sign: Sign, is: bool) {
+        self.signs[sign as usize] = is;
+    }
+}
+
+/// Returns a severity in a word.
+pub fn grade(severity: f64) -> &'static str {
+    match severity {
+        s if s >= 3.0 => "critical",
+        s if s >= 1.0 => "major",
+        _ => "minor",
+    }
+}
+
+/// What single columns show at a row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Columns {
+    /// Stuck column, and its run of equal values as a multiple of the limit.
+    pub stuck: Option<(usize, f64)>,
+    /// Column that was constant and has another value, and true if it moved in the most recent rows.
+    pub moved: Option<(usize, bool)>,
+    /// Column without values, and its run of missing cells as a multiple of the limit.
+    pub silent: Option<(usize, f64)>,
+}
+
+impl Columns {
+    /// Returns true if a column shows a fault that is new.
+    fn are_new(&self) -> bool {
+        self.stuck.is_some() || self.moved.is_some_and(|(_, is_new)| is_new) || self.silent.is_some()
+    }
+
+    /// Returns the severity. A limit of runs is exceeded with a probability of about 1e-6.
+    fn severity(&self) -> f64 {
+        let runs = [self.stuck, self.silent].into_iter().flatten();
+        let of_runs = runs.map(|(_, excess)| (6.0 * (excess - 1.0)).clamp(0.0, 6.0)).fold(0.0, f64::max);
+        of_runs.max(if self.moved.is_some() { 1.0 } else { 0.0 })
+    }
+}
+
+/// What a row changed.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Step {
+    pub opened: Option<Incident>,
+    pub closed: Option<Incident>,
+    /// Number of the ongoing incident.
+    pub inside: Option<u64>,
+    /// True if an alarm of the row is suppressed.
+    pub is_quiet: bool,
+}
+
+/// Incident that is going on, or has just ended and may go on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Open {
+    incident: Incident,
+    /// Positions of the first row, of the report, and of the last row.
+    start: u64,
+    reported: u64,
+    end: u64,
+    /// Fastest score with a memory that exceeded its limit.
+    fastest: Option<usize>,
+    /// True if only the slowest level exceeded its limit at the report.
+    is_slow: bool,
+    is_live: bool,
+    /// True for each score that has exceeded its limit.
+    exceeded: [bool; JUMP + 1],
+    /// Largest ratios of score to limit: of the rows up to the last but one block of [`AGAIN`] rows, of the last block, and since.
+    largest: [f64; 3],
+}
+
+/// Detector of incidents.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Incidents {
+    pub scales: Scales,
+    time: f64,
+    /// Logarithm of the factor by which incidents have raised each limit. It decays.
+    raised: Scores,
+    is_borrowed: bool,
+    /// False for a score that has not been usual since an incident.
+    armed: [bool; REMEMBERED],
+    /// Position of the row at which each score ceased to be usual.
+    since: [u64; REMEMBERED],
+    numbers: VecDeque<u64>,
+    open: Option<Open>,
+    /// Number of incidents so far.
+    count: u64,
+    #[serde(skip)]
+    parts: Scratch<Parts>,
+}
+
+impl Incidents {
+    pub fn new(scales: Scales, time: f64) -> Self {
+        Self {
+            scales,
+            time,
+            raised: [0.0; JUMP + 1],
+            is_borrowed: false,
+            armed: [true; REMEMBERED],
+            since: [0; REMEMBERED],
+            numbers: VecDeque::with_capacity(REMEMBERED_ROWS),
+            open: None,
+            count: 0,
+            parts: Scratch::default(),
+        }
+    }
+
+    /// Returns the incident that is going on.
+    pub fn open(&self) -> Option<&Incident> {
+        self.open.as_ref().filter(|open| open.is_live).map(|open| &open.incident)
+    }
+
+    /// Returns the position of the first row of the incident that is going on.
+    pub fn start(&self) -> Option<u64> {
+        self.open.as_ref().filter(|open| open.is_live).map(|open| open.start)
+    }
+
+    /// Ends an incident that could still go on, or every one. Returns it.
+    pub fn close(&mut self, even_live: bool) -> Option<Incident> {
+        let open = self.open.take_if(|open| even_live || !open.is_live)?;
+        Some(Incident { is_over: true, ..open.incident })
+    }
+
+    /// Continues the numbers of an earlier reference.
+    pub fn continue_from(&mut self, earlier: &Self) {
+        self.count = earlier.count;
+        self.numbers.clone_from(&earlier.numbers);
+    }
+
+    /// Begins with the rows of another stream, whose reference is borrowed from this one.
+    pub fn lend(&mut self, means: &[f64]) {
+        self.scales.move_to(means);
+        *self = Self { is_borrowed: true, ..Self::new(self.scales.clone(), self.time) };
+    }
+
+    /// Enters a row: its vector in standard units and the score of its flags.
+    pub fn enter(
+        &mut self,
+        (number, position): (u64, u64),
+        (vector, of_flags): (&[f64], f64),
+        columns: Columns,
+        (flags, causes): (&Flags, &mut Causes),
+        (follows, is_alarm): (bool, bool),
+    ) -> Step {
+        let scores = self.scales.enter(vector, of_flags);
+        self.remember(number);
+        let error = self.scales.error();
+        let decay = RAISE * error / (FORGETTING * self.time);
+        self.raised.iter_mut().for_each(|raised| *raised = (*raised - decay).max(0.0));
+        let borrowed = if self.is_borrowed { BORROWED } else { 0.0 };
+        let factors = self.raised.map(|raised| (raised + borrowed).exp());
+        let bars = *self.scales.bars();
+        let ratio = |i: usize| scores[i] / (bars[i].limit * factors[i]);
+        let is_usual = |i: usize| scores[i] < factors[i] * bars[i].usual.max(UNCERTAIN * error * bars[i].limit);
+        for i in (0..REMEMBERED).filter(|i| is_usual(*i)) {
+            (self.armed[i], self.since[i]) = (true, position + 1);
+        }
+        let first = (0..REMEMBERED).find(|i| self.armed[*i] && ratio(*i) > if *i == 0 { SINGLE } else { 1.0 });
+        let has_jump = ratio(JUMP) > SINGLE;
+        let fires = first.is_some() || has_jump || columns.are_new();
+        let severity = (0..=JUMP).map(|i| bars[i].severity(ratio(i))).fold(columns.severity(), f64::max);
+        let mut step = Step::default();
+        let largest = (0..=JUMP).map(ratio).fold(0.0, f64::max);
+        if self.open.as_mut().is_some_and(|open| open.is_much_worse(position, largest)) {
+            step.closed = self.close(true);
+        }
+        if fires && self.open.is_none() {
+            let start = first.map_or(position, |i| self.since[i].min(position));
+            step.opened = Some(self.begin((number, position), start, first));
+        }
+        if let Some(open) = &mut self.open {
+            open.fastest = open.fastest.into_iter().chain(first).min();
+            let is_moved = open.incident.signs[Sign::Moved as usize] && columns.moved.is_some();
+            let holds = is_moved || open.fastest.is_some_and(|i| !is_usual(i.max(1)));
+            open.is_live = if open.is_live { holds || has_jump || columns.are_new() } else { fires };
+            if open.is_live {
+                let blamed = match first {
+                    Some(i) if !has_jump || ratio(i) >= ratio(JUMP) => Some(i),
+                    first => {
+                        if has_jump {
+                            Some(JUMP)
+                        } else {
+                            first
+                        }
+                    }
+                };
+                let is_peak = severity > open.incident.severity || step.opened.is_some();
+                open.extend((number, position), severity, columns, is_alarm);
+                step.inside = Some(open.incident.incident);
+                step.is_quiet = follows && step.opened.is_none() && position - open.reported <= QUIET;
+                if is_peak && (blamed.is_some() || columns.are_new()) {
+                    open.incident.causes = self.scales.blame(blamed, columns, flags, causes, &mut self.parts.0);
+                }
+                step.opened = step.opened.map(|_| open.incident);
+            } else {
+                if position == open.end + 1 {
+                    self.armed = std::array::from_fn(is_usual);
+                }
+                if position - open.end > GAP {
+                    step.closed = self.close(false);
+                }
+            }
+        }
+        if let Some(open) = self.open.as_mut().filter(|open| open.is_live) {
+            for i in (0..=JUMP).filter(|i| ratio(*i) > 1.0) {
+                if !std::mem::replace(&mut open.exceeded[i], true) {
+                    self.raised[i] = (self.raised[i] + RAISE * error).min(MOST_RAISED);
+                }
+            }
+        }
+        if follows {
+            self.scales.follow(&scores, self.raised.iter().copied().fold(0.0, f64::max));
+        }
+        step
+    }
+
+    fn begin(&mut self, (number, position): (u64, u64), start: u64, first: Option<usize>) -> Incident {
+        self.count += 1;
+        let back = usize::try_from(position - start).unwrap_or(usize::MAX).min(self.numbers.len() - 1);
+        let incident = Incident {
+            incident: self.count,
+            start: self.numbers[self.numbers.len() - 1 - back],
+            reported: number,
+            end: number,
+            is_over: false,
+            peak: number,
+            severity: 0.0,
+            rows: 0,
+            alarms: 0,
+            signs: [false; 6],
+            causes: [None; NAMED],
+        };
+        let (start, is_slow) = (position - back as u64, first == Some(SLOWEST));
+        let open = Open {
+            incident,
+            start,
+            reported: position,
+            end: position,
+            fastest: first,
+            is_slow,
+            is_live: true,
+            exceeded: [false; JUMP + 1],
+            largest: [1.0; 3],
+        };
+        self.open = Some(open);
+        incident
+    }
+
+    fn remember(&mut self, number: u64) {
+        if self.numbers.len() == REMEMBERED_ROWS {
+            self.numbers.pop_front();
+        }
+        self.numbers.push_back(number);
+    }
+
+    pub fn check_state(&self, d: usize, width: usize) -> Result<(), Error> {
+        self.scales.check_state(d)?;
+        within("the time between incidents", self.time, 1.0..=1e9)?;
+        crate::state::entries("the raises of limits", &self.raised, 0.0..=MOST_RAISED)?;
+        ensure(self.numbers.len() <= REMEMBERED_ROWS, "only the last row numbers must be kept")?;
+        self.numbers.iter().chain(&self.since).try_for_each(|row| count("the row of an incident", *row))?;
+        count("the number of incidents", self.count)?;
+        let Some(open) = &self.open else { return Ok(()) };
+        let Open { incident, start, reported, end, fastest, .. } = open;
+        for row in [start, reported, end, &incident.start, &incident.reported, &incident.end, &incident.peak] {
+            count("the row of an incident", *row)?;
+        }
+        ensure(start <= reported && reported <= end, "an incident must be reported after it began")?;
+        ensure(fastest.is_none_or(|i| i < REMEMBERED), "a score of an incident must exist")?;
+        crate::state::entries("the ratios of an incident", &open.largest, 0.0..=LARGEST)?;
+        within("the severity of an incident", incident.severity, 0.0..=LARGEST)?;
+        let causes = incident.causes.iter().flatten();
+        causes.map(|cause| cause.column).try_for_each(|column| ensure(column < width, "a cause must be a column"))
+    }
+}
+
+impl Open {
+    /// Returns true if a ratio of score to limit is far above all those of at least [`AGAIN`] rows ago: something else went wrong.
+    fn is_much_worse(&mut self, position: u64, ratio: f64) -> bool {
+        if (position - self.reported).is_multiple_of(AGAIN) {
+            let [told, before, now] = self.largest;
+            self.largest = [told.max(before), now, 1.0];
+        }
+        self.largest[2] = self.largest[2].max(ratio);
+        self.is_live && position - self.reported > 2 * AGAIN && ratio > WORSE * self.largest[0].max(self.largest[1])
+    }
+
+    fn extend(&mut self, (number, position): (u64, u64), severity: f64, columns: Columns, is_alarm: bool) {
+        let incident = &mut self.incident;
+        self.end = position;
+        incident.end = number;
+        incident.rows = position - self.reported + 1;
+        incident.alarms += u64::from(is_alarm);
+        if severity > incident.severity {
+            (incident.severity, incident.peak) = (severity, number);
+        }
+        let found = [(Sign::Stuck, columns.stuck.is_some()), (Sign::Silent, columns.silent.is_some())];
+        for (sign, _) in found
+            .into_iter()
+            .chain([(Sign::Moved, columns.moved.is_some_and(|(_, is_new)| is_new))])
+            .filter(|(_, is)| *is)
+        {
+            incident.set(sign, true);
+        }
+        let has_scores = self.fastest.is_some() || !incident.signs[3..].contains(&true);
+        let is_long = position - self.start >= SPIKE_ROWS;
+        incident.set(Sign::Spike, has_scores && !is_long);
+        incident.set(Sign::Shift, has_scores && is_long && !self.is_slow);
+        incident.set(Sign::Drift, has_scores && is_long && self.is_slow);
+    }
+}
+
+impl Scales {
+    /// Returns the columns that cause a score, or what single columns show.
+    fn blame(
+        &self,
+        score: Option<usize>,
+        columns: Columns,
+        flags: &Flags,
+        causes: &mut Causes,
+        parts: &mut Parts,
+    ) -> [Option<Cause>; NAMED] {
+        causes.ranks.fill(0.0);
+        if let Some(score) = score {
+            self.parts(score, parts);
+            causes.rank(self.shape(), parts);
+        }
+        flags.add_deviations(&mut causes.ranks);
+        let single = [columns.moved.map(|(j, _)| j), columns.silent.map(|(j, _)| j), columns.stuck.map(|(j, _)| j)];
+        single.into_iter().flatten().for_each(|column| causes.blame(column));
+        causes.named()
+    }
+}

@@ -1,0 +1,393 @@
+//! Evidence of a fault on several time scales, for incidents.
+//!
+//! Setting: x is a row in standard units, P are directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows,
+//! and b is the baseline, at first the mean of the warm-up.
+//!
+//! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows; its score is that of `level - b` (Q,
+//! T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)` averages the score s of
+//! single rows over 4, 16 or 64 rows, with e the value that a tenth of them exceed. The *jump* is the score of the difference from
+//! the previous row.
+//!
+//! **Limits.** A share `α = m/(3 time)` of normal values of a score with memory m exceeds its limit, so that a false incident
+//! occurs about once in the requested time: the 95 % point plus the mean excess times `ln(0.05/α)`; at least Hill's estimate if the
+//! warm-up is too short for α, and at least Student's limit if its rows are few in autocorrelation times.
+//!
+//! **Baseline.** It is fixed unless a column wanders in the warm-up ([`WANDER`]). Then it follows the rows with a memory of 2n rows,
+//! or n/4 if the warm-up has fewer than [`FEW`] autocorrelation times, slower the more unusual a row is.
+//!
+//! Cost: one projection O(dk) per row. All levels, and the baseline, are running means of that projection and cost O(d + k) each.
+
+use super::limits::{TENTH, time_between_independent, upper_quantile};
+use super::shape::{Kept, Parts, Sample, Shape, statistics_of};
+use super::tails::{Tails, quantile, student_quantile};
+use crate::error::Error;
+use crate::linalg::Matrix;
+use crate::scratch::Scratch;
+use crate::state::{LARGEST, ensure, entries, length, within};
+use serde::{Deserialize, Serialize};
+
+/// Memories of the levels, in rows.
+const LEVELS: [f64; 4] = [1.0, 4.0, 16.0, 64.0];
+/// Memories of the energies, in rows.
+const ENERGIES: [f64; 3] = [4.0, 16.0, 64.0];
+/// Number of scores with a memory: levels, then energies.
+pub(super) const REMEMBERED: usize = LEVELS.len() + ENERGIES.len();
+/// Position of the score of the jump, the last one.
+pub(super) const JUMP: usize = REMEMBERED;
+const SCORES: usize = REMEMBERED + 1;
+/// Number of cross-validation folds of the warm-up.
+const FOLDS: usize = 5;
+/// Largest share of the energy that the directions contain.
+const LARGEST_SHARE: f64 = 0.995;
+/// Largest share of normal values above a limit.
+const MOST_OVER: f64 = 0.05;
+/// Minimum share of a residual energy, relative to the mean over the columns, for jumps.
+const LEAST_RESIDUAL: f64 = 0.03;
+/// Length of the warm-up, in autocorrelation times of a column, below which the column wanders.
+const WANDER: f64 = 8.0;
+/// Length of the warm-up, in mean autocorrelation times of the columns, below which it is too short.
+const FEW: f64 = 10.0;
+/// Shortest memory of a baseline that follows the rows.
+const LEAST_MEMORY: f64 = 64.0;
+/// Power of the ratio of limit to score by which an unusual row moves the baseline less.
+const CAUTION: f64 = 0.6;
+/// Smallest exponent of a tail: lighter tails count as this one.
+const LEAST_TAIL: f64 = 0.1;
+
+/// Limits of one score.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Bar {
+    pub limit: f64,
+    /// Value that a tenth of normal values exceed.
+    pub usual: f64,
+    /// Mean logarithm of the excess over the 95 % point: `ln(s/limit)/tail` is minus the logarithm of the probability of s.
+    tail: f64,
+}
+
+/// Parts along and outside the directions of a row, a running mean or the baseline.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+struct Split {
+    along: Vec<f64>,
+    outside: Vec<f64>,
+}
+
+impl Split {
+    fn follow(&mut self, row: &Self, step: f64) {
+        let parts = [(&mut self.along, &row.along), (&mut self.outside, &row.outside)];
+        for (mean, x) in parts {
+            mean.iter_mut().zip(x).for_each(|(m, x)| *m += step * (x - *m));
+        }
+    }
+
+    fn minus(&self, other: &Self, out: &mut Self) {
+        let parts = [(&mut out.along, &self.along, &other.along), (&mut out.outside, &self.outside, &other.outside)];
+        for (out, a, b) in parts {
+            out.clear();
+            out.extend(a.iter().zip(b).map(|(a, b)| a - b));
+        }
+    }
+
+    fn check_state(&self, d: usize, k: usize) -> Result<(), Error> {
+        length("a part of a level", self.along.len(), k)?;
+        length("a part of a level", self.outside.len(), d)?;
+        entries("a part of a level", &self.along, -LARGEST..=LARGEST)?;
+        entries("a part of a level", &self.outside, -LARGEST..=LARGEST)
+    }
+}
+
+/// Scores of the rows on all time scales.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Scales {
+    shape: Shape,
+    tails: [Tails; LEVELS.len()],
+    levels: [Split; LEVELS.len()],
+    /// Running means of `ln(1 + s/e)`.
+    energies: [f64; ENERGIES.len()],
+    jump_tails: Tails,
+    /// Variances along the directions and residual energies of the differences between rows.
+    jump_spread: Split,
+    bars: [Bar; SCORES],
+    baseline: Split,
+    /// Memory of the baseline, or `None` if it is fixed.
+    memory: Option<f64>,
+    /// Length of the warm-up in mean autocorrelation times of its columns.
+    lengths: f64,
+    rows: u64,
+    /// Most recent row, or empty parts if there is none.
+    row: Split,
+    #[serde(skip)]
+    difference: Scratch<Split>,
+    #[serde(skip)]
+    previous: Scratch<Split>,
+}
+
+/// Scores of a row, in the order of levels, energies and jump.
+pub(super) type Scores = [f64; SCORES];
+
+impl Scales {
+    /// Fits scores and limits to the warm-up. `flags` contains the flag scores of its rows.
+    pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, time: f64) -> Self {
+        let (d, count) = (sample.rows.rows(), sample.rows.columns());
+        let n = count as f64;
+        let kept = Kept::Share((1.0 - 1.0 / n.sqrt()).min(LARGEST_SHARE));
+        let shape = Shape::fit(sample, 0..0, kept).with_factors();
+        let sample = Sample { near: Some(shape.basis.columns()), ..sample };
+        let folds: Vec<(usize, usize, Shape)> = (0..FOLDS)
+            .map(|fold| (fold * count / FOLDS, (fold + 1) * count / FOLDS))
+            .map(|(a, b)| (a, b, Shape::fit(sample, a.saturating_sub(gap)..(b + gap).min(count), kept)))
+            .collect();
+        let floors = shape.floors().map(|floor| floor * 1e-3);
+        let mut tails = [Tails::default(); LEVELS.len()];
+        let (mut bars, mut first) = (Vec::with_capacity(SCORES), Vec::new());
+        let mut last = Vec::new();
+        for (tails, memory) in tails.iter_mut().zip(LEVELS) {
+            let mut level = sample.rows.column(0).to_vec();
+            let mut statistics = Vec::with_capacity(count);
+            for (start, end, shape) in &folds {
+                let mut centered = Matrix::zeros(d, end - start);
+                for t in *start..*end {
+                    level.iter_mut().zip(sample.rows.column(t)).for_each(|(l, x)| *l += (x - *l) / memory);
+                    let cells = centered.column_mut(t - start).iter_mut().zip(&level);
+                    cells.zip(shape.mean()).for_each(|((c, l), m)| *c = l - m);
+                }
+                statistics.extend(shape.statistics(&centered));
+            }
+            *tails = Tails::fit(&statistics, floors);
+            let of_flags = |t: usize| if memory == 1.0 { flags[t][0] } else { 0.0 };
+            let scores: Vec<f64> = statistics.iter().enumerate().map(|(t, s)| tails.score(s) + of_flags(t)).collect();
+            bars.push(Bar::fit(&scores, memory, time));
+            if memory == 1.0 {
+                first = scores;
+            }
+            last.push(split(&shape, &level));
+        }
+        let least = bars[0].usual;
+        let logs: Vec<f64> = first.iter().map(|s| (s / least).ln_1p()).collect();
+        let mean = logs.iter().sum::<f64>() / n;
+        for memory in ENERGIES {
+            let mut energy = mean;
+            let follow = |log: &f64| {
+                energy += (log - energy) / memory;
+                least * energy.exp_m1()
+            };
+            let values: Vec<f64> = logs.iter().map(follow).collect();
+            bars.push(Bar::fit(&values, memory, time));
+        }
+        let (jump_spread, jump_tails, jumps) = fit_jumps(&shape, sample.rows);
+        bars.push(Bar::fit(&jumps, 1.0, time));
+        let times =
+            (0..d).map(|j| time_between_independent(&(0..count).map(|t| sample.rows.column(t)[j]).collect::<Vec<_>>()));
+        let (longest, sum) = times.fold((1.0, 0.0), |(most, sum): (f64, f64), time| (most.max(time), sum + time));
+        let lengths = n * d as f64 / sum;
+        let wanders = longest > n / WANDER;
+        let memory = wanders.then_some(if lengths < FEW { 0.25 * n } else { 2.0 * n });
+        let baseline = split(&shape, shape.mean());
+        let row = split(&shape, sample.rows.column(count - 1));
+        Self {
+            tails,
+            levels: std::array::from_fn(|i| last[i].clone()),
+            energies: [mean; ENERGIES.len()],
+            jump_tails,
+            jump_spread,
+            bars: std::array::from_fn(|i| bars[i]),
+            baseline,
+            memory,
+            lengths,
+            rows: count as u64,
+            row,
+            shape,
+            difference: Scratch::default(),
+            previous: Scratch::default(),
+        }
+    }
+
+    pub fn bars(&self) -> &[Bar; SCORES] {
+        &self.bars
+    }
+
+    /// Returns one divided by the square root of the number of warm-up rows: the relative error of an estimate from them.
+    pub fn error(&self) -> f64 {
+        1.0 / (self.rows as f64).sqrt()
+    }
+
+    /// Returns the length of the warm-up in mean autocorrelation times of its columns if it is too short to tell wander from faults.
+    pub fn too_short(&self) -> Option<f64> {
+        Some(self.lengths).filter(|lengths| self.memory.is_some() && *lengths < FEW)
+    }
+
+    /// Removes what rounding explains from a row: moves each cell toward its prediction by at most its half step.
+    pub fn unround(&mut self, vector: &mut [f64], half_steps: &[f64]) {
+        let parts = &mut self.difference.0;
+        project(&self.shape, vector, &mut parts.along, &mut parts.outside);
+        let cells = vector.iter_mut().zip(&parts.outside).zip(&self.baseline.outside);
+        cells.zip(half_steps).for_each(|(((x, e), b), g)| *x -= (e - b).clamp(-g, *g));
+    }
+
+    /// Returns the scores of a row, with the score of its flags.
+    pub fn enter(&mut self, vector: &[f64], of_flags: f64) -> Scores {
+        let (previous, difference) = (&mut self.previous.0, &mut self.difference.0);
+        std::mem::swap(previous, &mut self.row);
+        project(&self.shape, vector, &mut self.row.along, &mut self.row.outside);
+        let mut scores = [0.0; SCORES];
+        for (i, (level, memory)) in self.levels.iter_mut().zip(LEVELS).enumerate() {
+            level.follow(&self.row, 1.0 / memory);
+            level.minus(&self.baseline, difference);
+            let Shape { variances, residual_energy, .. } = &self.shape;
+            scores[i] =
+                self.tails[i].score(&statistics_of(&difference.along, &difference.outside, variances, residual_energy));
+        }
+        scores[0] += of_flags;
+        let least = self.bars[0].usual;
+        for (i, (energy, memory)) in self.energies.iter_mut().zip(ENERGIES).enumerate() {
+            *energy += ((scores[0] / least).ln_1p() - *energy) / memory;
+            scores[LEVELS.len() + i] = least * energy.exp_m1();
+        }
+        if !previous.outside.is_empty() {
+            self.row.minus(previous, difference);
+            let Split { along, outside } = &self.jump_spread;
+            let statistics = statistics_of(&difference.along, &difference.outside, along, outside);
+            scores[JUMP] = self.jump_tails.score(&statistics);
+        }
+        scores
+    }
+
+    /// Writes the parts of what a score was computed from: the level minus the baseline, or the jump.
+    pub fn parts(&self, score: usize, parts: &mut Parts) {
+        let mut difference = Split::default();
+        match score {
+            JUMP => self.row.minus(&self.previous.0, &mut difference),
+            // An energy is that of single rows. A short level shows their columns with less noise.
+            energy if energy >= LEVELS.len() => self.levels[1].minus(&self.baseline, &mut difference),
+            level => self.levels[level].minus(&self.baseline, &mut difference),
+        }
+        let Split { along, outside } = difference;
+        parts.centered.clone_from(&outside);
+        let back: Vec<f64> = along.iter().map(|x| -x).collect();
+        self.shape.basis.subtract_times(&back, &mut parts.centered);
+        (parts.coordinates, parts.residual) = (along, outside);
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Moves the baseline toward the most recent row if the baseline follows rows. Raised limits, by the factor e^raised, make it
+    /// faster.
+    pub fn follow(&mut self, scores: &Scores, raised: f64) {
+        let Some(memory) = self.memory else { return };
+        let remembered = scores.iter().zip(&self.bars).take(REMEMBERED);
+        let most = remembered.map(|(score, bar)| score / bar.limit).fold(1.0, f64::max);
+        let step = (raised.exp() / memory).min(1.0 / LEAST_MEMORY) * most.powf(-CAUTION);
+        self.baseline.follow(&self.row, step);
+    }
+
+    /// Makes this the level of the rows, for another stream.
+    pub fn move_to(&mut self, means: &[f64]) {
+        let lagged: Vec<f64> = means.iter().copied().cycle().take(self.shape.mean().len()).collect();
+        self.baseline = split(&self.shape, &lagged);
+        self.levels = std::array::from_fn(|_| self.baseline.clone());
+        self.begin_table();
+    }
+
+    /// Forgets the previous row, because the next one does not follow it.
+    pub fn begin_table(&mut self) {
+        self.row = Split::default();
+    }
+
+    pub fn check_state(&self, d: usize) -> Result<(), Error> {
+        self.shape.check_state(d)?;
+        let k = self.shape.basis.columns();
+        self.tails.iter().chain([&self.jump_tails]).try_for_each(Tails::check_state)?;
+        let levels = self.levels.iter().chain([&self.baseline, &self.jump_spread]);
+        levels.clone().try_for_each(|level| level.check_state(d, k))?;
+        entries("the spread of jumps", &self.jump_spread.along, f64::MIN_POSITIVE..=LARGEST)?;
+        entries("the spread of jumps", &self.jump_spread.outside, f64::MIN_POSITIVE..=LARGEST)?;
+        entries("the energies of a monitor", &self.energies, 0.0..=LARGEST)?;
+        if !self.row.outside.is_empty() || !self.row.along.is_empty() {
+            self.row.check_state(d, k)?;
+        }
+        for bar in &self.bars {
+            within("the limit of an incident", bar.limit, f64::MIN_POSITIVE..=LARGEST)?;
+            within("the usual score of an incident", bar.usual, f64::MIN_POSITIVE..=bar.limit)?;
+            within("the tail of a score", bar.tail, LEAST_TAIL..=LARGEST)?;
+        }
+        ensure(self.rows > 0, "a monitor must have a warm-up")?;
+        within("the length of a warm-up", self.lengths, 0.0..=LARGEST)?;
+        self.memory.map_or(Ok(()), |memory| within("the memory of a baseline", memory, 1.0..=LARGEST))
+    }
+}
+
+impl Bar {
+    /// Fits the limits to values of the warm-up. A false incident occurs about once in `time` rows.
+    fn fit(values: &[f64], memory: f64, time: f64) -> Self {
+        let alpha = (memory / (3.0 * time)).min(MOST_OVER);
+        let n = values.len() as f64;
+        let effective = (n / time_between_independent(values)).max(4.0);
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let high = quantile(&sorted, 1.0 - MOST_OVER);
+        let excess = || sorted.iter().filter(|s| **s > high);
+        let over = excess().count().max(1) as f64;
+        let tail = if high > 0.0 { excess().map(|s| (s / high).ln()).sum::<f64>() / over } else { 0.0 };
+        let mean_excess = excess().map(|s| s - high).sum::<f64>() / over;
+        let mut limit = high + mean_excess * (MOST_OVER / alpha).ln();
+        if alpha * n < 1.0 {
+            limit = limit.max(high * (MOST_OVER / alpha).powf(tail));
+        }
+        if alpha * effective < 5.0 {
+            let mean = values.iter().map(|s| s.sqrt()).sum::<f64>() / n;
+            let variance = values.iter().map(|s| (s.sqrt() - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+            let times = student_quantile(alpha, (effective - 1.0).max(3.0));
+            limit = limit.max((mean + times * (variance * (1.0 + 1.0 / effective)).sqrt()).powi(2));
+        }
+        let limit = limit.max(1e-3);
+        let usual = upper_quantile(values, TENTH).clamp(1e-6, limit);
+        Self { limit, usual, tail: tail.max(LEAST_TAIL) }
+    }
+
+    /// Returns minus the decimal logarithm of the probability that normal rows exceed the limit this far.
+    pub fn severity(&self, ratio: f64) -> f64 {
+        ratio.max(1.0).log10() / self.tail
+    }
+}
+
+/// Returns the spread, the tail probabilities and the scores of the differences between rows.
+fn fit_jumps(shape: &Shape, rows: &Matrix) -> (Split, Tails, Vec<f64>) {
+    let (d, k, count) = (rows.rows(), shape.basis.columns(), rows.columns());
+    let mut spread = Split { along: vec![0.0; k], outside: vec![0.0; d] };
+    let mut steps = Vec::with_capacity(count);
+    let (mut before, mut row) = (split(shape, rows.column(0)), Split::default());
+    for t in 1..count {
+        project(shape, rows.column(t), &mut row.along, &mut row.outside);
+        let mut step = Split::default();
+        row.minus(&before, &mut step);
+        let parts = [(&mut spread.along, &step.along), (&mut spread.outside, &step.outside)];
+        for (sum, x) in parts {
+            sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += x * x / (count - 1) as f64);
+        }
+        std::mem::swap(&mut before, &mut row);
+        steps.push(step);
+    }
+    let floor = (1e-3 * shape.floor).max(f64::MIN_POSITIVE.sqrt());
+    let least = (LEAST_RESIDUAL * spread.outside.iter().sum::<f64>() / d as f64).max(floor);
+    spread.along.iter_mut().for_each(|x| *x = x.max(floor));
+    spread.outside.iter_mut().for_each(|x| *x = x.max(least));
+    let of_step = |step: &Split| statistics_of(&step.along, &step.outside, &spread.along, &spread.outside);
+    let statistics: Vec<[f64; 3]> = steps.iter().map(of_step).collect();
+    let tails = Tails::fit(&statistics, shape.floors().map(|floor| floor * 1e-3));
+    let scores = statistics.iter().map(|row| tails.score(row)).collect();
+    (spread, tails, scores)
+}
+
+fn project(shape: &Shape, row: &[f64], along: &mut Vec<f64>, outside: &mut Vec<f64>) {
+    shape.basis.transpose_times(row, along);
+    outside.clear();
+    outside.extend_from_slice(row);
+    shape.basis.subtract_times(along, outside);
+}
+
+fn split(shape: &Shape, row: &[f64]) -> Split {
+    let mut parts = Split::default();
+    project(shape, row, &mut parts.along, &mut parts.outside);
+    parts
+}
