@@ -7,6 +7,9 @@
 //! rate, because the most recent rows reflect the levels, autocorrelation and bursts of the stream. The first excludes
 //! rows that are common in the warm-up, such as the return from a fault.
 //!
+//! The parts of `level - mean` along and outside the directions follow the same recursion as the level. The parts of `x -
+//! level` are those of `x - mean` minus these, and need no products with the directions.
+//!
 //! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
 //! permanently.
 //!
@@ -33,6 +36,9 @@ pub(super) struct Channel {
     reference: Tails,
     recent: Tails,
     level: Vec<f64>,
+    /// Coordinates of `level - mean` in the directions, and its part outside them.
+    level_along: Vec<f64>,
+    level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
     /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows exceed this
@@ -100,11 +106,15 @@ impl Channel {
         let recents = scores(&recent, &about_level, 1);
         let roots: Vec<f64> = references.iter().map(|score| score.cbrt()).collect();
         let reference_limit = upper_quantile(&references, TENTH).max(1e-6);
+        let mut parts = Parts::default();
+        shape.look(&level, shape.mean(), &mut parts);
         let channel = Self {
             shape,
             reference,
             recent,
             level,
+            level_along: parts.coordinates,
+            level_outside: parts.residual,
             reference_limit,
             fixed_limit: tail_limit(&roots, rule.rate()).powi(3).max(reference_limit),
             limits: Recent::new(rule, &recents),
@@ -117,7 +127,11 @@ impl Channel {
 
     pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
         let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
-        let about_level = self.shape.look(row, &self.level, &mut self.recent_parts.0);
+        let (about_mean, recent) = (&self.reference_parts.0, &mut self.recent_parts.0);
+        difference(row, &self.level, &mut recent.centered);
+        difference(&about_mean.coordinates, &self.level_along, &mut recent.coordinates);
+        difference(&about_mean.residual, &self.level_outside, &mut recent.residual);
+        let about_level = self.shape.statistics_of(&recent.coordinates, &recent.residual);
         let [q, t2, _] = statistics;
         let score = self.reference.score(&statistics) + flags[0];
         let recent = self.recent.score(&about_level) + flags[1];
@@ -131,6 +145,8 @@ impl Channel {
     /// Updates the level and the recent limit with the most recently scored row.
     pub fn follow(&mut self, row: &[f64], scored: &Scored) {
         follow(&mut self.level, row);
+        follow(&mut self.level_along, &self.reference_parts.0.coordinates);
+        follow(&mut self.level_outside, &self.reference_parts.0.residual);
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
@@ -144,6 +160,8 @@ impl Channel {
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.copy_from_slice(self.shape.mean());
+        self.level_along.fill(0.0);
+        self.level_outside.fill(0.0);
     }
 
     pub fn level(&self) -> &[f64] {
@@ -166,6 +184,10 @@ impl Channel {
         self.recent.check_state()?;
         length("the level of a monitor", self.level.len(), d)?;
         entries("the level of a monitor", &self.level, -LARGEST..=LARGEST)?;
+        length("the coordinates of the level", self.level_along.len(), self.shape.basis.columns())?;
+        entries("the coordinates of the level", &self.level_along, -LARGEST..=LARGEST)?;
+        length("the level outside the directions", self.level_outside.len(), d)?;
+        entries("the level outside the directions", &self.level_outside, -LARGEST..=LARGEST)?;
         within("a limit of scores", self.reference_limit, f64::MIN_POSITIVE..=LARGEST)?;
         within("a limit of scores", self.fixed_limit, f64::MIN_POSITIVE..=LARGEST)?;
         self.limits.check_state()
@@ -180,6 +202,11 @@ fn first_level(sample: Sample<'_>) -> Vec<f64> {
         level.iter_mut().zip(sample.rows.column(t)).for_each(|(l, x)| *l += x / count as f64);
     }
     level
+}
+
+fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(a.iter().zip(b).map(|(a, b)| a - b));
 }
 
 fn follow(level: &mut [f64], row: &[f64]) {
