@@ -149,7 +149,7 @@ impl Lot {
         factor.push_column(&before.offset.iter().map(|x| root * x).collect::<Vec<f64>>());
         let of_factor: f64 = (0..factor.columns()).map(|j| dot(factor.column(j), factor.column(j))).sum();
         let trace = self.trace + of_factor;
-        let found = if self.scatter.columns() == 0 { self.from_gram(&factor, before.max_rank) } else { None };
+        let found = if self.scatter.columns() == 0 { self.gram_pairs(&factor, before.max_rank) } else { None };
         let (mut values, mut vectors) = found.unwrap_or_else(|| {
             let mut matrix = self.scatter.clone();
             if matrix.columns() == 0 {
@@ -173,7 +173,7 @@ impl Lot {
 
     /// Returns the largest pairs of `F Fᵀ + S`, in descending order, from the Gram matrix of F and the rows. Returns `None` if
     /// they are not accurate.
-    fn from_gram(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+    fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
         let (mut all, mut gram) = (factor.clone(), Matrix::default());
         (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
         gram.resize(all.columns(), all.columns());
