@@ -217,7 +217,7 @@ impl PyMonitor {
             answers.enter(&monitor, verdict, Vec::new(), None);
             Ok(())
         })?;
-        answers.into_dict(py, monitor.limit(), None, (&[], None))
+        answers.into_dict(py, monitor.limit(), None, (&[], false))
     }
 
     /// Returns the score that a row would have as the next row, and the score needed for an alarm. Returns None if the

@@ -190,6 +190,36 @@ fn a_batch_around_a_center_is_charged_to_the_state_before_it() {
     }
 }
 
+/// With a rank cap, a batch is learned from a few pairs of one matrix, or of the Gram matrix of fewer rows. Nothing is dropped from
+/// rows of low rank, so that the losses are those without a cap.
+#[test]
+fn a_batch_with_a_rank_cap_loses_what_it_loses_without_if_nothing_is_dropped() {
+    let (n, rank, kept) = (60, 5, 3);
+    let directions: Vec<Vec<f64>> = streams::signal_and_noise(n, 1, 1.0, 8).take(rank).collect();
+    let factors = streams::signal_and_noise(rank, 2, 0.3, 5).take(480);
+    let rows: Vec<Vec<f64>> = factors
+        .map(|row| (0..n).map(|j| 7.0 + row.iter().zip(&directions).map(|(x, d)| x * d[j]).sum::<f64>()).collect())
+        .collect();
+    for center in [RunningCenter::MEAN, RunningCenter::forgetting(0.0), RunningCenter::forgetting(0.9)] {
+        for (kind, forget) in [(Kind::Leader, 1.0), (Kind::ForgettingLeader, 0.99), (Kind::ForgettingLeader, 0.5)] {
+            // Batches of more rows than columns, of fewer, and of so few that their Gram matrix is smaller.
+            for count in [120, 56, 20] {
+                let spec = Spec { center: Some(center), forget, ..Spec::bare(kind, kept) };
+                let (mut all, mut capped) = (run(&spec, n), run(&Spec { max_rank: Some(rank), ..spec.clone() }, n));
+                for (i, batch) in rows.chunks(count).enumerate() {
+                    let [a, b] = [&mut all, &mut capped].map(|model| model.step_batch(&slices(batch), None).unwrap());
+                    let energy: f64 = batch.iter().map(|row| dot(row, row)).sum();
+                    let difference = (a.expected - b.expected).abs();
+                    assert!(difference <= 1e-9 * energy, "{spec:?} {count} {i}: {a:?} against {b:?}");
+                    // The first batch is learned row by row, when the directions are not determined yet.
+                    let is_certain = i == 0 || (b.expected - b.realised).abs() <= 1e-9 * energy;
+                    assert!(is_certain, "{spec:?} {count} {i}: {b:?}");
+                }
+            }
+        }
+    }
+}
+
 /// A sum of many dyads is learned by one decomposition, and that of few ones by rank-one updates.
 #[test]
 fn a_batch_is_learned_like_its_dyads_one_by_one() {

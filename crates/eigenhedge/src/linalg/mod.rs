@@ -10,7 +10,8 @@ mod sparse;
 
 pub use eigen::{Eigen, symmetric_eigen};
 pub(crate) use eigen::{
-    Factor, FactorScratch, largest_pairs, largest_sum, orthonormal_to, separate_pairs, symmetric_eigenvalues, top,
+    Factor, FactorScratch, largest_pairs, largest_sum, largest_value, orthonormal_to, reduced_pairs, separate_pairs,
+    symmetric_eigenvalues, top,
 };
 pub use matrix::Matrix;
 pub(crate) use matrix::{Intake, Source, WINDOW, add_lower_product, multiply, symmetric_times};

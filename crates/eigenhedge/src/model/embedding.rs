@@ -19,7 +19,7 @@ use crate::columns::cannot_standardize;
 use crate::error::{Error, every};
 use crate::impute::{Imputation, ridge};
 use crate::kernel::{Dictionary, Vectors};
-use crate::linalg::{Matrix, add_multiple, multiply};
+use crate::linalg::{Matrix, multiply};
 use crate::num::{dot, largest};
 use crate::row::{check_cells, check_row};
 use crate::standardize::{Standardize, Standardizer};
@@ -266,9 +266,15 @@ impl Embedding {
         }
         let Basis { columns, center, dictionary, .. } = &mut self.basis;
         multiply(&mut block, columns.view(), along.view());
-        (0..coordinates.len()).for_each(|i| add_multiple(block.column_mut(i), 1.0, center));
+        (0..coordinates.len()).for_each(|i| block.column_mut(i).iter_mut().zip(&*center).for_each(|(x, c)| *x += c));
         let mut points = match dictionary {
-            None => (0..coordinates.len()).map(|i| block.column(i).to_vec()).collect(),
+            None => {
+                for i in 0..coordinates.len() {
+                    self.standardizer.undo(block.column_mut(i));
+                    rows.extend_from_slice(block.column(i));
+                }
+                return Ok(());
+            }
             Some(dictionary) if dictionary.kernel().takes_items() => {
                 let sentence =
                     "a list of items cannot be made from coordinates: look for the best of several candidates";

@@ -9,24 +9,24 @@
 //!
 //! A burst of alarms raises the recent limit while it lasts, so that the share of alarms stays below three times the requested one.
 //!
+//! The parts of `level - mean` along and outside the directions follow the same recursion as the level. The parts of `x -
+//! level` are those of `x - mean` minus these, and need no products with the directions.
+//!
 //! Every row updates the level and the recent limit. If only calm rows did, clusters of normal rows would be excluded
 //! permanently.
 //!
-//! **Calibration** is out of sample: the warm-up is divided into [`FOLDS`] contiguous folds, and each is scored by a shape
-//! fitted to the others, without the `gap` rows nearest to it, which share lagged cells with it.
+//! **Calibration** is out of sample: the warm-up is divided into contiguous folds, and each is scored by a shape fitted to the
+//! others ([`Folds`]).
 
 use super::limits::{RECENT_STEP, Recent, TENTH, tail_limit, upper_quantile};
 use super::options::{Limit, Mode};
-use super::shape::{Kept, Parts, Sample, Shape};
+use super::shape::{Folds, Parts, Sample, Shape};
 use super::tails::Tails;
 use crate::error::Error;
 use crate::linalg::Matrix;
 use crate::scratch::Scratch;
 use crate::state::{LARGEST, entries, length, within};
 use serde::{Deserialize, Serialize};
-
-/// Number of cross-validation folds of the warm-up.
-const FOLDS: usize = 5;
 
 /// Share of alarms, as a multiple of the requested one, above which a burst raises the limit.
 const BURST: f64 = 3.0;
@@ -40,6 +40,9 @@ pub(super) struct Channel {
     reference: Tails,
     recent: Tails,
     level: Vec<f64>,
+    /// Coordinates of `level - mean` in the directions, and its part outside them.
+    level_along: Vec<f64>,
+    level_outside: Vec<f64>,
     /// Limit of the reference score that a tenth of normal rows exceed.
     pub reference_limit: f64,
     /// Limit of the reference score for a monitor that does not adapt. The requested share of normal rows exceed this
@@ -73,27 +76,17 @@ pub(super) struct Scored {
 impl Channel {
     /// Fits a channel to the warm-up, which has this shape. `flags` contains the flag scores of each row. Also returns the out-of-sample
     /// scores from which the limits are computed.
-    pub fn fit(
-        sample: Sample<'_>,
-        shape: Shape,
-        flags: &[[f64; 2]],
-        gap: usize,
-        kept: Kept,
-        rule: Limit,
-    ) -> (Self, Vec<f64>) {
+    pub fn fit(sample: Sample<'_>, folds: &Folds, flags: &[[f64; 2]], rule: Limit) -> (Self, Vec<f64>) {
         let count = sample.rows.columns();
-        let shape = shape.with_factors();
-        let sample = Sample { near: Some(shape.basis.columns()), ..sample };
+        let shape = folds.shape.clone();
         let mut level = first_level(sample);
         let (mut about_mean, mut about_level) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        for fold in 0..FOLDS {
-            let (start, end) = (fold * count / FOLDS, (fold + 1) * count / FOLDS);
-            let others = Shape::fit(sample, start.saturating_sub(gap)..(end + gap).min(count), kept);
-            let mut centered = [(); 2].map(|()| Matrix::zeros(sample.rows.rows(), end - start));
-            for t in start..end {
+        for (fold, others) in &folds.others {
+            let mut centered = [(); 2].map(|()| Matrix::zeros(sample.rows.rows(), fold.len()));
+            for t in fold.clone() {
                 let row = sample.rows.column(t);
                 for (centered, level) in centered.iter_mut().zip([others.mean(), &level]) {
-                    let cells = centered.column_mut(t - start).iter_mut().zip(row);
+                    let cells = centered.column_mut(t - fold.start).iter_mut().zip(row);
                     cells.zip(level).for_each(|((c, x), l)| *c = x - l);
                 }
                 follow(&mut level, row);
@@ -109,11 +102,15 @@ impl Channel {
         let recents = scores(&recent, &about_level, 1);
         let roots: Vec<f64> = references.iter().map(|score| score.cbrt()).collect();
         let reference_limit = upper_quantile(&references, TENTH).max(1e-6);
+        let mut parts = Parts::default();
+        shape.look(&level, shape.mean(), &mut parts);
         let channel = Self {
             shape,
             reference,
             recent,
             level,
+            level_along: parts.coordinates,
+            level_outside: parts.residual,
             reference_limit,
             fixed_limit: tail_limit(&roots, rule.rate()).powi(3).max(reference_limit),
             limits: Recent::new(rule, &recents),
@@ -127,7 +124,11 @@ impl Channel {
 
     pub fn look(&mut self, row: &[f64], flags: [f64; 2], mode: Mode) -> Scored {
         let statistics = self.shape.look(row, self.shape.mean(), &mut self.reference_parts.0);
-        let about_level = self.shape.look(row, &self.level, &mut self.recent_parts.0);
+        let (about_mean, recent) = (&self.reference_parts.0, &mut self.recent_parts.0);
+        difference(row, &self.level, &mut recent.centered);
+        difference(&about_mean.coordinates, &self.level_along, &mut recent.coordinates);
+        difference(&about_mean.residual, &self.level_outside, &mut recent.residual);
+        let about_level = self.shape.statistics_of(&recent.coordinates, &recent.residual);
         let [q, t2, _] = statistics;
         let score = self.reference.score(&statistics) + flags[0];
         let recent = self.recent.score(&about_level) + flags[1];
@@ -143,6 +144,8 @@ impl Channel {
         follow(&mut self.level, row);
         let alarm = f64::from(u8::from(scored.ratio > 1.0));
         self.raised = (self.raised + BURST_STEP * (alarm - BURST * self.limits.rate())).max(0.0);
+        follow(&mut self.level_along, &self.reference_parts.0.coordinates);
+        follow(&mut self.level_outside, &self.reference_parts.0.residual);
         self.limits.push(scored.recent, &mut self.working.0);
     }
 
@@ -156,6 +159,8 @@ impl Channel {
     pub fn move_to(&mut self, means: &[f64]) {
         self.shape.move_to(means);
         self.level.copy_from_slice(self.shape.mean());
+        self.level_along.fill(0.0);
+        self.level_outside.fill(0.0);
     }
 
     pub fn level(&self) -> &[f64] {
@@ -178,6 +183,10 @@ impl Channel {
         self.recent.check_state()?;
         length("the level of a monitor", self.level.len(), d)?;
         entries("the level of a monitor", &self.level, -LARGEST..=LARGEST)?;
+        length("the coordinates of the level", self.level_along.len(), self.shape.basis.columns())?;
+        entries("the coordinates of the level", &self.level_along, -LARGEST..=LARGEST)?;
+        length("the level outside the directions", self.level_outside.len(), d)?;
+        entries("the level outside the directions", &self.level_outside, -LARGEST..=LARGEST)?;
         within("a limit of scores", self.reference_limit, f64::MIN_POSITIVE..=LARGEST)?;
         within("a limit of scores", self.fixed_limit, f64::MIN_POSITIVE..=LARGEST)?;
         within("the raise of a limit", self.raised, 0.0..=1e3)?;
@@ -193,6 +202,11 @@ fn first_level(sample: Sample<'_>) -> Vec<f64> {
         level.iter_mut().zip(sample.rows.column(t)).for_each(|(l, x)| *l += x / count as f64);
     }
     level
+}
+
+fn difference(a: &[f64], b: &[f64], out: &mut Vec<f64>) {
+    out.clear();
+    out.extend(a.iter().zip(b).map(|(a, b)| a - b));
 }
 
 fn follow(level: &mut [f64], row: &[f64]) {

@@ -1,6 +1,6 @@
 //! Evidence of a fault on several time scales, for incidents.
 //!
-//! Setting: x is a row in standard units, P are directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows,
+//! Setting: x is a row in standard units, P are directions that contain a share `1 - 1/√n` of the energy of the n warm-up rows (long rows: those of the row scores),
 //! and b is the baseline, at first the mean of the warm-up.
 //!
 //! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows; its score is that of `level - b` (Q,
@@ -18,7 +18,7 @@
 //! Cost: one projection O(dk) per row. All levels, and the baseline, are running means of that projection and cost O(d + k) each.
 
 use super::limits::{TENTH, time_between_independent, upper_quantile};
-use super::shape::{Kept, Parts, Sample, Shape, statistics_of};
+use super::shape::{Folds, Kept, Parts, Sample, Shape, statistics_of};
 use super::tails::{Tails, quantile, student_quantile};
 use crate::error::Error;
 use crate::linalg::Matrix;
@@ -35,8 +35,6 @@ pub(super) const REMEMBERED: usize = LEVELS.len() + ENERGIES.len();
 /// Position of the score of the jump, the last one.
 pub(super) const JUMP: usize = REMEMBERED;
 const SCORES: usize = REMEMBERED + 1;
-/// Number of cross-validation folds of the warm-up.
-const FOLDS: usize = 5;
 /// Largest share of the energy that the directions contain.
 const LARGEST_SHARE: f64 = 0.995;
 /// Largest share of normal values above a limit.
@@ -124,18 +122,17 @@ pub(super) struct Scales {
 /// Scores of a row, in the order of levels, energies and jump.
 pub(super) type Scores = [f64; SCORES];
 
+/// Returns the rule for the directions of n warm-up rows.
+pub(super) fn kept(n: usize) -> Kept {
+    Kept::Share((1.0 - 1.0 / (n as f64).sqrt()).min(LARGEST_SHARE))
+}
+
 impl Scales {
     /// Fits scores and limits to the warm-up. `flags` contains the flag scores of its rows.
-    pub fn fit(sample: Sample<'_>, flags: &[[f64; 2]], gap: usize, time: f64) -> Self {
+    pub fn fit(sample: Sample<'_>, folds: Folds, flags: &[[f64; 2]], time: f64) -> Self {
         let (d, count) = (sample.rows.rows(), sample.rows.columns());
         let n = count as f64;
-        let kept = Kept::Share((1.0 - 1.0 / n.sqrt()).min(LARGEST_SHARE));
-        let shape = Shape::fit(sample, 0..0, kept).with_factors();
-        let sample = Sample { near: Some(shape.basis.columns()), ..sample };
-        let folds: Vec<(usize, usize, Shape)> = (0..FOLDS)
-            .map(|fold| (fold * count / FOLDS, (fold + 1) * count / FOLDS))
-            .map(|(a, b)| (a, b, Shape::fit(sample, a.saturating_sub(gap)..(b + gap).min(count), kept)))
-            .collect();
+        let Folds { shape, others } = folds;
         let floors = shape.floors().map(|floor| floor * 1e-3);
         let mut tails = [Tails::default(); LEVELS.len()];
         let (mut bars, mut first) = (Vec::with_capacity(SCORES), Vec::new());
@@ -143,11 +140,11 @@ impl Scales {
         for (tails, memory) in tails.iter_mut().zip(LEVELS) {
             let mut level = sample.rows.column(0).to_vec();
             let mut statistics = Vec::with_capacity(count);
-            for (start, end, shape) in &folds {
-                let mut centered = Matrix::zeros(d, end - start);
-                for t in *start..*end {
+            for (fold, shape) in &others {
+                let mut centered = Matrix::zeros(d, fold.len());
+                for t in fold.clone() {
                     level.iter_mut().zip(sample.rows.column(t)).for_each(|(l, x)| *l += (x - *l) / memory);
-                    let cells = centered.column_mut(t - start).iter_mut().zip(&level);
+                    let cells = centered.column_mut(t - fold.start).iter_mut().zip(&level);
                     cells.zip(shape.mean()).for_each(|((c, l), m)| *c = l - m);
                 }
                 statistics.extend(shape.statistics(&centered));

@@ -33,6 +33,12 @@ const ROUNDING: f64 = 1e-9;
 const LEAST_VARIANCE: f64 = 1e-6;
 /// Number of rows in a block of matrix products.
 const BLOCK: usize = 256;
+/// Number of cross-validation folds of the warm-up.
+const FOLDS: usize = 5;
+/// Minimum number of rows and columns for which decompositions are avoided if there are many directions.
+pub(super) const LARGE: usize = 512;
+/// Share of the rows or columns above which there are many directions, as its inverse.
+const FEW: usize = 12;
 /// Maximum number of values in a row, including lags.
 pub(super) const LARGEST: usize = 4096;
 
@@ -74,6 +80,30 @@ pub(super) struct Sample<'a> {
     /// Number of directions of a similar fit, if it is known. The fit is then faster if its directions have much larger
     /// variances than the others.
     pub near: Option<usize>,
+    /// Directions of a similar fit. If they are given, they are kept, and only their variances are fitted.
+    pub within: Option<&'a Matrix>,
+}
+
+/// Shape of the warm-up, and for each of [`FOLDS`] contiguous folds the shape of the other rows, for calibration out of sample.
+#[derive(Debug, Clone)]
+pub(super) struct Folds {
+    pub shape: Shape,
+    pub others: Vec<(Range<usize>, Shape)>,
+}
+
+impl Folds {
+    /// Fits the shapes of the folds. The `gap` rows nearest to a fold, which share lagged cells with it, are left out too.
+    pub fn fit(sample: Sample<'_>, shape: Shape, gap: usize, kept: Kept) -> Self {
+        let count = sample.rows.columns();
+        let sample = Sample { near: Some(shape.basis.columns()), ..sample };
+        let fold = |i: usize| i * count / FOLDS..(i + 1) * count / FOLDS;
+        let others = |fold: Range<usize>| {
+            let without = fold.start.saturating_sub(gap)..(fold.end + gap).min(count);
+            (fold, Shape::fit(sample, without, kept))
+        };
+        let others = (0..FOLDS).map(fold).map(others).collect();
+        Self { shape: shape.with_factors(), others }
+    }
 }
 
 /// Mean and leading directions of the warm-up rows.
@@ -113,12 +143,18 @@ impl Shape {
         let floor = (ROUNDING * trace / active as f64).max(f64::MIN_POSITIVE.sqrt());
         let near = if let Kept::Count(k) = kept { Some(k) } else { sample.near };
         let count = |values: &mut dyn Iterator<Item = f64>| kept.among(values, trace).min(active - 1);
-        let (mut variances, basis) = leading(&centered, near, &count);
-        for (variance, a) in variances.iter_mut().zip(0..) {
-            let energies = residual_energy.iter_mut().zip(basis.column(a));
-            energies.for_each(|(energy, p)| *energy -= *variance * p * p);
-            *variance = variance.max(floor);
-        }
+        let (mut variances, basis) = match sample.within {
+            Some(basis) => (split_energies(&centered, basis, &mut residual_energy), basis.clone()),
+            None => {
+                let (variances, basis) = leading(&centered, near, &count);
+                for (variance, a) in variances.iter().zip(0..) {
+                    let energies = residual_energy.iter_mut().zip(basis.column(a));
+                    energies.for_each(|(energy, p)| *energy -= *variance * p * p);
+                }
+                (variances, basis)
+            }
+        };
+        variances.iter_mut().for_each(|variance| *variance = variance.max(floor));
         let mean_energy = residual_energy.iter().map(|energy| energy.max(0.0)).sum::<f64>() / active as f64;
         let least = (LEAST_RESIDUAL * mean_energy).max(floor);
         residual_energy.iter_mut().for_each(|energy| *energy = energy.max(least));
@@ -145,8 +181,7 @@ impl Shape {
                 let cells = centered.column(start + t).iter().zip(along.column(t));
                 residual.clear();
                 residual.extend(cells.map(|(c, p)| c - p));
-                let (along, variances) = (coordinates.column(t), &self.variances);
-                statistics.push(statistics_of(along, &residual, variances, &self.residual_energy));
+                statistics.push(self.statistics_of(coordinates.column(t), &residual));
             }
         }
         statistics
@@ -160,6 +195,11 @@ impl Shape {
         self.basis.transpose_times(centered, coordinates);
         residual.clone_from(centered);
         self.basis.subtract_times(coordinates, residual);
+        self.statistics_of(coordinates, residual)
+    }
+
+    /// Returns Q, T² and M of a row with these parts along and outside the directions.
+    pub fn statistics_of(&self, coordinates: &[f64], residual: &[f64]) -> [f64; 3] {
         statistics_of(coordinates, residual, &self.variances, &self.residual_energy)
     }
 
@@ -277,6 +317,26 @@ fn centered(sample: Sample<'_>, without: Range<usize>) -> (Vec<f64>, Matrix) {
     (mean, centered)
 }
 
+/// Returns the energies of the rows along orthonormal directions. `outside` receives that of each column outside them.
+fn split_energies(centered: &Matrix, basis: &Matrix, outside: &mut [f64]) -> Vec<f64> {
+    let (mut along, mut explained) = (Matrix::default(), Matrix::default());
+    multiply(&mut along, basis.view().transpose(), centered.view());
+    multiply(&mut explained, basis.view(), along.view());
+    outside.fill(0.0);
+    let mut energies = vec![0.0; basis.columns()];
+    for t in 0..centered.columns() {
+        energies.iter_mut().zip(along.column(t)).for_each(|(energy, x)| *energy += x * x);
+        let cells = centered.column(t).iter().zip(explained.column(t));
+        outside.iter_mut().zip(cells).for_each(|(energy, (x, p))| *energy += (x - p).powi(2));
+    }
+    energies
+}
+
+/// Returns true if the leading directions of this number of rows or columns are so many that only a full decomposition gives them.
+pub(super) fn is_dense(size: usize, directions: usize) -> bool {
+    size >= LARGE && FEW * directions > size
+}
+
 /// Chooses a number of eigenvalues from the descending list.
 type Count<'a> = &'a dyn Fn(&mut dyn Iterator<Item = f64>) -> usize;
 
@@ -364,12 +424,26 @@ mod tests {
     }
 
     #[test]
+    fn a_fit_within_its_own_directions_is_the_same_fit() {
+        let rows = rows(12, 80, &mut Random::seeded(4));
+        let weights: Vec<f64> = (0..80).map(|t| f64::from(u8::from(t % 7 != 0))).collect();
+        let sample = Sample { rows: &rows, weights: &weights, active: 12, near: None, within: None };
+        let wanted = Shape::fit(sample, 0..0, Kept::Count(4));
+        let found = Shape::fit(Sample { within: Some(&wanted.basis), ..sample }, 0..0, Kept::Count(4));
+        let pairs = |a: &[f64], b: &[f64]| a.iter().zip(b).all(|(a, b)| (a - b).abs() <= 1e-9 * (1.0 + b.abs()));
+        assert!(pairs(&found.variances, &wanted.variances), "{:?} {:?}", found.variances, wanted.variances);
+        assert!(pairs(&found.residual_energy, &wanted.residual_energy));
+        assert_eq!((found.mean, found.basis), (wanted.mean, wanted.basis));
+    }
+
+    #[test]
     fn statistics_of_many_rows_are_those_of_each() {
         let mut random = Random::seeded(3);
         for (d, kept) in [(7, Kept::Count(3)), (20, Kept::Share(0.9)), (2, Kept::Count(1)), (1, Kept::Share(0.5))] {
             let rows = rows(d, BLOCK + 5, &mut random);
             let weights = vec![1.0; rows.columns()];
-            let shape = Shape::fit(Sample { rows: &rows, weights: &weights, active: d, near: None }, 3..9, kept);
+            let shape =
+                Shape::fit(Sample { rows: &rows, weights: &weights, active: d, near: None, within: None }, 3..9, kept);
             let (found, mut parts, level) = (shape.statistics(&rows), Parts::default(), vec![0.0; d]);
             assert_eq!(found.len(), rows.columns());
             for (t, found) in found.iter().enumerate() {
@@ -388,7 +462,7 @@ mod tests {
         let gaps: Vec<Gaps> = (0..300).step_by(2).map(|t| (t, (0..12).step_by(1 + t % 11).collect())).collect();
         let weights = vec![1.0; 300];
         for kept in [Kept::Count(2), Kept::Count(6), Kept::Share(0.99)] {
-            let sample = Sample { rows: &table, weights: &weights, active: 12, near: None };
+            let sample = Sample { rows: &table, weights: &weights, active: 12, near: None, within: None };
             let mut shape = Shape::fit(sample, 0..0, kept);
             let (before, ridges) = (table.clone(), shape.ridges());
             let change = shape.fill_all(&mut table, &gaps);

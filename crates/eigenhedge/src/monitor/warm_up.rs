@@ -3,7 +3,8 @@
 //! **Robust fit.** The rows of the warm-up need not all be normal. Mean, scale and directions are fitted [`REFITS`] more times,
 //! each time with weights from the scores of the previous fit. If the scores are not autocorrelated (τ below [`ISOLATED`]), the
 //! worst tenth of the rows are isolated outliers and are left out. Otherwise they are segments of the process, which must stay
-//! in: a row above the 90 % point has the weight `point/score`.
+//! in: a row above the 90 % point has the weight `point/score`. If there are many rows, columns and directions (noise), the
+//! refits before the last keep the directions of the first fit, and only fit mean, scale and variances.
 
 use super::changes::Changes;
 use super::channel::Channel;
@@ -16,8 +17,8 @@ use super::limits::{TENTH, time_between_independent};
 use super::options::Choose;
 use super::repeats::Repeats;
 use super::rounding::Rounding;
-use super::scales::Scales;
-use super::shape::{Gaps, Kept, Sample, Shape};
+use super::scales::{self, Scales};
+use super::shape::{Folds, Gaps, Kept, LARGE, Sample, Shape, is_dense};
 use super::tails::{Tails, quantile};
 use super::{Differences, Fitted, Monitor};
 use crate::columns::{Columns, cannot_standardize};
@@ -152,22 +153,26 @@ impl Monitor {
         let fit = |rows: &Matrix, weights: &[f64], of_flags: &[[f64; 2]], gap: usize, shape: Shape| {
             let (vectors, last) = embedded(rows, lags);
             let weights: Vec<f64> = weights.windows(lags + 1).map(least).collect();
-            let sample = Sample { rows: &vectors, weights: &weights, active: active * (lags + 1), near: None };
+            let sample =
+                Sample { rows: &vectors, weights: &weights, active: active * (lags + 1), near: None, within: None };
             let shape = if lags == 0 { shape } else { Shape::fit(sample, 0..0, options.kept) };
-            let (channel, scores) = Channel::fit(sample, shape, &of_flags[lags..], gap, options.kept, rule);
-            (channel, scores, last)
+            let folds = Folds::fit(sample, shape, gap, options.kept);
+            let (channel, scores) = Channel::fit(sample, &folds, &of_flags[lags..], rule);
+            let scales = (gap == lags).then(|| {
+                // Long rows take too long to decompose again.
+                let folds = match (vectors.rows() < LARGE, scales::kept(vectors.columns())) {
+                    (true, kept) => Folds::fit(sample, Shape::fit(sample, 0..0, kept), gap, kept),
+                    (false, _) => folds,
+                };
+                Scales::fit(sample, folds, &of_flags[lags..], options.incident_time)
+            });
+            (channel, scores, last, scales)
         };
-        let incidents = {
-            let (vectors, _) = embedded(&rows, lags);
-            let weights: Vec<f64> = weights.windows(lags + 1).map(least).collect();
-            let sample = Sample { rows: &vectors, weights: &weights, active: active * (lags + 1), near: None };
-            Incidents::new(Scales::fit(sample, &of_flags[lags..], lags, options.incident_time), options.incident_time)
-        };
-        let (levels, scores, lagged) = fit(&rows, &weights, &of_flags, lags, shape);
+        let (levels, scores, lagged, scales) = fit(&rows, &weights, &of_flags, lags, shape);
         let differences = if has_differences {
             let steps: Vec<Vec<f64>> = (1..count).map(|t| difference(rows.column(t), rows.column(t - 1))).collect();
             let Robust { standardizer, rows: steps, weights, shape } = Robust::fit(&steps, &flags, true, options.kept)?;
-            let (channel, _, lags) = fit(&steps, &weights, &vec![[0.0; 2]; steps.columns()], lags + 1, shape);
+            let (channel, _, lags, _) = fit(&steps, &weights, &vec![[0.0; 2]; steps.columns()], lags + 1, shape);
             let previous = rows.column(count - 1).to_vec();
             let (step, causes) = (Scratch::default(), Scratch::default());
             Some(Differences { channel, lags, standardizer, previous, step, causes })
@@ -178,7 +183,7 @@ impl Monitor {
         changes.begin(scores.iter().copied(), time_between_independent(&scores));
         let fitted = Fitted {
             rounding: Rounding::fit(raw_rows, &standardizer.scale().collect::<Vec<_>>()),
-            incidents,
+            incidents: Incidents::new(scales.ok_or(Error::State("a monitor must have scales"))?, options.incident_time),
             levels,
             lags: lagged,
             differences,
@@ -211,7 +216,7 @@ impl Robust {
         let (mut rows, mut row) = (Matrix::zeros(width, raw_rows.len()), Vec::new());
         let mut gaps: Vec<Gaps> = Vec::new();
         let of_all = if standardize { finite_moments(raw_rows, &weights)? } else { <(Vec<f64>, Vec<f64>)>::default() };
-        let (mut refit, mut near) = (0, None);
+        let (mut refit, mut last) = (0, None::<Shape>);
         loop {
             let standardizer = if standardize {
                 let (means, variances) = robust_moments(raw_rows, &weights, &of_all);
@@ -235,12 +240,15 @@ impl Robust {
             if refit == 0 {
                 fill_with_means(&mut rows, &gaps);
             }
-            let shape = fill_from_directions(&mut rows, &gaps, (&weights, active, near), kept);
+            let (near, size) = (last.as_ref().map(|shape| shape.basis.columns()), width.min(raw_rows.len()));
+            let keeps = refit < REFITS && near.is_some_and(|k| is_dense(size, k));
+            let within = last.as_ref().filter(|_| keeps).map(|shape| &shape.basis);
+            let shape = fill_from_directions(&mut rows, &gaps, (&weights, active, near), within, kept);
             if refit == REFITS {
                 return Ok(Self { standardizer, rows, weights, shape });
             }
-            near = Some(shape.basis.columns());
             weights = weights_of(&rows, &shape);
+            last = Some(shape);
             refit += 1;
         }
     }
@@ -329,16 +337,17 @@ fn fill_from_directions(
     rows: &mut Matrix,
     gaps: &[Gaps],
     (weights, active, mut near): (&[f64], usize, Option<usize>),
+    within: Option<&Matrix>,
     kept: Kept,
 ) -> Shape {
     for _ in 0..FILLINGS {
-        let mut shape = Shape::fit(Sample { rows: &*rows, weights, active, near }, 0..0, kept);
+        let mut shape = Shape::fit(Sample { rows: &*rows, weights, active, near, within }, 0..0, kept);
         if shape.fill_all(rows, gaps) <= SETTLED {
             return shape;
         }
         near = Some(shape.basis.columns());
     }
-    Shape::fit(Sample { rows: &*rows, weights, active, near }, 0..0, kept)
+    Shape::fit(Sample { rows: &*rows, weights, active, near, within }, 0..0, kept)
 }
 
 /// Replaces missing cells, which are zero, by the means of their columns.

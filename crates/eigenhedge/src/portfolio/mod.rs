@@ -32,7 +32,7 @@ use crate::registry::{Kind, Missing, Spec};
 use crate::scratch::Scratch;
 use crate::span::{Ambient, Beside, Span};
 use crate::state::{State, energy, ensure, length};
-use crate::subspace::{AnyRule, Drawn, Frozen, Instance, NormBound, RunningCenter, Subspace, Trace};
+use crate::subspace::{AnyRule, Drawn, Frozen, Instance, Lot, NormBound, RunningCenter, Subspace, Trace};
 use fill_errors::{FillErrors, Filling};
 use serde::{Deserialize, Serialize};
 
@@ -306,13 +306,16 @@ impl Portfolio<Ambient> {
 
     /// Runs one trial with several rows, around centers that move after them. On an error nothing changes.
     pub(crate) fn frozen_trial(&mut self, rows: &[&[f64]], random: &mut Random) -> Result<Loss, Error> {
+        let largest_span = self.members.iter().map(|member| member.span().columns()).max().unwrap_or(0);
+        let mut lot = Lot::new(rows, self.members[0].span().length(), largest_span)?;
         let batches: Vec<Frozen> =
-            self.members.iter_mut().map(|member| member.freeze(rows)).collect::<Result<_, _>>()?;
+            self.members.iter_mut().map(|member| member.freeze(&mut lot)).collect::<Result<_, _>>()?;
         Learner::<Instance<'_, [f64]>>::choose(self, random);
-        let losses = self.members.iter_mut().zip(&batches).map(|(member, batch)| member.incur_frozen(batch)).collect();
+        let losses =
+            self.members.iter_mut().zip(&batches).map(|(member, batch)| member.incur_frozen(batch, &lot)).collect();
         let loss = self.charge(losses);
         self.learn_weights(self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max));
-        self.members.iter_mut().zip(&batches).for_each(|(member, batch)| member.learn_frozen(batch));
+        self.members.iter_mut().zip(batches).for_each(|(member, batch)| member.learn_frozen(batch, &mut lot));
         Ok(loss)
     }
 

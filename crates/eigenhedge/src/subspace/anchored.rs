@@ -214,6 +214,22 @@ impl Anchored {
         self.weigh(norm_square);
     }
 
+    /// Returns the directions in coordinates of the columns, their values, and the rank cap. Returns `None` without a cap.
+    pub(super) fn capped_pairs(&self) -> Option<(&Matrix, &[f64], usize)> {
+        let Scatter::Capped(capped) = &self.scatter else { return None };
+        Some(capped.pairs())
+    }
+
+    /// Replaces the values of a rule with a rank cap. The directions are the columns of the span.
+    pub(super) fn replace_pairs(&mut self, values: Vec<f64>, dropped: f64, norm_square: f64) {
+        self.norm_square = norm_square;
+        if let Scatter::Capped(capped) = &mut self.scatter {
+            capped.replace_pairs(values);
+        }
+        self.add_dropped(dropped);
+        self.weigh(norm_square);
+    }
+
     /// Replaces the matrix, but computes only as many of its largest eigenpairs as determine the probabilities.
     pub(super) fn replace_by_leading(&mut self, matrix: Matrix, norm_square: f64) {
         let stored = if self.as_printed { usize::MAX } else { self.kept };

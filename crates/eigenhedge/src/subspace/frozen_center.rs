@@ -1,65 +1,332 @@
 //! Trials with several rows around one center, which moves after them.
 //!
-//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `Σ (x - m)(x - m)ᵀ`.
+//! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x - m)(x - m)ᵀ`.
 //!
 //! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once for each
 //! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one.
 //!
+//! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs is larger
+//! by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone. They come from the
+//! tridiagonal form of this matrix, or from the Gram matrix of the rows and directions if it is smaller.
+//!
 //! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the squared norm
 //! of a row.
 //!
-//! Cost: matrix products of the rows, and two decompositions.
+//! Cost: matrix products of the rows, and a reduction of a matrix to tridiagonal form for each member with a rank cap; two
+//! decompositions for any other.
 
-use super::{AnyRule, Instance, Subspace, Symmetric};
+use super::choice::complement_mass;
+use super::{AnyRule, Instance, Rule, Subspace, Symmetric, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
-use crate::linalg::{Matrix, add_lower_product};
+use crate::linalg::{Matrix, add_lower_product, largest_value, multiply, reduced_pairs, symmetric_eigen, top};
+use crate::num::{dot, exp, unit};
 use crate::row::check_row;
 use crate::span::Ambient;
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Par};
 
+/// Maximum length of rows for which a whole product is faster than its lower triangle.
+const SHORT: usize = 128;
+/// Smallest eigenvalue that is taken from a Gram matrix, as a share of the largest. The directions of smaller ones would not be
+/// accurate.
+const LEAST_FROM_GRAM: f64 = 1e-6;
+
+/// Rows of a batch around their mean, with what several members need of them.
+#[derive(Debug)]
+pub(crate) struct Lot {
+    mean: Vec<f64>,
+    /// Rows minus the mean, as columns.
+    centered: Matrix,
+    /// Their scatter matrix. It is empty if there are many more columns than rows.
+    scatter: Matrix,
+    trace: f64,
+    /// Largest eigenvalue for the most recent offset of a center.
+    last_square: Option<(Vec<f64>, f64)>,
+    /// Most recently learned member: what determined its pairs, and these.
+    last_pairs: Option<(Before, Pairs)>,
+}
+
+/// Forgetting factor, offset of the mean from the center, and previous directions with their values.
+#[derive(Debug, PartialEq)]
+struct Before {
+    forget: f64,
+    offset: Vec<f64>,
+    directions: Matrix,
+    values: Vec<f64>,
+    max_rank: usize,
+}
+
+/// Largest eigenpairs, in ascending order, and the sum of the other eigenvalues.
+#[derive(Debug, Clone)]
+struct Pairs {
+    values: Vec<f64>,
+    vectors: Matrix,
+    dropped: f64,
+}
+
+impl Lot {
+    /// Centers the rows, if they are valid. Rows with at least as many cells as `largest_span` plus their number get no scatter matrix.
+    pub fn new(rows: &[&[f64]], length: usize, largest_span: usize) -> Result<Self, Error> {
+        let (mut centered, mut way) = (Matrix::zeros(length, rows.len()), vec![0.0; length]);
+        for (j, row) in rows.iter().enumerate() {
+            check_row("row", row, length).map_err(|error| error.at(j))?;
+            let deviation = centered.column_mut(j);
+            deviation.iter_mut().zip(*row).zip(rows[0]).for_each(|((to, x), first)| *to = x - first);
+            way.iter_mut().zip(&*deviation).for_each(|(way, x)| *way += x);
+        }
+        way.iter_mut().for_each(|x| *x /= rows.len() as f64);
+        centered.for_each_column(|_, column| column.iter_mut().zip(&way).for_each(|(x, mean)| *x -= mean));
+        let mean = way.iter().zip(rows[0]).map(|(way, first)| first + way).collect();
+        let mut scatter = Matrix::default();
+        if rows.len() + largest_span + 1 >= length {
+            if length <= SHORT {
+                multiply(&mut scatter, centered.view(), centered.view().transpose());
+            } else {
+                scatter.resize(length, length);
+                add_lower_product(&mut scatter, centered.view(), centered.view().transpose());
+                scatter.mirror();
+            }
+        }
+        let trace = (0..rows.len()).map(|j| dot(centered.column(j), centered.column(j))).sum();
+        Ok(Self { mean, centered, scatter, trace, last_square: None, last_pairs: None })
+    }
+
+    fn rows(&self) -> usize {
+        self.centered.columns()
+    }
+
+    /// Returns the largest eigenvalue of the scatter matrix around a center.
+    fn largest_square(&mut self, offset: &[f64]) -> f64 {
+        if let Some((_, square)) = self.last_square.as_ref().filter(|(last, _)| last == offset) {
+            return *square;
+        }
+        let (count, mut products) = (self.rows() as f64, Vec::new());
+        let square = largest_value(offset.len(), |x, image| {
+            image.clear();
+            let along = count * dot(offset, x);
+            image.extend(offset.iter().map(|entry| along * entry));
+            if self.scatter.columns() > 0 {
+                return self.scatter.add_symmetric_product(x, image);
+            }
+            self.centered.transpose_times(x, &mut products);
+            products.iter_mut().for_each(|product| *product = -*product);
+            self.centered.subtract_times(&products, image);
+        });
+        self.last_square = Some((offset.to_vec(), square));
+        square
+    }
+
+    /// Returns the energies of the rows along orthonormal directions, around a center.
+    fn energies(&self, offset: &[f64], directions: &Matrix) -> Vec<f64> {
+        let mut image = Matrix::default();
+        let is_whole = self.scatter.columns() > 0;
+        if is_whole {
+            multiply(&mut image, self.scatter.view(), directions.view());
+        } else {
+            multiply(&mut image, self.centered.view().transpose(), directions.view());
+        }
+        let energy = |j: usize| {
+            let image = image.column(j);
+            let around_mean = dot(image, if is_whole { directions.column(j) } else { image });
+            around_mean + self.rows() as f64 * dot(offset, directions.column(j)).powi(2)
+        };
+        (0..directions.columns()).map(energy).collect()
+    }
+
+    /// Returns the largest eigenpairs of `forget · C + S`.
+    fn pairs(&mut self, before: Before) -> Pairs {
+        if let Some((_, pairs)) = self.last_pairs.as_ref().filter(|(last, _)| *last == before) {
+            return pairs.clone();
+        }
+        // The matrix is F Fᵀ.
+        let mut factor = before.directions.clone();
+        factor.for_each_column(|j, column| {
+            let root = (before.forget * before.values[j].max(0.0)).sqrt();
+            column.iter_mut().for_each(|x| *x *= root);
+        });
+        let root = (self.rows() as f64).sqrt();
+        factor.push_column(&before.offset.iter().map(|x| root * x).collect::<Vec<f64>>());
+        let of_factor: f64 = (0..factor.columns()).map(|j| dot(factor.column(j), factor.column(j))).sum();
+        let trace = self.trace + of_factor;
+        let found = if self.scatter.columns() == 0 { self.gram_pairs(&factor, before.max_rank) } else { None };
+        let (mut values, mut vectors) = found.unwrap_or_else(|| {
+            let mut matrix = self.scatter.clone();
+            if matrix.columns() == 0 {
+                matrix.resize(factor.rows(), factor.rows());
+                add_lower_product(&mut matrix, self.centered.view(), self.centered.view().transpose());
+            }
+            matmul(matrix.view_mut(), Accum::Add, factor.view(), factor.view().transpose(), 1.0, Par::Seq);
+            largest(&matrix, before.max_rank)
+        });
+        let rounding = f64::EPSILON * values.first().copied().unwrap_or(0.0);
+        let stays = values.iter().take_while(|value| **value > rounding).count();
+        values.truncate(stays);
+        let dropped = (trace - values.iter().sum::<f64>()).max(0.0);
+        vectors.resize(vectors.rows(), stays);
+        vectors.reverse_columns();
+        values.reverse();
+        let pairs = Pairs { values, vectors, dropped };
+        self.last_pairs = Some((before, pairs.clone()));
+        pairs
+    }
+
+    /// Returns the largest pairs of `F Fᵀ + S`, in descending order, from the Gram matrix of F and the rows. Returns `None` if
+    /// they are not accurate.
+    fn gram_pairs(&self, factor: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
+        let (mut all, mut gram) = (factor.clone(), Matrix::default());
+        (0..self.rows()).for_each(|j| all.push_column(self.centered.column(j)));
+        gram.resize(all.columns(), all.columns());
+        add_lower_product(&mut gram, all.view().transpose(), all.view());
+        let (mut values, coordinates) = largest(&gram, kept.min(all.columns()));
+        if !values.iter().all(|value| *value > LEAST_FROM_GRAM * values[0]) {
+            return None;
+        }
+        let (mut vectors, mut along, mut inner) = (Matrix::default(), Matrix::default(), Matrix::default());
+        multiply(&mut vectors, all.view(), coordinates.view());
+        vectors.for_each_column(|j, column| column.iter_mut().for_each(|x| *x /= values[j].sqrt()));
+        vectors.orthonormalise();
+        // The best pairs in the span of these vectors.
+        multiply(&mut along, vectors.view().transpose(), all.view());
+        multiply(&mut inner, along.view(), along.view().transpose());
+        let eigen = symmetric_eigen(&inner);
+        let (best, turns) = top(&eigen.values, &eigen.vectors, values.len());
+        multiply(&mut along, vectors.view(), turns.view());
+        values = best;
+        Some((values, along))
+    }
+}
+
+/// Returns the largest pairs of a symmetric matrix, in descending order.
+fn largest(matrix: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
+    let kept = kept.min(matrix.columns());
+    let found = if 2 * kept <= matrix.columns() { reduced_pairs(matrix, kept) } else { None };
+    found.unwrap_or_else(|| {
+        let eigen = symmetric_eigen(matrix);
+        top(&eigen.values, &eigen.vectors, kept)
+    })
+}
+
+/// Batch relative to the center of one member.
 #[derive(Debug)]
 pub(crate) struct Frozen {
-    rows: u64,
-    scatter: Symmetric,
+    instance: Batch,
     /// Displacement of the center after the batch, and the weight of its rows.
     way: Vec<f64>,
     center_weight: f64,
 }
 
+#[derive(Debug)]
+enum Batch {
+    Dyads(Symmetric),
+    /// Offset of the mean of the batch from the center, and the directions of the member as vectors.
+    Shared {
+        offset: Vec<f64>,
+        directions: Matrix,
+    },
+}
+
 impl Subspace<Ambient, AnyRule> {
-    /// Returns the rows relative to the center, if they are valid. The learned state stays.
-    pub(crate) fn freeze(&mut self, rows: &[&[f64]]) -> Result<Frozen, Error> {
-        let length = self.span.length();
-        let mut centered = Matrix::zeros(length, rows.len());
+    /// Returns the rows relative to the center, if their energy is finite. The learned state stays.
+    pub(crate) fn freeze(&mut self, lot: &mut Lot) -> Result<Frozen, Error> {
+        let (offset, count) = (self.span.measured_from_origin(&lot.mean), lot.rows());
         let forget = self.options.center.map_or(1.0, |center| center.forget);
-        let (mut way, mut center_weight) = (vec![0.0; length], self.center_weight);
-        for (j, row) in rows.iter().enumerate() {
-            check_row("row", row, length).map_err(|error| error.at(j))?;
-            let deviation = self.span.measured_from_origin(row);
+        let (mut way, mut total, mut center_weight) = (vec![0.0; offset.len()], 0.0, self.center_weight);
+        for j in 0..count {
             center_weight = forget * center_weight + 1.0;
-            way.iter_mut().zip(&deviation).for_each(|(way, x)| *way = forget * *way + x);
-            centered.column_mut(j).copy_from_slice(&deviation);
+            total = forget * total + 1.0;
+            way.iter_mut().zip(lot.centered.column(j)).for_each(|(way, x)| *way = forget * *way + x);
         }
-        way.iter_mut().for_each(|x| *x /= center_weight);
-        let mut scatter = Matrix::zeros(length, length);
-        add_lower_product(&mut scatter, centered.view(), centered.view().transpose());
-        scatter.mirror();
-        let frozen = Frozen { rows: rows.len() as u64, scatter: Symmetric::new(&scatter)?, way, center_weight };
-        self.around_center(|own| own.check(&Instance::Dyads(&frozen.scatter.dyads())))?;
-        Ok(frozen)
+        way.iter_mut().zip(&offset).for_each(|(way, x)| *way = (*way + total * x) / center_weight);
+        let trace = lot.trace + count as f64 * dot(&offset, &offset);
+        let square;
+        let instance = match self.shared_directions(trace) {
+            Some(directions) => {
+                square = lot.largest_square(&offset);
+                Batch::Shared { offset, directions }
+            }
+            None => {
+                let mut around = lot.centered.clone();
+                around.for_each_column(|_, column| column.iter_mut().zip(&offset).for_each(|(x, more)| *x += more));
+                let mut scatter = Matrix::zeros(around.rows(), around.rows());
+                add_lower_product(&mut scatter, around.view(), around.view().transpose());
+                scatter.mirror();
+                let symmetric = Symmetric::new(&scatter)?;
+                square = symmetric.dyads().iter().map(|(weight, _)| *weight).fold(0.0, f64::max);
+                Batch::Dyads(symmetric)
+            }
+        };
+        self.within_bound(square)?;
+        self.admit(square);
+        (self.scratch.0.row_weight, self.scratch.0.energy) = (1.0, trace);
+        Ok(Frozen { instance, way, center_weight })
     }
 
-    pub(crate) fn incur_frozen(&mut self, frozen: &Frozen) -> Loss {
-        self.around_center(|own| own.incur(&Instance::Dyads(&frozen.scatter.dyads())))
+    /// Returns the directions of a rule with a rank cap as vectors. Returns `None` if another direction can be chosen, or if
+    /// squares of this size could overflow or underflow.
+    fn shared_directions(&self, trace: f64) -> Option<Matrix> {
+        let AnyRule::Anchored(rule) = &self.rule else { return None };
+        let (rotation, _, _) = rule.capped_pairs()?;
+        if self.span.is_sparse() || unit(trace.sqrt()) != 1.0 || complement_mass(self.rule.complement()) > 0.0 {
+            return None;
+        }
+        let (mut directions, mut expanded) = (Matrix::default(), Matrix::default());
+        self.span.write_directions(rotation, &mut expanded, &mut directions);
+        Some(directions)
     }
 
-    pub(crate) fn learn_frozen(&mut self, frozen: &Frozen) {
-        self.scratch.0.observed.rows = i32::try_from(frozen.rows).unwrap_or(i32::MAX);
-        self.around_center(|own| own.update(&Instance::Dyads(&frozen.scatter.dyads())));
-        self.scratch.0.observed.rows = 1;
-        self.trials += frozen.rows - 1;
+    pub(crate) fn incur_frozen(&mut self, frozen: &Frozen, lot: &Lot) -> Loss {
+        let (offset, directions) = match &frozen.instance {
+            Batch::Dyads(symmetric) => {
+                return self.around_center(|own| own.incur(&Instance::Dyads(&symmetric.dyads())));
+            }
+            Batch::Shared { offset, directions } => (offset, directions),
+        };
+        let energies = lot.energies(offset, directions);
+        let (mut loss, outside) = (Loss::default(), (self.scratch.0.energy - energies.iter().sum::<f64>()).max(0.0));
+        let Working { dropped, choice, .. } = &mut self.scratch.0;
+        self.rule.log_weights().clone_into(dropped);
+        exp(dropped);
+        loss.expected = outside + energies.iter().zip(&*dropped).map(|(energy, share)| energy * share).sum::<f64>();
+        let is_kept = |i: usize| choice.marks.get(i).copied().unwrap_or(false);
+        let missed = energies.iter().enumerate().filter(|(i, _)| !is_kept(*i)).map(|(_, energy)| energy);
+        loss.realised = outside + missed.sum::<f64>();
+        self.scratch.0.expected = loss.expected;
+        loss
+    }
+
+    pub(crate) fn learn_frozen(&mut self, frozen: Frozen, lot: &mut Lot) {
+        let rows = i32::try_from(lot.rows()).unwrap_or(i32::MAX);
+        match frozen.instance {
+            Batch::Dyads(symmetric) => {
+                self.scratch.0.observed.rows = rows;
+                self.around_center(|own| own.update(&Instance::Dyads(&symmetric.dyads())));
+                self.scratch.0.observed.rows = 1;
+                self.trials += lot.rows() as u64 - 1;
+            }
+            Batch::Shared { offset, directions } => {
+                self.account(1.0, 1.0);
+                self.learn_shared(offset, directions, rows, lot);
+                self.trials += lot.rows() as u64;
+            }
+        }
         self.center_weight = frozen.center_weight;
         self.span.move_origin(&frozen.way);
+    }
+
+    /// Replaces directions and values by the largest pairs after the batch. The columns of the span become the directions.
+    fn learn_shared(&mut self, offset: Vec<f64>, directions: Matrix, rows: i32, lot: &mut Lot) {
+        let AnyRule::Anchored(rule) = &mut self.rule else { return };
+        let Some((_, values, max_rank)) = rule.capped_pairs() else { return };
+        let (forget, values) = (rule.forget.powi(rows), values.to_vec());
+        let Pairs { values, vectors, dropped } = lot.pairs(Before { forget, offset, directions, values, max_rank });
+        if self.aligned.basis.columns() > 0 {
+            let mut rotation = Matrix::default();
+            multiply(&mut rotation, self.span.vectors().view().transpose(), vectors.view());
+            self.aligned.follow(&rotation);
+        }
+        self.span.replace_columns(vectors);
+        rule.replace_pairs(values, dropped, self.scale);
     }
 
     /// Calls `work` in coordinates around the center, which stays.

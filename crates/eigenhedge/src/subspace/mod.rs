@@ -36,7 +36,7 @@ pub use average::Average;
 pub use center::RunningCenter;
 pub(crate) use center::{check_center_memory, check_center_prior};
 pub(crate) use fill::{Fill, Scales};
-pub(crate) use frozen_center::Frozen;
+pub(crate) use frozen_center::{Frozen, Lot};
 pub use instance::{Instance, Symmetric};
 pub(crate) use merge::{Learned, LearnedScatter};
 pub use pair::{Pair, PairGain};

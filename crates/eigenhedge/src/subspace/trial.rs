@@ -75,8 +75,8 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         assert!(lost.is_none(), "there are no columns to lose");
     }
 
-    /// Updates norms, loss and spectrum with this weight of the current instance.
-    fn learn(&mut self, mut weight: f64, shortening: f64) {
+    /// Updates norms, loss and scale with this weight of the current instance.
+    pub(super) fn account(&mut self, weight: f64, shortening: f64) {
         if weight > 0.0 {
             let (before, now) = (self.largest_square, self.scratch.0.square * shortening * shortening);
             if self.options.norm_bound == NormBound::Running && now > before && before > 0.0 {
@@ -87,6 +87,11 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.lost += weight * self.scratch.0.expected;
         self.rescale();
         self.energy += self.scratch.0.square;
+    }
+
+    /// Updates norms, loss and spectrum with this weight of the current instance.
+    fn learn(&mut self, mut weight: f64, shortening: f64) {
+        self.account(weight, shortening);
         if self.scratch.0.square == 0.0 {
             weight = 0.0;
         }

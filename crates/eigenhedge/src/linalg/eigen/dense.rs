@@ -124,7 +124,7 @@ fn decompose(
 
 /// Divides the matrix by a power of two to avoid overflow and underflow. Returns the quotient and the power. The
 /// quotient is stored in `scratch` unless the power is 1. Only the lower triangle is read.
-fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
+pub(super) fn comfortable<'a>(matrix: MatRef<'a, f64>, scratch: &'a mut Matrix) -> (MatRef<'a, f64>, f64) {
     let n = matrix.nrows();
     let mut largest = 0f64;
     for j in 0..n {

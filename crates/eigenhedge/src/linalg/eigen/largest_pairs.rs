@@ -11,12 +11,14 @@
 //! but it is missed only if a random block is orthogonal to its eigenvector.
 //!
 //! Cost: one product of A with a block per step, 2n²(k + [`EXTRA`]) operations. Memory for two bases of at most
-//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones. It stops when the cost
-//! reaches that of a full decomposition.
+//! [`BLOCKS`] blocks. The method is slow if unwanted eigenvalues are close to the wanted ones, as in noise. It stops as soon as
+//! the residuals after [`LOOK`] steps predict more steps than allowed, and the tridiagonal form gives the pairs.
 //!
 //! References: Wu and Simon, *Thick-restart Lanczos method for large symmetric eigenvalue problems*, 2000.
 
 use super::Eigen;
+use super::orthonormal::orthonormal_to;
+use super::tridiagonal::reduced_pairs;
 use crate::linalg::{Matrix, multiply, symmetric_times};
 use crate::num::{dot, unit};
 use crate::random::Random;
@@ -29,18 +31,22 @@ const BLOCKS: usize = 5;
 const FEW_STEPS: usize = 16;
 /// Minimum size of a matrix, in blocks of k + EXTRA columns, for which these steps take a small part of a decomposition.
 const FEW_BLOCKS: usize = 12;
+/// Number of steps after which the number of further steps is predicted.
+const LOOK: usize = 6;
 /// Maximum residual of a converged pair, as a share of the largest eigenvalue.
 const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
-/// Smallest share of a direction's length that must remain after the basis is projected out, to exceed rounding.
-const DEPENDENT: f64 = 1e-8;
 
 /// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
 /// decomposition is faster. Only the lower triangle is read.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
-    let steps = 4 * matrix.rows() / (kept + EXTRA);
-    search(matrix, kept, steps, |values, squares| are_small(&squares[..kept], values[0]))
+    if 4 * kept > matrix.rows() {
+        return None;
+    }
+    let steps = FEW_STEPS.max(matrix.rows() / (4 * (kept + EXTRA)));
+    search(matrix, kept, steps, RESIDUAL, |values, squares| are_small(&squares[..kept], values[0]))
+        .or_else(|| reduced_pairs(matrix, kept))
 }
 
 /// Returns the k largest pairs like [`largest_pairs`], or `None` if they do not converge in a few cheap steps.
@@ -48,14 +54,14 @@ pub(crate) fn separate_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, 
     if FEW_BLOCKS * (kept + EXTRA) > matrix.rows() {
         return None;
     }
-    search(matrix, kept, FEW_STEPS, |values, squares| are_small(&squares[..kept], values[0]))
+    search(matrix, kept, FEW_STEPS, RESIDUAL, |values, squares| are_small(&squares[..kept], values[0]))
 }
 
 /// Returns the sum of the k largest eigenvalues. The error is at most the rounding error of the largest one. Returns
 /// `None` if a full decomposition is faster. Only the lower triangle is read.
 pub(crate) fn largest_sum(matrix: &Matrix, kept: usize) -> Option<f64> {
     let steps = matrix.rows() / (2 * (kept + EXTRA));
-    let (values, _) = search(matrix, kept, steps, |values, squares| {
+    let (values, _) = search(matrix, kept, steps, ROUNDING.sqrt(), |values, squares| {
         // The error of a Ritz value is at most its squared residual divided by its distance to the rest.
         let beyond = values[values.len() - 1];
         let error: f64 = squares[..kept].iter().zip(values).map(|(square, value)| share(*square, value - beyond)).sum();
@@ -75,11 +81,12 @@ fn share(square: f64, distance: f64) -> f64 {
 }
 
 /// Runs at most `steps` Rayleigh–Ritz steps, until `is_done` accepts the Ritz values and the squared norms of their
-/// residuals. Returns `None` if no step is accepted.
+/// residuals. Returns `None` if no step is accepted, or if residuals of the share `goal` of the largest value would take more steps.
 fn search(
     matrix: &Matrix,
     kept: usize,
     steps: usize,
+    goal: f64,
     is_done: impl Fn(&[f64], &[f64]) -> bool,
 ) -> Option<(Vec<f64>, Matrix)> {
     let n = matrix.rows();
@@ -93,7 +100,7 @@ fn search(
     if unit != 1.0 {
         let mut scaled = matrix.clone();
         (0..n).for_each(|j| scaled.column_mut(j).iter_mut().for_each(|entry| *entry /= unit));
-        let (values, vectors) = search(&scaled, kept, steps, is_done)?;
+        let (values, vectors) = search(&scaled, kept, steps, goal, is_done)?;
         return Some((values.into_iter().map(|value| value * unit).collect(), vectors));
     }
     let mut basis = Basis::new(n);
@@ -102,7 +109,7 @@ fn search(
     for j in 0..width {
         block.column_mut(j).iter_mut().for_each(|x| *x = random.normal());
     }
-    for _ in 0..steps {
+    for step in 1..=steps {
         if basis.extend(&block, matrix) == 0 {
             return None;
         }
@@ -111,6 +118,11 @@ fn search(
         if values.len() > kept && is_done(&values, &squares) {
             vectors.resize(n, kept);
             return Some((values[..kept].to_vec(), vectors));
+        }
+        // Residuals decrease by about the same factor from step to step.
+        let share = squares.iter().take(kept).fold(0f64, |a, b| a.max(*b)).sqrt() / values[0].abs();
+        if step == LOOK && !(share < 1.0 && goal.ln() / share.ln() * (LOOK as f64) <= steps as f64) {
+            return None;
         }
         if basis.vectors.columns() + width > BLOCKS * width {
             basis.shrink(2 * width);
@@ -204,28 +216,6 @@ pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, M
     let mut columns = Matrix::zeros(vectors.rows(), kept);
     columns.for_each_column(|j, column| column.copy_from_slice(vectors.column(n - 1 - j)));
     (values.iter().rev().take(kept).copied().collect(), columns)
-}
-
-/// Makes a vector orthogonal to the columns and normalizes it. Returns false if it lies in their span.
-pub(crate) fn orthonormal_to(columns: &Matrix, vector: &mut [f64]) -> bool {
-    let mut overlaps = Vec::new();
-    let mut whole = dot(vector, vector).sqrt();
-    let first = whole;
-    // Two passes are enough unless nearly everything cancels. In that case the vector is rejected before a fourth pass.
-    for _ in 0..4 {
-        columns.transpose_times(vector, &mut overlaps);
-        let left = columns.subtract_times(&overlaps, vector).sqrt();
-        if !(left > DEPENDENT * first) {
-            return false;
-        }
-        let done = left > 0.5 * whole;
-        whole = left;
-        if done {
-            vector.iter_mut().for_each(|x| *x /= left);
-            return true;
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -42,6 +42,19 @@ impl Ambient {
         vectors
     }
 
+    /// Replaces the columns by orthonormal vectors.
+    pub(crate) fn replace_columns(&mut self, columns: Matrix) {
+        self.leave_sparse();
+        self.scratch.0.block.clear();
+        (self.scratch.0.combined, self.scratch.0.last_wait) = (columns.columns(), None);
+        self.columns = columns;
+        self.deferred = Deferred::default();
+        self.standard = false;
+        if self.stores_points() {
+            self.measure();
+        }
+    }
+
     /// Moves the origin towards the origin of another span by the given share of their difference. Returns the whole
     /// difference.
     pub(crate) fn merge_origin(&mut self, other: &Self, share: f64) -> Vec<f64> {

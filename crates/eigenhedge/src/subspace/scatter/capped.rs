@@ -54,6 +54,17 @@ impl Capped {
         dropped
     }
 
+    /// Returns the directions in coordinates of the columns, their values, and the largest number of them.
+    pub fn pairs(&self) -> (&Matrix, &[f64], usize) {
+        (self.frame.rotation(), &self.frame.values, self.max_rank)
+    }
+
+    /// Replaces the values, in ascending order. The directions are the columns of the span.
+    pub fn replace_pairs(&mut self, values: Vec<f64>) {
+        self.frame.replace(&Matrix::identity(values.len()), values.into_iter());
+        self.frame.combined();
+    }
+
     pub fn matrix(&self) -> Matrix {
         let (directions, mut product) =
             (self.frame.rotation(), Matrix::zeros(self.frame.columns(), self.frame.columns()));
