@@ -150,13 +150,13 @@ fn recording(text: &str) -> Result<Vec<String>, String> {
     let [first, last] = lines[..] else { return Err("bench/results/skab-valve1-6.txt has no labels".to_owned()) };
     let command =
         text.lines().find_map(|line| line.strip_prefix("$ eigenhedge ")).ok_or("no command of the recording")?;
-    let (drift, reported) = (after(text, "since row 606 (2020-03-09 ")?, after(text, "reported at row ")?);
+    let (start, reported) = (after(text, " unusual from 2020-03-09 ")?, after(text, "known at row ")?);
     let (columns, warm_up) = (after(text, "rows of ")?, after(text, "normal     the first ")?);
     Ok(vec![
         format!("a water pump with {columns} sensors"),
         format!("The page of `eigenhedge {command}` for"),
         format!(
-            "from {} to {}. At row {reported}, the monitor reports a drift that began at {drift}.",
+            "from {} to {}. At row {reported}, the monitor reports an incident that began at {start}.",
             clock(first)?,
             clock(last)?
         ),
