@@ -1,5 +1,6 @@
 //! Number of directions: as typed, or as many as explain a share of the energy of the first rows.
 
+use crate::inputs::paths_of;
 use crate::say::say;
 use crate::table::Usage;
 use anyhow::Result;
@@ -31,12 +32,21 @@ impl Directions {
     }
 
     /// Returns the number of directions of a table. A table that cannot be read is left to the command.
-    pub fn choose(asked: Option<Self>, source: &Source, layout: &Layout, how: Standardize, quiet: bool) -> Result<usize> {
+    pub fn choose(
+        asked: Option<Self>,
+        source: &Source,
+        layout: &Layout,
+        how: Standardize,
+        quiet: bool,
+    ) -> Result<usize> {
         if let Some(Self::Number(k)) = asked {
             return Ok(k);
         }
-        if !source.is_regular() {
-            return Err(Usage("-k must be given when rows come through a pipe: their first rows cannot be read twice".into()).into());
+        if *source == Source::Standard || paths_of(source).iter().any(|path| path.exists() && !path.is_file()) {
+            return Err(Usage(
+                "-k must be given when rows come through a pipe: their first rows cannot be read twice".into(),
+            )
+            .into());
         }
         if layout.items.is_some() {
             return Err(Usage("-k must be given when rows are texts or sets".into()).into());
@@ -79,7 +89,9 @@ impl Directions {
         if !quiet {
             let percent = 100.0 * shares.iter().take(k).sum::<f64>();
             let directions = if k == 1 { "1 direction explains" } else { &format!("{k} directions explain") };
-            say(&format!("-k {k}: {directions} {percent:.0} % of the first {rows} rows; -k takes another number or a share"));
+            say(&format!(
+                "-k {k}: {directions} {percent:.0} % of the first {rows} rows; -k takes another number or a share"
+            ));
         }
         k
     }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Extensions of tables in a folder. A table may also be compressed.
 const TABLES: [&str; 19] = [
-    "csv", "txt", "tsv", "tab", "dat", "jsonl", "ndjson", "npy", "parquet", "pq", "arrow", "feather", "libsvm", "xlsx", "xlsm",
-    "xlsb", "xls", "ods", "asc",
+    "csv", "txt", "tsv", "tab", "dat", "jsonl", "ndjson", "npy", "parquet", "pq", "arrow", "feather", "libsvm", "xlsx",
+    "xlsm", "xlsb", "xls", "ods", "asc",
 ];
 /// Extensions of workbooks.
 const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
@@ -42,7 +42,8 @@ pub fn inputs(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Usage> {
 fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Usage> {
     let entries = std::fs::read_dir(folder).map_err(|error| Usage(format!("{}: {error}", folder.display())))?;
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
-    let mut names: Vec<String> = entries.filter_map(name).filter(|name| !name.starts_with('.') && is_wanted(name)).collect();
+    let mut names: Vec<String> =
+        entries.filter_map(name).filter(|name| !name.starts_with('.') && is_wanted(name)).collect();
     names.sort_by_cached_key(|name| key(name));
     let folder = if folder == Path::new(".") { Path::new("") } else { folder };
     Ok(names.into_iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect())
@@ -50,7 +51,7 @@ fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>
 
 /// Returns the text and numbers of a name, in order.
 fn key(name: &str) -> Vec<(String, u64)> {
-    let mut parts = vec![(String::new(), 0)];
+    let mut parts = vec![(String::new(), 0u64)];
     for sign in name.chars() {
         let last = parts.len() - 1;
         match sign.to_digit(10) {

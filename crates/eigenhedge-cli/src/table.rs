@@ -231,7 +231,9 @@ pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) 
         [] => (None, None),
         [time] => (Some(Selector::from_text(time)), None),
         [date, clock] => (Some(Selector::from_text(date)), Some(Selector::from_text(clock))),
-        more => return Err(Usage(format!("--time must be a column, or a date and a time of day, got {}", more.join(",")))),
+        more => {
+            return Err(Usage(format!("--time must be a column, or a date and a time of day, got {}", more.join(","))));
+        }
     };
     if let Some(Selector::Pattern(pattern)) = &time {
         return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));

@@ -140,7 +140,8 @@ impl Columns {
 
     /// Returns the columns of two states at these positions of a later table.
     fn states_of_later(&self, later: &Self) -> Vec<TwoStates> {
-        let place = |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
+        let place =
+            |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
         let moved = |state: &TwoStates| {
             place(state).map(|place| TwoStates { position: later.selected[place], ..state.clone() })
         };
@@ -201,7 +202,8 @@ impl Columns {
     /// Returns the names of the selected columns with their units, such as `TI502 [°C]`.
     pub fn shown_names(&self) -> Vec<String> {
         const LONGEST: usize = 12;
-        let unit = |position: usize| self.units.as_ref().and_then(|units| units.get(position)).map_or("", String::as_str);
+        let unit =
+            |position: usize| self.units.as_ref().and_then(|units| units.get(position)).map_or("", String::as_str);
         let shown = |position: &usize| match unit(*position).trim_matches(['[', ']', '(', ')', ' ']) {
             "" | "-" => self.typed(*position),
             long if long.chars().count() > LONGEST => self.typed(*position),

@@ -82,7 +82,8 @@ pub struct Layout {
 impl Layout {
     /// Returns true if a column is selected by name or pattern.
     pub(crate) fn names_columns(&self) -> bool {
-        let mut selectors = self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time).chain(&self.clock);
+        let mut selectors =
+            self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time).chain(&self.clock);
         selectors.any(|selector| !matches!(selector, Selector::Position(_)))
     }
 

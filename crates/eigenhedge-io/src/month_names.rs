@@ -25,7 +25,9 @@ const SHORTEST: usize = 3;
 /// are removed.
 pub(crate) fn in_english(text: &str) -> Option<String> {
     let text = text.replace(" de ", " ");
-    let start = text.find(char::is_alphabetic).filter(|start| text[*start..].chars().take(SHORTEST).all(char::is_alphabetic))?;
+    let start = text
+        .find(char::is_alphabetic)
+        .filter(|start| text[*start..].chars().take(SHORTEST).all(char::is_alphabetic))?;
     let end = text[start..].find(|sign: char| !sign.is_alphabetic()).map_or(text.len(), |length| start + length);
     let word: String = text[start..end].chars().flat_map(char::to_lowercase).map(without_accent).collect();
     let is_month = |names: &&[&str]| word.len() >= SHORTEST && names.iter().any(|name| name.starts_with(&word));
@@ -62,10 +64,13 @@ mod tests {
             ("3-SEPT-2024", "3-Sep-2024"),
         ];
         cases.into_iter().for_each(|(text, wanted)| assert_eq!(in_english(text).as_deref(), Some(wanted)));
-        ["8-mo-24", "monday", "2024-01-08", ""].into_iter().for_each(|text| assert_eq!(in_english(text), None, "{text}"));
+        ["8-mo-24", "monday", "2024-01-08", ""]
+            .into_iter()
+            .for_each(|text| assert_eq!(in_english(text), None, "{text}"));
         for (month, names) in NAMES.iter().enumerate() {
             for name in *names {
-                let least = if *name == "juin" || *name == "juillet" || *name == "juni" || *name == "juli" { 4 } else { 3 };
+                let least =
+                    if *name == "juin" || *name == "juillet" || *name == "juni" || *name == "juli" { 4 } else { 3 };
                 for length in least..=name.len() {
                     let found = in_english(&format!("1 {}", &name[..length]));
                     assert_eq!(found.as_deref(), Some(format!("1 {}", ENGLISH[month]).as_str()), "{name}");

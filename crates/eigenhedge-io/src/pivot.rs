@@ -122,7 +122,8 @@ impl PivotReader {
         let width = names.len();
         let time = Some(Selector::Position(0));
         let outer = Layout { time, clock: None, keep: Vec::new(), found: None, ..layout.clone() };
-        let columns = select(Some(names), width, &outer, "", |_| false).map_err(|fault| Error::at(stream.source(), fault))?;
+        let columns =
+            select(Some(names), width, &outer, "", |_| false).map_err(|fault| Error::at(stream.source(), fault))?;
         let values = match is_regular {
             true if 10 * late > count => {
                 let size = size_of::<Value>() as u128;

@@ -51,7 +51,8 @@ pub(crate) fn read_as(layout: &Layout, reading: &Reading, columns: &Columns) -> 
     let (count, kind) = (columns.features().len(), if columns.text.is_some() { "text" } else { "number" });
     parts.push(format!("{count} {} of {kind}s", if count == 1 { "column" } else { "columns" }));
     if !reading.states.is_empty() {
-        let state = |state: &TwoStates| format!("{} ({}, {})", columns.typed(state.position), state.words[0], state.words[1]);
+        let state =
+            |state: &TwoStates| format!("{} ({}, {})", columns.typed(state.position), state.words[0], state.words[1]);
         let shown: Vec<String> = reading.states.iter().take(LISTED).map(state).collect();
         parts.push(format!("{} with words as 0 and 1: {}", reading.states.len(), shown.join(", ")));
     }

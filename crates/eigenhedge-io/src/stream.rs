@@ -295,8 +295,18 @@ impl Stream {
     /// Returns a line about irregular times, such as steps back, duplicates or a gap. Returns `None` if all times are
     /// regular.
     pub fn times(&self) -> Option<String> {
-        let parts: Vec<String> = [self.times.sentence(), self.reader.remarks()].into_iter().flatten().collect();
+        let parts = [self.times.sentence(), self.long_table(), self.reader.remarks()];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// Returns advice if the table may be in long format: its times begin again, and it has one column of numbers beside a text.
+    fn long_table(&self) -> Option<String> {
+        let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
+        let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
+        (self.has_time && self.times.goes_back()).then(|| {
+            format!("if {tag} names what {value} is, --pivot {time},{tag},{value} makes a column of each name")
+        })
     }
 
     /// Returns the names of the columns that were left out because they are not numeric.

@@ -37,15 +37,47 @@ const UNITS: [(&str, f64, f64); 4] =
 
 /// Date formats that are tried in addition to ISO 8601. A date that matches two of them is ambiguous.
 const DATES: [&str; 25] = [
-    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y-%m-%d", "%Y.%m.%d", "%d.%m.%y",
-    "%d/%m/%y", "%m/%d/%y", "%d-%m-%y", "%m-%d-%y", "%d-%b-%y", "%d-%b-%Y", "%d %b %Y", "%d %b %y", "%d. %b %Y",
-    "%d.%b.%Y", "%d/%b/%Y", "%b %d %Y", "%b %d, %Y", "%Y-%b-%d", "%d%b%Y", "%Y%m%d",
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y/%m/%d",
+    "%Y-%m-%d",
+    "%Y.%m.%d",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d-%m-%y",
+    "%m-%d-%y",
+    "%d-%b-%y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%d %b %y",
+    "%d. %b %Y",
+    "%d.%b.%Y",
+    "%d/%b/%Y",
+    "%b %d %Y",
+    "%b %d, %Y",
+    "%Y-%b-%d",
+    "%d%b%Y",
+    "%Y%m%d",
 ];
 
 /// Formats of a time of day after a date.
 const TIMES: [&str; 12] = [
-    "", " %H:%M", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S %p", " %I:%M:%S%.f %p", "T%H:%M:%S%.f", "T%H:%M",
-    ":%H:%M:%S%.f", ", %H:%M:%S%.f", ", %H:%M", " %H.%M.%S",
+    "",
+    " %H:%M",
+    " %H:%M:%S%.f",
+    " %I:%M %p",
+    " %I:%M:%S %p",
+    " %I:%M:%S%.f %p",
+    "T%H:%M:%S%.f",
+    "T%H:%M",
+    ":%H:%M:%S%.f",
+    ", %H:%M:%S%.f",
+    ", %H:%M",
+    " %H.%M.%S",
 ];
 
 /// Formats of dates in digits only, with the number of digits.
@@ -132,11 +164,12 @@ impl TimeFormat {
         if cells.is_empty() {
             return Found::Nothing;
         }
-        if cells.iter().all(|cell| dates::seconds(cell).is_some()) {
+        if cells.iter().all(|cell| Self(Kind::Iso).seconds(cell).is_some()) {
             return Found::Format(Self(Kind::Iso));
         }
         let has_digits = |digits: usize| cells.iter().all(|cell| cell.trim().len() == digits);
-        let compact = COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
+        let compact =
+            COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
         if let Some(format) = compact.filter(|format| fits(format) && format.years_fit(cells)).next() {
             return Found::Format(format);
         }
@@ -289,7 +322,8 @@ impl TimeFormat {
 
     /// Returns true if this text, which matches the format, has no time zone.
     pub(crate) fn is_local(&self, text: &str) -> bool {
-        let has_offset = |text: &str| text.ends_with(['Z', 'z']) || text.get(11..).is_some_and(|time| time.contains(['+', '-']));
+        let has_offset =
+            |text: &str| text.ends_with(['Z', 'z']) || text.get(11..).is_some_and(|time| time.contains(['+', '-']));
         match &self.0 {
             Kind::Iso => !has_offset(text.trim()) && !text.ends_with(" UTC") && !text.ends_with(" GMT"),
             Kind::Epoch(..) => false,

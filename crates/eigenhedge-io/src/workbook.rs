@@ -6,7 +6,7 @@
 use crate::catch_panics::guarded;
 use crate::error::{Fault, hint};
 use crate::memory::MaxMemory;
-use calamine::{Data, ExcelDateTime, Reader, Sheets, SheetVisible, open_workbook_auto};
+use calamine::{Data, ExcelDateTime, Reader, SheetVisible, Sheets, open_workbook_auto};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

@@ -3,8 +3,8 @@
 use crate::destination::Destination;
 use crate::live::{LiveAddress, parse_address};
 use crate::table::Usage;
-use clap::{Args, ValueEnum};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
 use eigenhedge_io::{Dialect, Form, Stream};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -48,7 +48,8 @@ pub enum Target {
 /// Appends a row of these columns as a line of JSON.
 pub fn json_cells(columns: &[Column], row: &[Cell<'_>], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
-    let _ = row.iter().enumerate().try_for_each(|(i, cell)| Form::Jsonl.cell(columns, i, *cell, Dialect::default(), out));
+    let _ =
+        row.iter().enumerate().try_for_each(|(i, cell)| Form::Jsonl.cell(columns, i, *cell, Dialect::default(), out));
     let _ = Form::Jsonl.end(out);
 }
 
@@ -107,7 +108,16 @@ impl Answers {
             }
         };
         let rows = position.map_or(0, |position| position.rows);
-        Ok(Self { sink, form, columns, needs_header: position.is_none(), at_once, is_safe: false, dialect: Dialect::default(), rows })
+        Ok(Self {
+            sink,
+            form,
+            columns,
+            needs_header: position.is_none(),
+            at_once,
+            is_safe: false,
+            dialect: Dialect::default(),
+            rows,
+        })
     }
 
     /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading apostrophe. These

@@ -200,7 +200,9 @@ fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
         DataType::Boolean => {
             let Some(array) = array.as_boolean_opt() else { return false };
             let cells = cells.iter_mut().step_by(width);
-            cells.zip(array.iter()).for_each(|(cell, value)| *cell = value.map_or(f64::NAN, |value| f64::from(u8::from(value))));
+            cells
+                .zip(array.iter())
+                .for_each(|(cell, value)| *cell = value.map_or(f64::NAN, |value| f64::from(u8::from(value))));
         }
         _ => return false,
     }

@@ -17,9 +17,32 @@ pub(crate) struct CellStyle {
 /// Cells that count as missing by default, in addition to empty cells and NaN: signs, and what historians and spreadsheets
 /// write instead of a number.
 pub(crate) const MISSING: [&str; 26] = [
-    "na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a.", "bad", "bad input", "no data", "i/o timeout",
-    "comm fail", "calc failed", "scan off", "not connect", "pt created", "intf shut", "#value!", "#ref!",
-    "#div/0!", "#name?", "#num!", "1.#qnan",
+    "na",
+    "n/a",
+    "#n/a",
+    "null",
+    "none",
+    "-",
+    "--",
+    "---",
+    "?",
+    "n.a.",
+    "bad",
+    "bad input",
+    "no data",
+    "i/o timeout",
+    "comm fail",
+    "calc failed",
+    "scan off",
+    "not connect",
+    "pt created",
+    "intf shut",
+    "#value!",
+    "#ref!",
+    "#div/0!",
+    "#name?",
+    "#num!",
+    "1.#qnan",
 ];
 
 impl CellStyle {
@@ -216,7 +239,13 @@ mod tests {
             }
         }
         let grouped = CellStyle::new(b'.', true, &[], false);
-        let cases = [("1,234", Some(1234.0)), ("1.234", Some(1.234)), ("0,234", None), ("1,23", None), ("1,234,567", Some(1_234_567.0))];
+        let cases = [
+            ("1,234", Some(1234.0)),
+            ("1.234", Some(1.234)),
+            ("0,234", None),
+            ("1,23", None),
+            ("1,234,567", Some(1_234_567.0)),
+        ];
         cases.into_iter().for_each(|(cell, wanted)| assert_eq!(grouped.number(cell.as_bytes()), wanted, "{cell}"));
     }
 }

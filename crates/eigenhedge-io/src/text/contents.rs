@@ -12,22 +12,63 @@ const MOST_UNIT_LINES: usize = 3;
 const COUNTED_ROWS: usize = 20;
 /// Names of columns that number the rows.
 const COUNTERS: [&str; 20] = [
-    "", "unnamed: 0", "id", "index", "idx", "row", "row_id", "rowid", "nr", "nr.", "no", "no.", "n", "#", "lfd. nr.",
-    "lfdnr", "record", "num", "zeile", "ligne",
+    "",
+    "unnamed: 0",
+    "id",
+    "index",
+    "idx",
+    "row",
+    "row_id",
+    "rowid",
+    "nr",
+    "nr.",
+    "no",
+    "no.",
+    "n",
+    "#",
+    "lfd. nr.",
+    "lfdnr",
+    "record",
+    "num",
+    "zeile",
+    "ligne",
 ];
 /// Number of the names above whose numbers may have gaps.
 const IDENTIFIERS: usize = 4;
 
 /// Words for 0 and 1 that have this meaning also if the first rows have only one of them.
 const CERTAIN: [[&str; 2]; 17] = [
-    ["off", "on"], ["false", "true"], ["no", "yes"], ["closed", "open"], ["stopped", "running"], ["stop", "run"],
-    ["aus", "ein"], ["aus", "an"], ["zu", "auf"], ["nein", "ja"], ["falsch", "wahr"], ["non", "oui"], ["faux", "vrai"],
-    ["falso", "verdadero"], ["falso", "verdadeiro"], ["arrêt", "marche"], ["desligado", "ligado"],
+    ["off", "on"],
+    ["false", "true"],
+    ["no", "yes"],
+    ["closed", "open"],
+    ["stopped", "running"],
+    ["stop", "run"],
+    ["aus", "ein"],
+    ["aus", "an"],
+    ["zu", "auf"],
+    ["nein", "ja"],
+    ["falsch", "wahr"],
+    ["non", "oui"],
+    ["faux", "vrai"],
+    ["falso", "verdadero"],
+    ["falso", "verdadeiro"],
+    ["arrêt", "marche"],
+    ["desligado", "ligado"],
 ];
 /// Words for 0 and 1 if the first rows have both.
 const PAIRS: [[&str; 2]; 11] = [
-    ["close", "open"], ["inactive", "active"], ["disabled", "enabled"], ["low", "high"], ["manual", "auto"],
-    ["man", "auto"], ["normal", "alarm"], ["ok", "alarm"], ["ok", "fault"], ["non", "sim"], ["no", "si"],
+    ["close", "open"],
+    ["inactive", "active"],
+    ["disabled", "enabled"],
+    ["low", "high"],
+    ["manual", "auto"],
+    ["man", "auto"],
+    ["normal", "alarm"],
+    ["ok", "alarm"],
+    ["ok", "fault"],
+    ["non", "sim"],
+    ["no", "si"],
 ];
 
 /// First rows of a table, with the notation of their cells.
@@ -65,14 +106,18 @@ impl Contents<'_> {
     /// says so and the numbers ascend.
     pub fn is_counter(&self, column: usize, name: &str) -> bool {
         const FEWEST: usize = 3;
-        let whole = |cell: &[u8]| self.style.number(cell).filter(|x| x.fract() == 0.0 && x.abs() < 1e9 && !cell.contains(&b'.'));
+        let whole = |cell: &[u8]| {
+            self.style.number(cell).filter(|x| x.fract() == 0.0 && x.abs() < 1e9 && !cell.contains(&b'.'))
+        };
         let Some(numbers) = self.cells(column).map(whole).collect::<Option<Vec<f64>>>() else { return false };
         let steps_by = |step: f64| numbers.windows(2).all(|pair| pair[1] == pair[0] + step);
         let place = COUNTERS.iter().position(|counter| name.eq_ignore_ascii_case(counter));
         let is_first = column == 0 && numbers.len() >= COUNTED_ROWS;
         numbers.len() >= FEWEST
             && match place {
-                Some(place) if (1..=IDENTIFIERS).contains(&place) => numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0),
+                Some(place) if (1..=IDENTIFIERS).contains(&place) => {
+                    numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0)
+                }
                 Some(_) => steps_by(1.0) || steps_by(-1.0),
                 None => is_first && steps_by(1.0),
             }
@@ -93,13 +138,15 @@ impl Contents<'_> {
             let pair = pairs.iter().find(|pair| words.keys().all(|word| pair.contains(&word.as_str())));
             pair.map(|pair| pair.map(str::to_owned))
         };
-        let is_plain = |word: &str| word.chars().all(|c| c.is_alphabetic() || " _-/".contains(c)) && word.len() <= LONGEST;
+        let is_plain =
+            |word: &str| word.chars().all(|c| c.is_alphabetic() || " _-/".contains(c)) && word.len() <= LONGEST;
         match words.len() {
             0 => None,
             1 => known(&CERTAIN),
             _ => known(&CERTAIN).or_else(|| known(&PAIRS)).or_else(|| {
                 let there: usize = words.values().sum();
-                let is_usual = there >= FEWEST_ROWS && 2 * there >= self.rows.len() && words.values().all(|count| *count > 1);
+                let is_usual =
+                    there >= FEWEST_ROWS && 2 * there >= self.rows.len() && words.values().all(|count| *count > 1);
                 let states: Vec<String> = words.keys().filter(|word| is_plain(word)).cloned().collect();
                 <[String; 2]>::try_from(states).ok().filter(|_| is_usual)
             }),
@@ -118,7 +165,8 @@ impl Contents<'_> {
             same += usize::from(pair[0].get(time) == pair[1].get(time));
         }
         let first = self.rows.first().and_then(|row| row.get(time));
-        let restarts = self.rows.windows(2).filter(|pair| pair[0].get(tag) != pair[1].get(tag) && pair[1].get(time) == first);
+        let restarts =
+            self.rows.windows(2).filter(|pair| pair[0].get(tag) != pair[1].get(tag) && pair[1].get(time) == first);
         let restarts = restarts.count();
         tags.sort_unstable();
         tags.dedup();

@@ -107,7 +107,11 @@ impl FirstLines<'_> {
         let rows = contents.rows;
         let is_used = layout.keep.len() + layout.columns.len() + layout.exclude.len() > 0;
         let is_counter = |column: &usize| {
-            found.is_none() && has_header && !is_used && self.is_own(&names[*column]) && contents.is_counter(*column, &names[*column])
+            found.is_none()
+                && has_header
+                && !is_used
+                && self.is_own(&names[*column])
+                && contents.is_counter(*column, &names[*column])
         };
         let counters: Vec<usize> = (0..count).filter(is_counter).collect();
         let free: Vec<usize> = free.into_iter().filter(|column| !counters.contains(column)).collect();
@@ -115,9 +119,11 @@ impl FirstLines<'_> {
         let times = self.time_column(rows, known.as_deref(), &free)?;
         let has_numbers =
             |column: usize| rows.iter().filter_map(|row| row.get(column)).any(|cell| style.looks_numeric(cell));
-        if let (true, None, Some(names), Some(time)) = (layout.leaves_out() && !is_used, found, &known, times.position) {
+        if let (true, None, Some(names), Some(time)) = (layout.leaves_out() && !is_used, found, &known, times.position)
+        {
             let free = |column: &usize| *column != time && Some(*column) != times.clock && !counters.contains(column);
-            let (values, texts): (Vec<usize>, Vec<usize>) = (0..count).filter(free).partition(|column| has_numbers(*column));
+            let (values, texts): (Vec<usize>, Vec<usize>) =
+                (0..count).filter(free).partition(|column| has_numbers(*column));
             let tagged = texts.iter().find_map(|tag| Some((*tag, contents.tags(time, *tag)?)));
             if let ([value], Some((tag, tags))) = (values.as_slice(), tagged) {
                 let [time, tag, value] = [time, tag, *value].map(|column| names[column].clone());
@@ -149,7 +155,14 @@ impl FirstLines<'_> {
         let lines = &self.look.lines[usize::from(has_header).min(self.look.lines.len())..];
         let units = lines.iter().take(unit_lines).min_by_key(|line| line.as_slice().len());
         columns.units = units.map(|line| line.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect());
-        Ok(Settled { columns, has_header, time_format: times.format, unit_lines: unit_lines as u64, step: times.step, wordy })
+        Ok(Settled {
+            columns,
+            has_header,
+            time_format: times.format,
+            unit_lines: unit_lines as u64,
+            step: times.step,
+            wordy,
+        })
     }
 
     /// Returns true if a column with this name is not one of the model.

@@ -106,7 +106,8 @@ impl Jsonl {
                     match TimeFormat::find(&texts) {
                         Found::Format(format) if format.is_number() => {
                             let is_of_model = layout.model_columns.as_ref().zip(name);
-                            let is_of_model = is_of_model.is_some_and(|(model, name)| model.iter().any(|one| one == name));
+                            let is_of_model =
+                                is_of_model.is_some_and(|(model, name)| model.iter().any(|one| one == name));
                             name.is_some_and(names_time) && format.is_clock(&texts, name) && !is_of_model
                         }
                         found => holds_text(column) && found != Found::Nothing,

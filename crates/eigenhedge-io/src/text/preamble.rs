@@ -64,7 +64,7 @@ fn before_header(lines: &[&[u8]], delimiter: u8) -> Option<u64> {
         return (width > 1).then_some(0);
     }
     let style = CellStyle::default();
-    let has_numbers = |record: &ByteRecord| record.iter().any(|cell| style.number(cell).is_some_and(|x| !x.is_nan()));
+    let has_numbers = |record: &ByteRecord| record.iter().any(|cell| style.looks_numeric(cell));
     let start = records.iter().position(|record| record.len() == width && is_filled(record))?;
     let rest: Vec<&ByteRecord> = records[start..].iter().filter(|record| !record.is_empty()).collect();
     let same = rest.iter().filter(|record| record.len() == width).count();

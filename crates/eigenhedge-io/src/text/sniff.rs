@@ -144,7 +144,8 @@ fn decimal_of(lines: &[ByteRecord]) -> u8 {
 /// Returns the decimal separator of a table with commas between its cells: a comma only if no number has a point, and some
 /// number in quotes can have nothing but a decimal comma.
 fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
-    let has = |wanted: u8| lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(wanted) && !has_one_group(cell));
+    let has =
+        |wanted: u8| lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(wanted) && !has_one_group(cell));
     let has_points = lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(b'.'));
     if has(b',') && !has_points { decimal_of(lines) } else { b'.' }
 }
@@ -156,7 +157,7 @@ fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
     let other = if decimal == b',' { b'.' } else { b',' };
     let has_other = |cell: &&[u8]| decimal_sign(cell) == Some(other);
     cells().any(|cell| decimal_sign(cell) == Some(decimal) || has_thousands(cell))
-        && cells().any(|cell| has_one_group(cell) && has_other(&cell))
+        && cells().any(|cell| has_one_group(cell) && has_other(&cell) || has_thousands(cell) && cell.contains(&other))
         && cells().filter(has_other).all(has_one_group)
 }
 

@@ -35,11 +35,13 @@ impl FirstLines<'_> {
         free: &[usize],
     ) -> Result<TimeColumn, Error> {
         let mut layout = self.layout.clone();
-        let nothing = |layout| TimeColumn { layout, format: None, position: None, clock: None, left_out: None, step: None };
+        let nothing =
+            |layout| TimeColumn { layout, format: None, position: None, clock: None, left_out: None, step: None };
         if let Some(found) = &layout.found {
             let time = found.time.filter(|_| layout.time.is_none()).map(Selector::Position);
             let format = layout.time_format.clone().or_else(|| found.time_format.clone());
-            layout.clock = layout.clock.take().or(found.clock.filter(|_| layout.time.is_none()).map(Selector::Position));
+            layout.clock =
+                layout.clock.take().or(found.clock.filter(|_| layout.time.is_none()).map(Selector::Position));
             layout.time = layout.time.take().or(time);
             return Ok(TimeColumn { format, ..nothing(layout) });
         }
@@ -88,7 +90,14 @@ impl FirstLines<'_> {
                         layout.clock = layout.clock.take().or(clock.map(Selector::Position));
                     }
                     let left_out = Some(position).filter(|_| !is_used);
-                    return Ok(TimeColumn { layout, format: Some(format), position: Some(position), clock, left_out, step });
+                    return Ok(TimeColumn {
+                        layout,
+                        format: Some(format),
+                        position: Some(position),
+                        clock,
+                        left_out,
+                        step,
+                    });
                 }
                 Found::Ambiguous { cell, readings } if is_used && (given.is_some() || i == 0 || is_named) => {
                     let label = name.map_or(String::new(), |name| format!(" ({})", quoted(name)));
@@ -128,7 +137,9 @@ impl FirstLines<'_> {
 
 /// Returns the dates and times of day of the rows, separated by a space.
 fn joined(rows: &[ByteRecord], date: usize, clock: usize) -> Vec<String> {
-    let cells = |row: &ByteRecord| Some((text_of(row.get(date)?).trim().to_owned(), text_of(row.get(clock)?).trim().to_owned()));
+    let cells = |row: &ByteRecord| {
+        Some((text_of(row.get(date)?).trim().to_owned(), text_of(row.get(clock)?).trim().to_owned()))
+    };
     let both = rows.iter().filter_map(cells).filter(|(date, clock)| !date.is_empty() && !clock.is_empty());
     both.map(|(date, clock)| format!("{date} {clock}")).collect()
 }

@@ -206,8 +206,15 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let Some(path) = &args.train else { return Ok(monitor) };
     let source = source(std::slice::from_ref(path))?;
     let model_columns = monitor.columns().names.clone();
-    let mut layout =
-        Layout { keep: Vec::new(), time: None, clock: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
+    let mut layout = Layout {
+        keep: Vec::new(),
+        time: None,
+        clock: None,
+        time_format: None,
+        find_time: false,
+        has_key: false,
+        ..layout.clone()
+    };
     if model_columns.is_some() {
         // Columns are found by name. Additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };

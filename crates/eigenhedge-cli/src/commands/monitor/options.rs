@@ -1,8 +1,8 @@
 //! Options of the monitor: from the command line, in messages, and in a snapshot.
 
+use super::opening::layout;
 use crate::args::{MonitorArgs, typed};
 use crate::commands::session::Options;
-use super::opening::layout;
 use crate::table::{Usage, is_dash, source};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::spelled;

@@ -68,7 +68,9 @@ pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>
     let sentence = format!("{bad} of {rows} rows ({share:.0} %) were skipped as bad");
     if 2 * bad > rows && !is_allowed {
         let source = stream.source();
-        return Err(anyhow!("{source}: {sentence}, so that the result is about the others; --allow-skipped permits that"));
+        return Err(anyhow!(
+            "{source}: {sentence}, so that the result is about the others; --allow-skipped permits that"
+        ));
     }
     Ok(Some(sentence))
 }
