@@ -267,7 +267,7 @@ fn doubtful_tables_are_refused_with_the_options_that_settle_them() {
             "t.csv, line 2, column 0 (\"t\"): must be a time of the form dd.mm.yyyy hh:mm, got \"01.02.2024 24:30\"",
         ),
         ("a,b\n1,2\n", "--time-format iso", 1, "t.csv: has no column of times for --time-format; --time names one"),
-        ("a,b\n1,2\n", "--time-format yesterday", 2, "must be iso, s, ms, us, ns, or a strftime pattern"),
+        ("a,b\n1,2\n", "--time-format yesterday", 2, "must be iso, s, ms, us, ns, excel, or a strftime pattern"),
         ("a,b\n1,2\n", "--decimal ;", 2, "must be . or ,"),
     ];
     for (table, options, status, sentence) in cases {
