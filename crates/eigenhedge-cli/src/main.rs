@@ -7,7 +7,9 @@ mod advice;
 mod args;
 mod commands;
 mod destination;
+mod directions;
 mod files;
+mod inputs;
 mod live;
 mod plan;
 mod say;
@@ -89,7 +91,7 @@ fn explain(message: &clap::Error) -> ExitCode {
 fn execute(command: Command) -> anyhow::Result<()> {
     match command {
         Command::Demo(args) => commands::demo(&args),
-        Command::Run(args) => plan::Plan::new(&args).map_err(Into::into).and_then(|plan| commands::run(&plan)),
+        Command::Run(args) => plan::Plan::new(&args).and_then(|plan| commands::run(&plan)),
         Command::Monitor(args) => commands::monitor(&args),
         Command::Compare(args) => commands::compare(&args),
         Command::Scree(args) => commands::scree(&args),

@@ -1,7 +1,8 @@
 //! The checked arguments of `run`. All values are validated as far as possible without the data.
 
-use crate::args::{KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
+use crate::args::{AnswersAs, KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
+use crate::directions::Directions;
 use crate::table::{self, Usage};
 use anyhow::anyhow;
 use eigenhedge::options::{Options, Setup, spelled};
@@ -28,6 +29,10 @@ pub struct Plan {
     pub by_group: bool,
     /// True if cells that a spreadsheet would interpret as formulas are protected.
     pub safe_cells: bool,
+    /// Signs of results as CSV.
+    pub answers_as: AnswersAs,
+    /// True if more than half of the rows may be skipped.
+    pub allow_skipped: bool,
     /// Maximum number of models in memory, or `None` for the default.
     pub max_groups: Option<usize>,
     pub live: LiveArgs,
@@ -72,23 +77,35 @@ impl Given {
 }
 
 impl Beginning {
-    fn new(args: &RunArgs) -> Result<Self, Usage> {
+    fn new(args: &RunArgs, source: &Source, layout: &Layout) -> anyhow::Result<Self> {
         if let Some(path) = &args.keep.start_from {
             let (path, options) = (path.clone(), args.options.clone());
-            return Ok(Self::Model(Given { path, options, k: args.k, standardize: args.table.standardize }));
+            let k = match args.k {
+                None => None,
+                Some(Directions::Number(k)) => Some(k),
+                Some(Directions::Share(share)) => {
+                    return Err(Usage(format!("-k must be a number with --start-from, got {share}")).into());
+                }
+            };
+            return Ok(Self::Model(Given { path, options, k, standardize: args.table.standardize }));
         }
-        // Without a saved model, k is required.
-        Ok(Self::Setup(setup(&args.options.options(Kind::Auto, args.k.unwrap_or_default()))?.into()))
+        let standardize = args.table.standardize.unwrap_or_default();
+        // The options are checked before the table is read.
+        let tried = setup(&args.options.options(Kind::Auto, 1))?;
+        let items = tried.text_items();
+        let layout = Layout { items, ..layout.clone() };
+        let k = Directions::choose(args.k, source, &layout, standardize, args.quiet)?;
+        Ok(Self::Setup(setup(&args.options.options(Kind::Auto, k))?.into()))
     }
 }
 
 impl Plan {
-    pub fn new(args: &RunArgs) -> Result<Self, Usage> {
-        let beginning = Beginning::new(args)?;
+    pub fn new(args: &RunArgs) -> anyhow::Result<Self> {
         let source = table::source(&args.inputs)?;
         places(args)?;
         let standardize = args.table.standardize.unwrap_or_default();
         let layout = table::with_beside(table::layout(&args.table, &source)?, &args.beside, standardize)?;
+        let beginning = Beginning::new(args, &source, &layout)?;
         Ok(Self {
             layout: match &beginning {
                 Beginning::Setup(setup) => {
@@ -106,6 +123,8 @@ impl Plan {
             quiet: args.quiet,
             keep: args.keep.clone(),
             safe_cells: args.beside.safe_cells,
+            answers_as: args.answers_as,
+            allow_skipped: args.table.allow_skipped,
             by_group: args.beside.group_by.is_some(),
             max_groups: args.beside.max_groups.map(|most| most as usize),
             live: args.live.clone(),

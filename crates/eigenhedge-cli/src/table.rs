@@ -1,11 +1,12 @@
 //! Sources and layouts of tables, from command-line arguments.
 
 use crate::args::{BadRow, BesideArgs, TableArgs};
+use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::scaled::ScaledStream;
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
-use eigenhedge_io::{Error, Format, Layout, OnBadRow, Selector, Source, Stream, printable, printable_path};
+use eigenhedge_io::{Error, Format, Layout, OnBadRow, Pivot, Selector, Source, Stream, printable, printable_path};
 use eigenhedge_pages::file_name;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -20,9 +21,10 @@ pub fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Returns the source of a table: a file, several files, or standard input.
+/// Returns the source of a table: a file, several files, the files of a folder or of a pattern, or standard input.
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
-    match paths {
+    let paths = &inputs(paths)?;
+    match paths.as_slice() {
         [path] if is_dash(path) => Ok(Source::Standard),
         [path] => Ok(Source::File(path.clone())),
         paths if paths.iter().any(|path| is_dash(path)) => {
@@ -91,7 +93,9 @@ pub fn say_times(stream: &Stream) {
 /// the same number of columns.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
-    let layout = Layout { model_columns: names, missing: Some(spec.missing), ..layout.clone() };
+    // A command without an option for missing cells gives no advice about it.
+    let missing = Some(spec.missing).filter(|missing| layout.missing.is_some() || *missing != Missing::Fail);
+    let layout = Layout { model_columns: names, missing, ..layout.clone() };
     let items = spec.kernel.as_ref().and_then(VectorKernel::text_items);
     let stream = Stream::open(source, &of_texts(layout, items, Standardize::None)?)?;
     let (length, found) = (model.length(), stream.columns().len());
@@ -143,13 +147,32 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         ("--no-header", args.no_header && !is_csv),
         ("--delimiter", args.delimiter.is_some() && !is_csv),
         ("--decimal", args.decimal.is_some() && !is_csv),
+        ("--thousands", args.thousands.is_some() && !is_csv),
+        ("--skip-lines", args.skip_lines.is_some() && !is_csv),
         ("--na-values", args.na_values.is_some() && !is_csv),
+        ("--na-values-only", args.na_values_only.is_some() && !is_csv),
         ("--array", args.array.is_some() && format != Format::Npz),
         ("--dim", args.dim.is_some() && format != Format::Libsvm),
     ];
     if let Some((option, _)) = unread.iter().find(|(_, is_given)| *is_given) {
         return Err(Usage(format!("{option} has no effect with the format {}", format.name())));
     }
+    let decimal = args.decimal.unwrap_or(0);
+    if args.thousands == Some(decimal) {
+        return Err(Usage("--thousands and --decimal must be two signs".into()));
+    }
+    if let (Some(_), Some(path)) = (&args.sheet, paths_of(source).iter().find(|path| !is_workbook(path))) {
+        return Err(Usage(format!("--sheet has no effect with {}, which is no workbook", path.display())));
+    }
+    let pivot = match args.pivot.as_slice() {
+        [] => None,
+        [time, tag, value] => {
+            let [time, tag, value] = [time, tag, value].map(|text| Selector::from_text(text));
+            let (every, mean) = (args.every.map(|every| every.seconds), args.every.is_some_and(|every| every.mean));
+            Some(Pivot { time, tag, value, every, mean })
+        }
+        other => return Err(Usage(format!("--pivot must be TIME,TAG,VALUE, got {}", other.join(",")))),
+    };
     if args.dim == Some(0) {
         return Err(Usage("--dim must be at least 1, got 0".into()));
     }
@@ -171,7 +194,12 @@ pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
         header: if args.header { Some(true) } else { args.no_header.then_some(false) },
         delimiter: args.delimiter,
         decimal: args.decimal,
-        na_values: args.na_values.clone(),
+        thousands: args.thousands,
+        skip_lines: args.skip_lines,
+        na_values: args.na_values.iter().chain(&args.na_values_only).flatten().cloned().collect(),
+        na_values_only: args.na_values_only.is_some(),
+        sheet: args.sheet.clone(),
+        pivot,
         columns: if only_numeric { Vec::new() } else { selectors(&args.columns) },
         only_numeric,
         exclude: selectors(&args.exclude),
@@ -199,7 +227,14 @@ pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) 
     // The key is the first copied column.
     let keep: Vec<Selector> =
         args.group_by.iter().chain(&args.copy_columns).map(|text| Selector::from_text(text)).collect();
-    let time = args.time.as_deref().map(Selector::from_text);
+    let (time, clock) = match args.time.as_slice() {
+        [] => (None, None),
+        [time] => (Some(Selector::from_text(time)), None),
+        [date, clock] => (Some(Selector::from_text(date)), Some(Selector::from_text(clock))),
+        more => {
+            return Err(Usage(format!("--time must be a column, or a date and a time of day, got {}", more.join(","))));
+        }
+    };
     if let Some(Selector::Pattern(pattern)) = &time {
         return Err(Usage(format!("--time must be one column, got the pattern {pattern:?}")));
     }
@@ -216,7 +251,11 @@ pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) 
         ("--copy-columns", !args.copy_columns.is_empty()),
         ("--time", time.is_some()),
         ("--time-format", args.time_format.is_some()),
+        ("--timezone", args.timezone.is_some()),
     ];
+    if let (Some(_), Some((option, _))) = (&layout.pivot, given[..3].iter().find(|(_, is_given)| *is_given)) {
+        return Err(Usage(format!("{option} has no effect with --pivot, which names the columns")));
+    }
     for (option, is_given) in given {
         if is_given {
             needs_text(layout.format, option)?;
@@ -225,7 +264,7 @@ pub fn with_beside(layout: Layout, args: &BesideArgs, standardize: Standardize) 
     judge_names(&layout, "--copy-columns", &keep)?;
     judge_names(&layout, "--time", time.as_slice())?;
     let (time_format, has_key) = (args.time_format.clone(), args.group_by.is_some());
-    Ok(Layout { keep, time, time_format, find_time: true, has_key, ..layout })
+    Ok(Layout { keep, time, clock, time_format, timezone: args.timezone, find_time: true, has_key, ..layout })
 }
 
 /// Sets the kind of items of a layout if rows are texts or sets.

@@ -143,7 +143,7 @@ fn a_saved_model_or_monitor_takes_a_table_of_another_form_and_with_gaps() {
     for (command, options) in [("run", "-k 1"), ("monitor", "--warm-up 100")] {
         ok(&place, &format!("{command} first.csv {options} --snapshot s.eh -q"));
         let answers = |input: &str| {
-            ok(&place, &format!("{command} {input} --start-from s.eh -q --out z.csv"));
+            ok(&place, &format!("{command} {input} --start-from s.eh -q --answers-as csv --out z.csv"));
             place.read("z.csv")
         };
         assert_eq!(answers("other.csv"), answers("plain.csv"), "{command}");
@@ -297,7 +297,7 @@ fn what_does_not_fit_a_model_is_refused_with_a_sentence() {
     }
     let outcome = place.run("transform m.snap huge.csv");
     assert!(outcome.err.starts_with("eigenhedge: huge.csv, line 2: "), "{}", outcome.err);
-    assert_eq!(place.run("run t.csv").status, 2, "k is needed without a model");
+    assert_eq!(place.run("run t.csv -k 0.5 --start-from m.snap").status, 2, "the model has its number");
 }
 
 #[cfg(feature = "parquet")]

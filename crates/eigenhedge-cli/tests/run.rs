@@ -382,9 +382,12 @@ fn columns_are_selected_by_name_and_position() {
     place.write("plain.csv", "c,a,b\n3,1,2\n0,2,1\n1,5,5\n");
     let wanted = place.run("run plain.csv -k 1 --out - --quiet");
     assert_eq!(wanted.status, 0);
-    assert_eq!(place.run("run data.csv -k 1 --out - --quiet --delimiter ; --columns c,a,b"), wanted);
-    assert_eq!(place.run("run data.csv -k 1 --out - --quiet --delimiter ; --columns 3,1,b"), wanted);
-    assert_eq!(place.run("run data.csv -k 1 --out - --quiet --delimiter ; --columns 3,1,0,b --exclude id"), wanted);
+    assert_eq!(place.run("run data.csv -k 1 --out - --answers-as csv --quiet --delimiter ; --columns c,a,b"), wanted);
+    assert_eq!(place.run("run data.csv -k 1 --out - --answers-as csv --quiet --delimiter ; --columns 3,1,b"), wanted);
+    assert_eq!(
+        place.run("run data.csv -k 1 --out - --answers-as csv --quiet --delimiter ; --columns 3,1,0,b --exclude id"),
+        wanted
+    );
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn what_cannot_be_suggested_is_said() {
         ("scree t.csv --plot x.png", 2, "--plot writes SVG"),
         ("scree missing.csv", 1, "missing.csv: there is no such file"),
         (
-            "run t.csv -k 0.95",
+            "monitor t.csv -k 0.95",
             2,
             "must be a whole number; `eigenhedge scree INPUT --share 0.95` finds the number that keeps this share",
         ),

@@ -149,11 +149,6 @@ fn wrong_inputs_have_their_sentences() {
             "log.csv, line 2, column 1 (\"id\"): must be a date such as 2024-02-29 or 2024-02-29T12:30:00, or seconds since \
              1970, got \"a, b\"",
         ),
-        (
-            "loss.csv -k 1 --copy-columns loss --out out.csv",
-            1,
-            "the answers: must have one column of each name, but \"loss\" would be a text that is kept and a number",
-        ),
         ("a.csv b.csv -k 1", 1, "b.csv: there is no column \"y\" in the header"),
         ("a.csv missing.csv -k 1", 1, "missing.csv: there is no such file"),
         ("a.csv bad.csv -k 1", 1, "bad.csv, line 3, column 1 (\"y\"): must be a finite number, got \"oops\""),

@@ -3,7 +3,8 @@
 use crate::error::{Error, Fault, hint, quoted};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, Selector};
-use crate::selectors::{find, first_free};
+use crate::reading::TwoStates;
+use crate::selectors::{find, free_columns};
 use std::collections::HashMap;
 
 /// Columns of a table, with those that are selected, copied or left out.
@@ -25,6 +26,12 @@ pub(crate) struct Columns {
     pub left_out: Vec<usize>,
     /// Text column, if rows are texts instead of numbers.
     pub text: Option<TextColumn>,
+    /// Position of the column with the time of day. The column is the last of `kept`; its cell is joined to the time.
+    pub clock: Option<usize>,
+    /// Columns of two words that are read as 0 and 1.
+    pub states: Vec<TwoStates>,
+    /// Units of the columns, if a line under the header has them.
+    pub units: Option<Vec<String>>,
 }
 
 /// Column in which each cell is a row. The column is also in `kept`, because readers return the texts of the columns in
@@ -64,8 +71,8 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names becomes the time
-    /// column if `is_time` returns true for it.
+    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names and for which `is_time`
+    /// returns true becomes the time column.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -74,9 +81,10 @@ impl Columns {
         holds_text: impl Fn(usize) -> bool,
         is_time: impl Fn(usize) -> bool,
     ) -> Result<Self, Error> {
-        let free = first_free(names.as_deref(), count, layout, "").map_err(|fault| input.fault(fault))?;
+        let free = free_columns(names.as_deref(), count, layout, "").map_err(|fault| input.fault(fault))?;
         let before = layout.found.as_ref().and_then(|found| found.time);
-        let time = free.filter(|position| is_time(*position)).or(before).map(Selector::Position);
+        let free = free.into_iter().find(|position| layout.find_time && is_time(*position));
+        let time = free.or(before).map(Selector::Position);
         let layout = Layout { time: layout.time.clone().or(time), ..layout.clone() };
         Self::choose(input, &layout, names, count, holds_text)
     }
@@ -126,7 +134,18 @@ impl Columns {
 
     /// Returns the positions of the columns that are copied to the output.
     fn beside(&self) -> &[usize] {
-        &self.kept[..self.text.map_or(self.kept.len(), |text| text.kept)]
+        let kept = self.kept.len() - usize::from(self.clock.is_some());
+        &self.kept[..self.text.map_or(kept, |text| text.kept)]
+    }
+
+    /// Returns the columns of two states at these positions of a later table.
+    fn states_of_later(&self, later: &Self) -> Vec<TwoStates> {
+        let place =
+            |state: &TwoStates| later.selected.iter().position(|at| later.typed(*at) == self.typed(state.position));
+        let moved = |state: &TwoStates| {
+            place(state).map(|place| TwoStates { position: later.selected[place], ..state.clone() })
+        };
+        self.states.iter().filter_map(moved).collect()
     }
 
     /// Returns a layout that selects the same columns in later tables with names.
@@ -136,6 +155,7 @@ impl Columns {
             columns: named(&self.features()),
             keep: named(self.beside()),
             time: None,
+            clock: self.clock.map(|at| Selector::Name(self.typed(at))),
             find_time: false,
             found: None,
             exclude: Vec::new(),
@@ -155,7 +175,7 @@ impl Columns {
         let count = names.len();
         let later = select(Some(names), count, &self.layout_of_later(layout), list, |_| false)?;
         self.judge_later(&later, layout)?;
-        Ok(later)
+        Ok(Self { states: self.states_of_later(&later), has_time: self.has_time, ..later })
     }
 
     /// Returns an error if a later table has a different number of columns, or a name that the first one does not have.
@@ -171,7 +191,25 @@ impl Columns {
 
     /// Returns the names of the copied columns, or their positions if there are no names.
     pub fn kept_names(&self) -> Vec<String> {
-        self.beside().iter().map(|position| self.typed(*position)).collect()
+        let mut names: Vec<String> = self.beside().iter().map(|position| self.typed(*position)).collect();
+        if let (Some(clock), Some(name)) = (self.clock, names.first_mut()) {
+            name.push(' ');
+            name.push_str(&self.typed(clock));
+        }
+        names
+    }
+
+    /// Returns the names of the selected columns with their units, such as `TI502 [°C]`.
+    pub fn shown_names(&self) -> Vec<String> {
+        const LONGEST: usize = 12;
+        let unit =
+            |position: usize| self.units.as_ref().and_then(|units| units.get(position)).map_or("", String::as_str);
+        let shown = |position: &usize| match unit(*position).trim_matches(['[', ']', '(', ')', ' ']) {
+            "" | "-" => self.typed(*position),
+            long if long.chars().count() > LONGEST => self.typed(*position),
+            unit => format!("{} [{unit}]", self.typed(*position)),
+        };
+        self.features().iter().map(shown).collect()
     }
 
     /// Returns the label of a column in messages: its position, and its name if it has one.
@@ -259,9 +297,13 @@ pub(crate) fn select(
             }
         }
     }
+    let clock = match &layout.clock {
+        None => None,
+        Some(selector) => find(selector, known, count, list)?.first().copied(),
+    };
     // Copied columns are features only if they are selected explicitly.
     let mut unwanted = vec![false; count];
-    kept.iter().for_each(|position| unwanted[*position] = true);
+    kept.iter().chain(&clock).for_each(|position| unwanted[*position] = true);
     let mut taken = vec![false; count];
     let mut selected = Vec::new();
     for selector in &layout.columns {
@@ -296,8 +338,10 @@ pub(crate) fn select(
         }
     }
     let has_time = layout.time.is_some();
-    let columns = Columns { names, count, selected, kept, first_kept, has_time, left_out, text: None };
-    columns.like_model(layout)?.of_texts(layout)
+    let columns = Columns { names, count, selected, kept, first_kept, has_time, left_out, ..Columns::default() };
+    let mut columns = columns.like_model(layout)?.of_texts(layout)?;
+    columns.kept.extend(clock);
+    Ok(Columns { clock, ..columns })
 }
 
 /// Returns true if the model has this column.

@@ -58,7 +58,13 @@ impl Concatenation {
         }
         let Opened { reader, columns } = open_one(&input, layout, None)?;
         let reading = reader.reading();
-        let layout = Layout { delimiter: Some(reading.delimiter), decimal: Some(reading.decimal), ..layout.clone() };
+        let groups = if reading.decimal == b',' { b'.' } else { b',' };
+        let layout = Layout {
+            delimiter: Some(reading.delimiter),
+            decimal: Some(reading.decimal),
+            thousands: layout.thousands.or(reading.has_groups.then_some(groups)),
+            ..layout.clone()
+        };
         let sizes = inputs.iter().map(|input| input.file_size().unwrap_or(0)).collect();
         let all = Self { sources, layout, columns: columns.clone(), reader, file: 0, rows_before: 0, sizes };
         Ok((input, Opened { reader: Box::new(all), columns }))

@@ -142,7 +142,7 @@ pub(crate) enum Fault {
     NotJson(String),
     #[error("must be {wanted} like the first row, got {found}")]
     OtherShape { wanted: &'static str, found: &'static str },
-    #[error("the key {} must be in the first row too; --columns would leave it out", quoted(.0))]
+    #[error("the key {} must be in one of the first rows too; --columns would leave it out", quoted(.0))]
     ExtraKey(String),
     #[error("the key {} must stand in an object once, not twice", quoted(.0))]
     TwiceKey(String),
@@ -156,8 +156,10 @@ pub(crate) enum Fault {
     IndexRange { index: u64, dim: usize },
     #[error("must be {rule}, got {found}")]
     Time { rule: String, found: String },
-    #[error("must be a number without thousands signs, got {0}; export the table without digit grouping")]
+    #[error("must be a number with one decimal sign, got {0}; --decimal names the sign")]
     Thousands(String),
+    #[error("must be {off} or {on}, as in the first rows, got {found}; --exclude leaves the column out")]
+    State { off: String, on: String, found: String },
     #[error("a quote is opened here and not closed")]
     OpenQuote,
     #[error("{0}")]
@@ -170,6 +172,11 @@ pub(crate) enum Fault {
     Folder,
     #[error("{0}")]
     Archive(&'static str),
+    #[error("is compressed by {by}, which is not read: {unpack} unpacks it, also into a pipe that is read as -")]
+    Packed { by: &'static str, unpack: &'static str },
+    #[cfg_attr(not(feature = "workbook"), allow(dead_code))]
+    #[error("there is no sheet {name:?}; the sheets are {names}{hint}")]
+    NoSheet { name: String, names: String, hint: String },
     #[error("must hold one JSON array or object on each line, got one over the whole file; jq -c '.[]' splits it")]
     WholeJson,
     #[error("cannot be read")]
@@ -188,6 +195,11 @@ pub(crate) enum Fault {
     ZeroColumns,
     #[error("{cell} can be two dates: {readings}")]
     AmbiguousTime { cell: String, readings: String },
+    #[error(
+        "is a long table: {tags} tags in the column {tag} and one value in each row; --pivot {time},{tag},{value} makes a column of \
+         each tag, --columns {value} reads the rows as they are"
+    )]
+    Long { time: String, tag: String, value: String, tags: usize },
     #[error("has no column of times for --time-format; --time names one")]
     NoTime,
     #[error(
@@ -266,8 +278,6 @@ pub(crate) enum Fault {
     PartShrunk { wanted: u64, found: u64 },
 
     // Errors of the output.
-    #[error("must have one column of each name, but {0:?} would be a text that is kept and a number")]
-    TakenName(String),
     #[error("cannot be written")]
     Unwritable(#[source] io::Error),
     #[error("must end in .json, .csv or .npz; .onnx is written by eigenhedge.export in Python")]
@@ -320,6 +330,7 @@ impl Fault {
                 | Self::IndexRange { .. }
                 | Self::Time { .. }
                 | Self::Thousands(_)
+                | Self::State { .. }
                 | Self::OpenQuote
                 | Self::Refused(_)
         )

@@ -65,8 +65,8 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format for the extension of a file name. The extensions `.gz` and `.zst` are ignored. An unknown
-    /// extension means CSV.
+    /// Returns the format for the extension of a file name. The extensions `.gz` and `.zst` are ignored. A workbook
+    /// and an unknown extension mean CSV.
     pub fn of_path(path: &Path) -> Self {
         let stem = path.file_stem().map(Path::new).filter(|_| Packing::of_path(path) != Packing::Plain);
         let path = stem.unwrap_or(path);
@@ -98,14 +98,12 @@ impl Format {
 
 /// Describes the binary format of a file from its first bytes. Returns `None` if they are not recognized.
 pub(crate) fn signature(start: &[u8]) -> Option<&'static str> {
-    const SIGNATURES: [(&[u8], &str); 7] = [
+    const SIGNATURES: [(&[u8], &str); 5] = [
         (b"PAR1", "parquet"),
         (b"\x93NUMPY", "npy"),
         (b"PK\x03\x04", "a zip archive or npz"),
         (b"ARROW1", "arrow"),
         (b"FEA1", "feather version 1"),
-        (b"\x1f\x8b", "a gzip archive, whose name must end in .gz"),
-        (b"\x28\xb5\x2f\xfd", "a zstd archive, whose name must end in .zst"),
     ];
     SIGNATURES.into_iter().find(|(bytes, _)| start.starts_with(bytes)).map(|(_, name)| name)
 }

@@ -7,7 +7,8 @@ use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
 use crate::stop::Stop;
-use crate::unpack::{Counted, Packing, Utf8, is_utf16};
+use crate::unpack::{Counted, Packing, UnpackedPipe, Utf8, is_utf16};
+use crate::workbook;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,8 @@ pub(crate) struct InputSource {
     /// once.
     file_size: Option<u64>,
     packing: Packing,
+    /// Sheet of a workbook, and the number of its sheets.
+    pub sheet: Option<(String, usize)>,
     /// True if the bytes may have to be converted to UTF-8.
     recoded: bool,
     /// Number of bytes read since the file was last opened.
@@ -84,6 +87,7 @@ impl InputSource {
             name: name_of(source).into(),
             file_size: None,
             packing: Packing::Plain,
+            sheet: None,
             recoded: layout.format.is_text(),
             read: Arc::default(),
             stop: layout.stop.clone(),
@@ -100,6 +104,12 @@ impl InputSource {
             }
             input.file_size = there.is_file().then_some(there.len());
             input.packing = Packing::of_path(path);
+            if input.packing == Packing::Workbook {
+                let sheet = workbook::sheet_of(path, layout.sheet.as_deref(), layout.max_memory);
+                input.sheet = Some(sheet.map_err(|fault| input.fault(fault))?);
+                input.recoded = false;
+                return Ok(input);
+            }
         }
         if let Source::Bytes(_, bytes) = source {
             input.file_size = Some(bytes.len() as u64);
@@ -107,6 +117,13 @@ impl InputSource {
         if format.is_text() && input.file_size.is_some() {
             let mut start = Vec::new();
             input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
+            if input.packing == Packing::Plain {
+                input.packing = Packing::of_start(&start).map_err(|fault| input.fault(fault))?;
+                if input.packing != Packing::Plain {
+                    start.clear();
+                    input.raw()?.take(8).read_to_end(&mut start).map_err(|error| input.unreadable(error))?;
+                }
+            }
             input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
                 if let (true, Source::File(path)) = (start.starts_with(b"PK\x03\x04"), source) {
@@ -179,6 +196,9 @@ impl InputSource {
 
     /// Opens the decompressed bytes at their start, before conversion to UTF-8.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
+        if let (Source::File(path), Some((sheet, _))) = (&self.source, &self.sheet) {
+            return workbook::open(path, sheet).map_err(|fault| self.fault(fault));
+        }
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
                 #[cfg(unix)]
@@ -197,6 +217,9 @@ impl InputSource {
         }
         self.read.store(0, Ordering::Relaxed);
         let counted = Box::new(Counted { inner: bytes, count: Arc::clone(&self.read) });
+        if self.is_pipe() && self.packing == Packing::Plain {
+            return Ok(Box::new(UnpackedPipe::new(counted, self.memory)));
+        }
         self.packing.unpack(counted, self.memory).map_err(|fault| self.fault(fault))
     }
 
@@ -237,7 +260,6 @@ impl InputSource {
 fn archive_advice(path: &Path) -> &'static str {
     let extension = path.extension().map(|extension| extension.to_ascii_lowercase());
     match extension.as_deref().and_then(|extension| extension.to_str()) {
-        Some("xlsx" | "xlsm" | "ods") => "is a workbook: save its sheet as CSV",
         Some("npz") => "is an npz archive: --format npz reads it",
         _ => "is a zip archive: unpack it, or give --format npz if it holds arrays",
     }

@@ -2,9 +2,11 @@
 
 use crate::format::Format;
 use crate::memory::MaxMemory;
+use crate::pivot::Pivot;
 use crate::reading::Reading;
 use crate::stop::Stop;
 use crate::time_format::TimeFormat;
+use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use eigenhedge::kernel::TextItems;
 
@@ -19,9 +21,14 @@ pub struct Layout {
     pub delimiter: Option<u8>,
     /// Decimal separator of a text table: `b'.'`, `b','`, or `None` to detect it.
     pub decimal: Option<u8>,
-    /// Cells of a text table that count as missing, in addition to empty cells and NaN. `None` selects the default
-    /// list.
-    pub na_values: Option<Vec<String>>,
+    /// Sign between thousands in a text table, a point or a comma, or `None` to detect it.
+    pub thousands: Option<u8>,
+    /// Number of lines before a text table, or `None` to detect lines of text before its header.
+    pub skip_lines: Option<u64>,
+    /// Cells of a text table that count as missing, in addition to empty cells, NaN and the default list.
+    pub na_values: Vec<String>,
+    /// True if the default list of missing cells does not apply.
+    pub na_values_only: bool,
     /// Columns to use, in this order. If the list is empty, all columns are used.
     pub columns: Vec<Selector>,
     /// Columns to leave out.
@@ -37,6 +44,10 @@ pub struct Layout {
     pub keep: Vec<Selector>,
     /// Time column, which is the first of the copied columns. The value is `None` if no time column is given.
     pub time: Option<Selector>,
+    /// Column of the time of day, if the time column holds dates only.
+    pub clock: Option<Selector>,
+    /// Time zone of times without a zone of their own, or `None` to read them as they are.
+    pub timezone: Option<Timezone>,
     /// Format of the time column, or `None` to detect it.
     pub time_format: Option<TimeFormat>,
     /// True to use the first column that no option names as the time column, if `time` is `None` and the cells are
@@ -51,6 +62,10 @@ pub struct Layout {
     pub items: Option<TextItems>,
     /// Name of the array in an NPZ archive, or `None` for the only array.
     pub array: Option<String>,
+    /// Name of the sheet in a workbook, or `None` for the first visible sheet.
+    pub sheet: Option<String>,
+    /// Columns of a table with one value per row, which is read as a table with a column per tag. `None` for other tables.
+    pub pivot: Option<Pivot>,
     /// Number of columns of a LIBSVM table, or `None` to use the largest index.
     pub dim: Option<usize>,
     /// Handling of bad rows.
@@ -67,7 +82,8 @@ pub struct Layout {
 impl Layout {
     /// Returns true if a column is selected by name or pattern.
     pub(crate) fn names_columns(&self) -> bool {
-        let mut selectors = self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time);
+        let mut selectors =
+            self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time).chain(&self.clock);
         selectors.any(|selector| !matches!(selector, Selector::Position(_)))
     }
 
@@ -78,7 +94,10 @@ impl Layout {
             header: None,
             delimiter: None,
             decimal: None,
-            na_values: None,
+            thousands: None,
+            skip_lines: None,
+            na_values: Vec::new(),
+            na_values_only: false,
             columns: Vec::new(),
             exclude: Vec::new(),
             model_columns: None,
@@ -86,12 +105,16 @@ impl Layout {
             leave_out_text: true,
             keep: Vec::new(),
             time: None,
+            clock: None,
+            timezone: None,
             time_format: None,
             find_time: false,
             has_key: false,
             found: None,
             items: None,
             array: None,
+            sheet: None,
+            pivot: None,
             dim: None,
             on_bad_row: OnBadRow::Fail,
             missing: None,

@@ -9,7 +9,8 @@
 //! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
 //! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table, or compressed files (`.gz`, `.zst`) | [`Source::Files`]; by extension |
+//! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Files`]; by extension |
+//! | read one value per row as one column per tag | [`Pivot`] |
 //! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
 //! | end the wait for rows when a signal arrives | [`Stop`] |
@@ -57,6 +58,8 @@ mod group_store;
 mod input_source;
 mod layout;
 mod memory;
+mod month_names;
+mod pivot;
 mod read_ahead;
 mod read_as;
 mod reader;
@@ -72,10 +75,28 @@ mod stream;
 mod text;
 mod time_format;
 mod time_order;
+mod timezone;
 mod unpack;
+#[cfg(feature = "workbook")]
+mod workbook;
+#[cfg(not(feature = "workbook"))]
+mod workbook {
+    //! Placeholder for the reader of workbooks in a build without it.
+    use crate::error::Fault;
+    use crate::memory::MaxMemory;
+    use std::io::Read;
+    use std::path::Path;
+
+    pub fn sheet_of(_: &Path, _: Option<&str>, _: MaxMemory) -> Result<(String, usize), Fault> {
+        Err(Fault::NotBuilt("workbook"))
+    }
+    pub fn open(_: &Path, _: &str) -> Result<Box<dyn Read>, Fault> {
+        Err(Fault::NotBuilt("workbook"))
+    }
+}
 
 pub use answers::{
-    Answers, CAUSES, Cell, CellKind, Column, Form, Output, Position, Target, answer_cells, answer_columns,
+    Answers, CAUSES, Cell, CellKind, Column, Dialect, Form, Output, Position, Target, answer_cells, answer_columns,
     cause_columns, json_cells, number_cells, number_columns, verdict_cells, verdict_columns,
 };
 pub use binary::{Array, read_array};
@@ -89,11 +110,14 @@ pub use group_store::{GroupStore, open_fleet, save_fleet, scratch_file};
 pub use input_source::Source;
 pub use layout::{Layout, OnBadRow, Selector};
 pub use memory::MaxMemory;
+pub use pivot::Pivot;
 pub use reader::Progress;
 pub use reading::Reading;
 pub use refusal::refusal;
 pub use row::Row;
+pub use selectors::matches_pattern;
 pub use staging::{Reservation, write_private, write_whole};
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};
 pub use time_format::TimeFormat;
+pub use timezone::Timezone;

@@ -48,6 +48,10 @@ pub(crate) trait Reader {
     fn has_header(&self) -> bool {
         false
     }
+    /// Returns a remark about values that were left out.
+    fn remarks(&self) -> Option<String> {
+        None
+    }
     /// Returns the detected properties of a text table, or default values for other formats.
     fn reading(&self) -> Reading {
         Reading::default()

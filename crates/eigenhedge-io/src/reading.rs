@@ -1,5 +1,6 @@
 //! Detected properties of a table that the layout does not specify.
 
+use crate::answers::Dialect;
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +10,29 @@ use serde::{Deserialize, Serialize};
 pub struct Reading {
     pub(crate) delimiter: u8,
     pub(crate) decimal: u8,
+    /// True if the sign that is not the decimal separator groups thousands.
+    pub(crate) has_groups: bool,
+    /// Number of lines before the table.
+    pub(crate) skipped: u64,
     /// True if the first line is a header.
     pub(crate) has_header: bool,
+    /// Number of lines of units or descriptions under the header.
+    pub(crate) unit_lines: u64,
+    /// Line number of the first row, counted from 1, or 0 if it is unknown.
+    pub(crate) first_line: u64,
+    /// Sheet of a workbook, if it has several.
+    pub(crate) sheet: Option<String>,
     /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
     /// Position of the time column, or `None` if there is none.
     pub(crate) time: Option<usize>,
+    /// Position of the column with the time of day, if the time column holds dates only.
+    pub(crate) clock: Option<usize>,
     pub(crate) time_format: Option<TimeFormat>,
+    /// Usual step between two times in seconds, if it is known.
+    pub(crate) step: Option<f64>,
+    /// Columns of two words that are read as 0 and 1.
+    pub(crate) states: Vec<TwoStates>,
     /// Positions of the columns that were left out because they are not numeric.
     pub(crate) left_out: Vec<usize>,
 }
@@ -25,16 +42,55 @@ impl Default for Reading {
         Self {
             delimiter: b',',
             decimal: b'.',
+            has_groups: false,
+            skipped: 0,
             has_header: false,
+            unit_lines: 0,
+            first_line: 0,
+            sheet: None,
             is_recoded: false,
             time: None,
+            clock: None,
             time_format: None,
+            step: None,
+            states: Vec::new(),
             left_out: Vec::new(),
         }
     }
 }
 
+/// Column of two words that are read as 0 and 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TwoStates {
+    pub position: usize,
+    /// Words for 0 and 1. Case is ignored.
+    pub words: [String; 2],
+}
+
+impl TwoStates {
+    /// Returns 0 or 1, or `None` for another word.
+    pub fn value(&self, cell: &[u8]) -> Option<f64> {
+        let cell = cell.trim_ascii();
+        let is = |word: &String| cell.eq_ignore_ascii_case(word.as_bytes());
+        self.words.iter().position(is).map(|value| value as f64)
+    }
+}
+
 impl Reading {
+    /// Returns the signs for answers about the table: semicolons, and its decimal sign, if the table has semicolons or decimal
+    /// commas, and otherwise commas and points.
+    pub fn dialect(&self) -> Dialect {
+        match (self.delimiter, self.decimal) {
+            (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },
+            _ => Dialect::default(),
+        }
+    }
+
+    /// Returns the usual step between two times in seconds, if it is known.
+    pub fn step(&self) -> Option<f64> {
+        self.step
+    }
+
     /// Returns the format of the time column, if it is known.
     pub fn time_format(&self) -> Option<&TimeFormat> {
         self.time_format.as_ref()

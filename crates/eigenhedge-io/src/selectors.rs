@@ -3,17 +3,16 @@
 use crate::error::{Fault, hint, quoted};
 use crate::layout::{Layout, Selector};
 
-/// Returns the first column that no option names. This column becomes the time column if its cells are times. Returns
-/// `None` if the time column need not be detected.
-pub(crate) fn first_free(
+/// Returns the columns that no option names. One of them becomes the time column if its cells are times. Returns no column
+/// if the time column need not be detected.
+pub(crate) fn free_columns(
     names: Option<&[String]>,
     count: usize,
     layout: &Layout,
     list: &'static str,
-) -> Result<Option<usize>, Fault> {
-    let is_looked_for = layout.find_time && layout.time.is_none() && layout.found.is_none();
-    if !is_looked_for {
-        return Ok(None);
+) -> Result<Vec<usize>, Fault> {
+    if layout.time.is_some() || layout.found.is_some() {
+        return Ok(Vec::new());
     }
     let mut is_free = vec![true; count];
     for selector in layout.keep.iter().chain(&layout.exclude).chain(&layout.columns) {
@@ -22,7 +21,7 @@ pub(crate) fn first_free(
             is_free[position] &= is_pattern;
         }
     }
-    Ok(is_free.iter().position(|is_free| *is_free))
+    Ok((0..count).filter(|position| is_free[*position]).collect())
 }
 
 /// Returns the positions of the columns that the selector names. `list` describes in messages where the names come from.
@@ -66,6 +65,11 @@ fn hint_or_list(name: &str, names: &[String]) -> String {
     let listed: Vec<String> = names.iter().take(LISTED).map(|name| quoted(name)).collect();
     let more = if names.len() > LISTED { ", …" } else { "" };
     format!("; the columns are {}{more}", listed.join(", "))
+}
+
+/// Returns true if a name matches the pattern, in which `*` matches any number of characters and `?` one byte.
+pub fn matches_pattern(pattern: &str, name: &str) -> bool {
+    matches(pattern.as_bytes(), name.as_bytes())
 }
 
 /// Returns true if the text matches the pattern with the wildcards `*` and `?`. The time is at most proportional to the

@@ -15,6 +15,7 @@ use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
+use crate::pivot::PivotReader;
 use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
@@ -23,6 +24,7 @@ use crate::row::Row;
 use crate::saved::count;
 use crate::time_format::{Found, TimeFormat};
 use crate::time_order::TimeOrder;
+use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use eigenhedge::kernel::{TextItems, item_number};
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,9 @@ pub struct StreamState {
     /// Statistics about the order of times so far.
     #[serde(default)]
     times: TimeOrder,
+    /// Number of skipped rows with missing cells.
+    #[serde(default)]
+    incomplete: u64,
 }
 
 impl StreamState {
@@ -90,6 +95,7 @@ pub struct Stream {
     has_time: bool,
     time: Option<f64>,
     time_format: Option<TimeFormat>,
+    timezone: Option<Timezone>,
     times: TimeOrder,
     /// Index of the key among the copied columns, if times are compared within each key.
     key: Option<usize>,
@@ -111,6 +117,8 @@ pub struct Stream {
     bad: u64,
     /// Number of rows that the caller rejected.
     refused: u64,
+    /// Number of rows that the rule for missing cells has skipped.
+    incomplete: u64,
     /// First few messages about bad rows, with their row numbers.
     messages: Vec<(u64, String)>,
 }
@@ -119,9 +127,15 @@ impl Stream {
     /// Opens a table at its first row.
     pub fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let parts = source.parts();
+        // The times of a pivoted table have been parsed already.
+        let of_rows = Layout { time_format: None, timezone: None, ..layout.clone() };
         let more = parts.len().saturating_sub(1);
-        let (input, Opened { reader, columns }) = match parts.as_slice() {
-            [] | [_] => {
+        let (input, Opened { reader, columns }) = match (parts.as_slice(), &layout.pivot) {
+            (_, Some(pivot)) => {
+                let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
+                (input, PivotReader::open(source, layout, pivot)?)
+            }
+            ([] | [_], None) => {
                 let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
                 let opened = open_one(&input, layout, None)?;
                 (input, opened)
@@ -129,7 +143,9 @@ impl Stream {
             _ => Concatenation::open(parts, layout)?,
         };
         let (time, left_out) = (columns.has_time.then(|| columns.kept[0]), columns.left_out.clone());
-        let reading = Reading { time, left_out, ..reader.reading() };
+        let (clock, states) = (columns.clock, columns.states.clone());
+        let reading = Reading { time, clock, states, left_out, ..reader.reading() };
+        let layout = if layout.pivot.is_some() { &of_rows } else { layout };
         if layout.time_format.is_some() && time.is_none() {
             return Err(input.fault(Fault::NoTime));
         }
@@ -141,6 +157,7 @@ impl Stream {
             has_time: columns.has_time,
             time: None,
             time_format: layout.time_format.clone().or_else(|| reading.time_format.clone()),
+            timezone: layout.timezone,
             times: TimeOrder::default(),
             key: columns.first_kept.filter(|_| layout.has_key),
             // Times are not compared if they are the key.
@@ -159,6 +176,7 @@ impl Stream {
             delivered: 0,
             bad: 0,
             refused: 0,
+            incomplete: 0,
             messages: Vec::new(),
         })
     }
@@ -192,6 +210,7 @@ impl Stream {
         stream.position = state.position;
         (stream.delivered, stream.bad, stream.unread) = (state.delivered, state.skipped, state.skipped);
         stream.messages.clone_from(&state.messages);
+        stream.incomplete = state.incomplete;
         Ok(stream)
     }
 
@@ -199,7 +218,7 @@ impl Stream {
     /// reading ahead is impossible, for example for a pipe. Source and layout must be those with which the stream was
     /// opened.
     pub fn read_ahead(&mut self, source: &Source, layout: &Layout) -> Result<bool, Error> {
-        if !source.is_regular() || self.reader.position() != self.position {
+        if !source.is_regular() || layout.pivot.is_some() || self.reader.position() != self.position {
             return Ok(false);
         }
         let layout = Layout { found: Some(self.reading()), ..layout.clone() };
@@ -224,6 +243,7 @@ impl Stream {
             messages: self.messages.iter().filter(before).cloned().collect(),
             reading: Some(self.reading()),
             times: self.times.clone(),
+            incomplete: self.incomplete,
         }
     }
 
@@ -275,7 +295,18 @@ impl Stream {
     /// Returns a line about irregular times, such as steps back, duplicates or a gap. Returns `None` if all times are
     /// regular.
     pub fn times(&self) -> Option<String> {
-        self.times.sentence()
+        let parts = [self.times.sentence(), self.long_table(), self.reader.remarks()];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// Returns advice if the table may be in long format: its times begin again, and it has one column of numbers beside a text.
+    fn long_table(&self) -> Option<String> {
+        let (left_out, [value]) = (self.left_out(), &self.names[..]) else { return None };
+        let (time, tag) = (self.kept_columns().into_iter().next()?, left_out.first()?);
+        (self.has_time && self.times.goes_back()).then(|| {
+            format!("if {tag} names what {value} is, --pivot {time},{tag},{value} makes a column of each name")
+        })
     }
 
     /// Returns the names of the columns that were left out because they are not numeric.
@@ -298,10 +329,15 @@ impl Stream {
         &self.names
     }
 
+    /// Returns the names of the selected columns with their units, such as `TI502 [°C]`, if the table has a line of units.
+    pub fn shown_columns(&self) -> Vec<String> {
+        self.selection.shown_names()
+    }
+
     /// Returns the line number of the first row of a CSV or TSV table. Returns `None` for other formats.
     pub fn first_line(&self) -> Option<u64> {
         let is_text = matches!(self.format, Format::Csv | Format::Tsv);
-        is_text.then(|| 1 + u64::from(self.selection.names.is_some()))
+        Some(self.reading.first_line).filter(|line| is_text && *line > 0)
     }
 
     /// Describes a selected column for messages: its position in the table, and its name if it has one.
@@ -327,6 +363,11 @@ impl Stream {
     /// Returns the number of skipped rows.
     pub fn skipped(&self) -> u64 {
         self.bad + self.refused
+    }
+
+    /// Returns the number of rows that were skipped because they are bad, not because of missing cells.
+    pub fn bad_rows(&self) -> u64 {
+        self.skipped().saturating_sub(self.incomplete)
     }
 
     /// Returns the messages about the first few skipped rows.
@@ -355,7 +396,7 @@ impl Stream {
         }
         if let Some(time) = self.time.filter(|_| self.compares_times) {
             let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
-            self.times.enter(key, time, self.position.rows.saturating_sub(1));
+            self.time = Some(self.times.enter(key, time, self.position.rows.saturating_sub(1)));
         }
         self.delivered += 1;
         Ok(Some(self.row.numbers()))
@@ -395,13 +436,15 @@ impl Stream {
     fn pull(&mut self) -> Result<bool, Error> {
         loop {
             let read = self.reader.read_row(&mut self.row);
-            match read.and_then(|found| if found { self.take_kept().map(|()| true) } else { Ok(false) }) {
+            // The time of a row without any value does not matter: spreadsheets end with lines of delimiters.
+            let has_values = self.row.numbers().is_empty() || !self.row.numbers().iter().all(|x| x.is_nan());
+            match read.and_then(|found| if found && has_values { self.take_kept().map(|()| true) } else { Ok(found) }) {
                 Err(error) if error.is_row() => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(error, row)?;
                     self.bad += 1;
                 }
-                Ok(true) if self.row.numbers().iter().all(|x| x.is_nan()) => {
+                Ok(true) if !has_values => {
                     let row = self.reader.position().rows.saturating_sub(1);
                     self.remember(Error::at(self.reader.place(), Fault::NoCell), row)?;
                     self.bad += 1;
@@ -418,6 +461,12 @@ impl Stream {
         }
         self.kept.clear();
         self.reader.kept(&mut self.kept);
+        if self.selection.clock.is_some()
+            && let (Some(clock), Some(time)) = (self.kept.pop(), self.kept.first_mut())
+        {
+            time.push(' ');
+            time.push_str(clock.trim());
+        }
         if self.has_time {
             let outcome = self.take_time();
             let place = || format!("{}, {}", self.reader.place(), self.selection.label(self.selection.kept[0]));
@@ -445,11 +494,26 @@ impl Stream {
             };
         }
         self.time = self.time_format.as_ref().and_then(|format| format.seconds(text));
-        if self.time.is_some() {
+        if let Some(time) = self.time {
+            let is_local = self.time_format.as_ref().is_some_and(|format| format.is_local(text));
+            if let Some(zone) = self.timezone.filter(|_| is_local) {
+                self.take_local_time(zone, time);
+            }
             return Ok(());
         }
         let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
+    }
+
+    /// Replaces the time of a row by that of its time zone. Charts have the offset of the first row throughout, and the text
+    /// has its own.
+    fn take_local_time(&mut self, zone: Timezone, time: f64) {
+        let key = self.key.and_then(|key| self.kept.get(key)).map_or("", String::as_str);
+        let last = self.times.last(key).zip(self.times.offset).map(|(last, offset)| last - f64::from(offset));
+        let utc = zone.utc(time, last);
+        let offset = *self.times.offset.get_or_insert_with(|| zone.offset(utc));
+        self.time = Some(utc + f64::from(offset));
+        self.kept[0] = zone.text(utc);
     }
 
     /// Returns the name of a column, or its position if it has no name. The column need not exist.
@@ -464,6 +528,7 @@ impl Stream {
         if self.on_bad_row == OnBadRow::Fail && !passes_over {
             return Err(if self.missing.is_some() { error.advised() } else { error });
         }
+        self.incomplete += u64::from(passes_over);
         let place = self.messages.partition_point(|(before, _)| *before <= row);
         if place < REMEMBERED {
             self.messages.insert(place, (row, error.to_string()));

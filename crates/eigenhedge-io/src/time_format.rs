@@ -1,15 +1,18 @@
 //! Format of the time column: given by the user, or detected from some of its cells.
 //!
-//! **Detection.** These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, and
-//! dates with day, month and year separated by points, slashes or dashes, optionally followed by a time of day. With
-//! slashes and dashes, the first number can be the day or the month. A number above 12 decides, or steps that are
-//! regular in only one of the two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
+//! **Detection.** These formats are recognized: ISO 8601, numbers since 1970, whose unit follows from their size, the days of
+//! a spreadsheet, digits without separators such as `20240229`, and dates with day, month or its name, and year separated
+//! by points, slashes, dashes or spaces, optionally followed by a time of day. With slashes and dashes, the first number can be
+//! the day or the month. A number above 12 decides, AM or PM (months first), or steps that are regular in only one of the
+//! two readings. Otherwise the result is [`Found::Ambiguous`] with both readings.
 
 use crate::dates;
+use crate::month_names::in_english;
 use chrono::format::{Item, Parsed, StrftimeItems, parse};
 use chrono::{DateTime, NaiveTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
+use std::sync::OnceLock;
 
 /// Format of the times in a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +24,8 @@ enum Kind {
     Iso,
     /// Time since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
+    /// Days since the end of 1899, as in a spreadsheet.
+    Excel,
     /// `strftime` pattern, as text and parsed.
     Pattern(String, Vec<Item<'static>>),
 }
@@ -31,13 +36,66 @@ const UNITS: [(&str, f64, f64); 4] =
     [("s", 1.0, 1e11), ("ms", 1e3, 1e14), ("us", 1e6, 1e17), ("ns", 1e9, f64::INFINITY)];
 
 /// Date formats that are tried in addition to ISO 8601. A date that matches two of them is ambiguous.
-const DATES: [&str; 10] = [
-    "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y-%m-%d", "%d.%m.%y", "%d/%m/%y",
+const DATES: [&str; 25] = [
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y/%m/%d",
+    "%Y-%m-%d",
+    "%Y.%m.%d",
+    "%d.%m.%y",
+    "%d/%m/%y",
     "%m/%d/%y",
+    "%d-%m-%y",
+    "%m-%d-%y",
+    "%d-%b-%y",
+    "%d-%b-%Y",
+    "%d %b %Y",
+    "%d %b %y",
+    "%d. %b %Y",
+    "%d.%b.%Y",
+    "%d/%b/%Y",
+    "%b %d %Y",
+    "%b %d, %Y",
+    "%Y-%b-%d",
+    "%d%b%Y",
+    "%Y%m%d",
 ];
 
 /// Formats of a time of day after a date.
-const TIMES: [&str; 6] = ["", " %H:%M", " %H:%M:%S%.f", " %I:%M %p", " %I:%M:%S %p", "T%H:%M:%S%.f"];
+const TIMES: [&str; 12] = [
+    "",
+    " %H:%M",
+    " %H:%M:%S%.f",
+    " %I:%M %p",
+    " %I:%M:%S %p",
+    " %I:%M:%S%.f %p",
+    "T%H:%M:%S%.f",
+    "T%H:%M",
+    ":%H:%M:%S%.f",
+    ", %H:%M:%S%.f",
+    ", %H:%M",
+    " %H.%M.%S",
+];
+
+/// Formats of dates in digits only, with the number of digits.
+const COMPACT: [(&str, usize); 5] =
+    [("%Y%m%d", 8), ("%Y%m%d%H%M", 12), ("%Y%m%d%H%M%S", 14), ("%Y%m%dT%H%M%S", 15), ("%Y%m%d %H%M%S", 15)];
+
+/// Days between the start of spreadsheet dates and 1970.
+const EXCEL_EPOCH: f64 = 25569.0;
+
+/// Spreadsheet dates from 2000 to 2050.
+const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
+
+/// Returns the formats that consist of a date and a time of day.
+fn candidates() -> &'static [TimeFormat] {
+    static ALL: OnceLock<Vec<TimeFormat>> = OnceLock::new();
+    let texts = || DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
+    ALL.get_or_init(|| texts().filter_map(|text| TimeFormat::from_text(&text)).collect())
+}
 
 /// Largest offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
@@ -64,11 +122,14 @@ enum Steps {
 }
 
 impl TimeFormat {
-    /// Parses a format: `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), or a `strftime` pattern such as `%d.%m.%Y
-    /// %H:%M`. Returns `None` if the text is none of these.
+    /// Parses a format: `iso`, a unit since 1970 (`s`, `ms`, `us` or `ns`), `excel`, or a `strftime` pattern such as
+    /// `%d.%m.%Y %H:%M`. Returns `None` if the text is none of these.
     pub fn from_text(text: &str) -> Option<Self> {
         if text == "iso" {
             return Some(Self(Kind::Iso));
+        }
+        if text == "excel" {
+            return Some(Self(Kind::Excel));
         }
         if let Some((name, in_second, _)) = UNITS.iter().find(|(name, ..)| *name == text) {
             return Some(Self(Kind::Epoch(name, *in_second)));
@@ -82,11 +143,13 @@ impl TimeFormat {
     /// as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let text = text.trim();
+        let text = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT")).unwrap_or(text);
         match &self.0 {
             Kind::Iso => dates::seconds(text),
-            Kind::Epoch(_, in_second) => {
-                text.parse::<f64>().ok().map(|number| number / in_second).filter(|seconds| seconds.is_finite())
-            }
+            Kind::Epoch(_, in_second) => number(text).map(|number| number / in_second),
+            // The digits of a day give its seconds to some microseconds.
+            Kind::Excel => number(text).map(|days| ((days - EXCEL_EPOCH) * 86400.0 * 1e3).round() / 1e3),
+            Kind::Pattern(pattern, items) if pattern.contains("%b") => of_items(&in_english(text)?, items),
             // A fraction may be written with a comma.
             Kind::Pattern(pattern, items) if text.contains(',') && !pattern.contains(',') => {
                 of_items(&text.replace(',', "."), items)
@@ -101,15 +164,22 @@ impl TimeFormat {
         if cells.is_empty() {
             return Found::Nothing;
         }
-        if cells.iter().all(|cell| dates::seconds(cell).is_some()) {
+        if cells.iter().all(|cell| Self(Kind::Iso).seconds(cell).is_some()) {
             return Found::Format(Self(Kind::Iso));
+        }
+        let has_digits = |digits: usize| cells.iter().all(|cell| cell.trim().len() == digits);
+        let compact =
+            COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
+        if let Some(format) = compact.filter(|format| fits(format) && format.years_fit(cells)).next() {
+            return Found::Format(format);
         }
         if let Some(format) = Self::epoch(cells) {
             return Found::Format(format);
         }
-        let candidates = DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
-        let fitting: Vec<Self> = candidates.filter_map(|text| Self::from_text(&text)).filter(fits).take(2).collect();
+        let fitting: Vec<Self> = candidates().iter().filter(|format| fits(format)).take(2).cloned().collect();
         match <[Self; 2]>::try_from(fitting) {
+            // Only English has AM and PM with numbers, and the month comes first.
+            Ok([_, second]) if second.to_string().contains("%p") => Found::Format(second),
             Ok([first, second]) => match (first.steps(cells), second.steps(cells)) {
                 (Steps::Regular, Steps::Irregular) => Found::Format(first),
                 (Steps::Irregular, Steps::Regular) => Found::Format(second),
@@ -129,6 +199,20 @@ impl TimeFormat {
         };
         let readings = both.map(reading);
         Found::Ambiguous { cell, readings }
+    }
+
+    /// Returns true if all these cells are from the years 2001 to 2099.
+    fn years_fit(&self, cells: &[&str]) -> bool {
+        const YEARS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
+        cells.iter().all(|cell| self.seconds(cell).is_some_and(|time| YEARS.contains(&time)))
+    }
+
+    /// Returns the median step between the times in these cells, in seconds, if there are at least two steps forward.
+    pub(crate) fn usual_step(&self, cells: &[&str]) -> Option<f64> {
+        let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
+        let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+        steps.sort_by(f64::total_cmp);
+        steps.get(steps.len() / 2).copied().filter(|_| steps.len() > 1)
     }
 
     /// Returns the regularity of the steps between the times in these cells.
@@ -152,8 +236,11 @@ impl TimeFormat {
     /// Returns the format for times since 1970, with the unit that fits the largest of them. Returns `None` if the
     /// cells are not numbers.
     fn epoch(cells: &[&str]) -> Option<Self> {
-        let numbers = cells.iter().map(|cell| cell.trim().parse::<f64>().ok().filter(|number| number.is_finite()));
-        let largest = numbers.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
+        let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
+        if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
+            return Some(Self(Kind::Excel));
+        }
+        let largest = numbers.into_iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         UNITS.iter().find(|(.., next)| largest < *next).map(|(name, in_second, _)| Self(Kind::Epoch(name, *in_second)))
     }
 
@@ -162,6 +249,7 @@ impl TimeFormat {
         match &self.0 {
             Kind::Iso => Self::usual_rule(),
             Kind::Epoch(..) => format!("a number of {}", self.words()),
+            Kind::Excel => "a number of days as in a spreadsheet".to_owned(),
             Kind::Pattern(..) => format!("a time of the form {}", self.words()),
         }
     }
@@ -176,8 +264,10 @@ impl TimeFormat {
         match &self.0 {
             Kind::Iso => "ISO 8601".to_owned(),
             Kind::Epoch(name, _) => format!("{name} since 1970"),
+            Kind::Excel => "days of a spreadsheet".to_owned(),
             Kind::Pattern(pattern, _) => {
-                const SIGNS: [(&str, &str); 10] = [
+                const SIGNS: [(&str, &str); 11] = [
+                    ("%b", "mon"),
                     ("%d", "dd"),
                     ("%m", "mm"),
                     ("%Y", "yyyy"),
@@ -199,25 +289,79 @@ impl TimeFormat {
         matches!(self.0, Kind::Iso | Kind::Epoch("s", _))
     }
 
-    /// Returns true if these cells are surely times in this format: all from the years 2001 to 2099 and in order. There
-    /// must be several of them, unless the name of their column says that it holds times.
+    /// Returns true if these numbers are surely times in this format: all from the years 2001 to 2099, and nearly all steps
+    /// forward, or nearly all back. There must be several of them, unless the name of their column says that it holds
+    /// times. The days of a spreadsheet need such a name or regular steps of whole seconds.
     pub(crate) fn is_clock(&self, cells: &[&str], name: Option<&str>) -> bool {
         const FEWEST: usize = 5;
-        const YEARS: std::ops::Range<f64> = 978_307_200.0..4_102_444_800.0;
         let times: Vec<f64> = cells.iter().filter_map(|cell| self.seconds(cell)).collect();
-        let is_forward = times.is_sorted() && (times.len() < 2 || times.first() < times.last());
-        let name = name.unwrap_or_default().to_lowercase();
-        let is_named = name == "ts" || ["time", "date", "epoch"].iter().any(|word| name.contains(word));
-        times.len() == cells.len()
-            && times.len() >= if is_named { 1 } else { FEWEST }
-            && is_forward
-            && times.iter().all(|time| YEARS.contains(time))
+        let steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step != 0.0).collect();
+        let forward = steps.iter().filter(|step| **step > 0.0).count();
+        let fewer = forward.min(steps.len() - forward);
+        let is_named = name.is_some_and(names_time);
+        let is_whole = || {
+            let usual = self.usual_step(cells).unwrap_or(0.0).round();
+            let is_usual = |step: &&f64| (step.abs() - usual).abs() < 0.01 * usual.max(1.0);
+            usual > 0.0 && usual < 86400.0 && steps.iter().filter(is_usual).count() * 10 >= steps.len() * 9
+        };
+        times.len() >= if is_named { 1 } else { FEWEST }
+            && (fewer * 10 <= steps.len() || fewer == 1 && steps.len() >= FEWEST)
+            && (times.len() < 2 || !steps.is_empty())
+            && self.years_fit(cells)
+            && (is_named || self.0 != Kind::Excel || is_whole())
     }
 
-    /// Returns true if times are numbers since 1970.
+    /// Returns true if times are numbers: since 1970, days of a spreadsheet, or digits without separators.
     pub(crate) fn is_number(&self) -> bool {
-        matches!(self.0, Kind::Epoch(..))
+        match &self.0 {
+            Kind::Iso => false,
+            Kind::Epoch(..) | Kind::Excel => true,
+            Kind::Pattern(pattern, _) => pattern.starts_with("%Y%m%d") && !pattern.contains([' ', 'T', ':']),
+        }
     }
+
+    /// Returns true if this text, which matches the format, has no time zone.
+    pub(crate) fn is_local(&self, text: &str) -> bool {
+        let has_offset =
+            |text: &str| text.ends_with(['Z', 'z']) || text.get(11..).is_some_and(|time| time.contains(['+', '-']));
+        match &self.0 {
+            Kind::Iso => !has_offset(text.trim()) && !text.ends_with(" UTC") && !text.ends_with(" GMT"),
+            Kind::Epoch(..) => false,
+            Kind::Excel => true,
+            Kind::Pattern(pattern, _) => !pattern.contains("%z"),
+        }
+    }
+
+    /// Returns true if the format has no time of day.
+    pub(crate) fn is_date(&self, cells: &[&str]) -> bool {
+        match &self.0 {
+            Kind::Iso => cells.iter().all(|cell| cell.trim().len() == 10),
+            Kind::Excel => cells.iter().all(|cell| number(cell.trim()).is_some_and(|days| days.fract() == 0.0)),
+            Kind::Epoch(..) => false,
+            Kind::Pattern(pattern, _) => !pattern.contains("%M"),
+        }
+    }
+}
+
+/// Returns true if the name of a column says that it holds times.
+pub(crate) fn names_time(name: &str) -> bool {
+    const WORDS: [&str; 11] =
+        ["time", "date", "epoch", "zeit", "datum", "heure", "fecha", "hora", "horodat", "tijd", "stamp"];
+    let name = name.to_lowercase();
+    matches!(name.as_str(), "ts" | "t" | "data" | "uhr") || WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Returns true if a cell is a time of day such as `7:05`, `23:59:59.5` or `11:30 PM`.
+pub(crate) fn is_time_of_day(cell: &str) -> bool {
+    const FORMS: [&str; 5] = ["%H:%M", "%H:%M:%S%.f", "%I:%M %p", "%I:%M:%S %p", "%H.%M.%S"];
+    let cell = cell.trim();
+    cell.contains([':', '.']) && FORMS.iter().any(|form| NaiveTime::parse_from_str(cell, form).is_ok())
+}
+
+/// Parses a finite number with a decimal point or comma.
+fn number(text: &str) -> Option<f64> {
+    let number = text.parse::<f64>().or_else(|_| text.replace(',', ".").parse());
+    number.ok().filter(|number| number.is_finite())
 }
 
 /// Formats the time format as on the command line.
@@ -226,6 +370,7 @@ impl fmt::Display for TimeFormat {
         out.write_str(match &self.0 {
             Kind::Iso => "iso",
             Kind::Epoch(name, _) => name,
+            Kind::Excel => "excel",
             Kind::Pattern(pattern, _) => pattern,
         })
     }
@@ -289,7 +434,7 @@ mod tests {
 
     #[test]
     fn forms_are_found_when_there_is_one() {
-        let cases: [(&[&str], &str); 20] = [
+        let cases: [(&[&str], &str); 29] = [
             (&["2024-02-29", "2024-02-29T12:30Z"], "iso"),
             (&["29.02.2024 12:30", " 1.3.2024 00:00"], "%d.%m.%Y %H:%M"),
             (&["01.02.2024 12:30:15", "01.02.2024 12:30:15.250"], "%d.%m.%Y %H:%M:%S%.f"),
@@ -310,6 +455,15 @@ mod tests {
             (&["29.02.2023"], ""),
             (&["01.02.2024 24:30"], ""),
             (&["monday"], ""),
+            (&["01/08/2024 12:00 AM", "01/08/2024 12:01 AM"], "%m/%d/%Y %I:%M %p"),
+            (&["08-Jan-24 00:00:00", "09-Mrz-24 00:00:00"], "%d-%b-%y %H:%M:%S%.f"),
+            (&["8 janv. 2024 12:30", "8 août 2024 12:30"], "%d %b %Y %H:%M"),
+            (&["08JAN2024:00:00:00"], "%d%b%Y:%H:%M:%S%.f"),
+            (&["20240108000000"], "%Y%m%d%H%M%S"),
+            (&["20240108", "20240109"], "%Y%m%d"),
+            (&["20241308", "20240109"], "s"),
+            (&["45299.0416666667", "45299,5"], "excel"),
+            (&["2024-01-08 00:00:00 UTC"], "iso"),
         ];
         for (cells, wanted) in cases {
             assert_eq!(found(cells), wanted, "{cells:?}");
@@ -337,6 +491,9 @@ mod tests {
             ("ms", "1500", Some(1.5)),
             ("ns", "inf", None),
             ("iso", "1500", None),
+            ("excel", "45299.5208333333", Some(1_704_717_000.0)),
+            ("%d-%b-%y %H:%M:%S%.f", "08-dez-23 12:30:00", Some(1_702_038_600.0)),
+            ("%d %b %Y", "8 de enero de 2024", Some(1_704_672_000.0)),
         ];
         for (format, text, wanted) in cases {
             assert_eq!(TimeFormat::from_text(format).unwrap().seconds(text), wanted, "{format} {text}");

@@ -1,6 +1,7 @@
 //! Checks of the order of times: steps back, duplicates, and the longest gap.
 
 use crate::saved::count;
+use chrono::{DateTime, Datelike, Weekday};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,16 +25,64 @@ pub(crate) struct TimeOrder {
     longest: Option<(f64, u64)>,
     /// Lengths of the first steps forward, in seconds.
     steps: Vec<f64>,
+    /// Latest time without a key, while the clock repeats at most an hour.
+    #[serde(default)]
+    latest: Option<f64>,
+    /// Row before which the clock went back by an hour at the end of summer time.
+    #[serde(default)]
+    summer_end: Option<u64>,
+    /// Offset from UTC, in seconds, of the first time of a table with a time zone.
+    #[serde(default)]
+    pub offset: Option<i32>,
 }
 
+/// Number of seconds by which the clock goes back at the end of summer time.
+const HOUR: f64 = 3600.0;
+
 impl TimeOrder {
-    /// Compares the time of a row with the previous time of the same key.
-    pub fn enter(&mut self, key: &str, time: f64, row: u64) {
+    /// Returns true if some times go back.
+    pub fn goes_back(&self) -> bool {
+        self.back > 0
+    }
+
+    /// Returns the previous time of this key.
+    pub fn last(&self, key: &str) -> Option<f64> {
+        self.last.get(key).copied()
+    }
+
+    /// Returns the time of a row for charts. While the clock repeats at most an hour, this is the latest time before.
+    fn in_order(&mut self, time: f64) -> f64 {
+        let is_forward = self.steps.len() as u64 > self.back;
+        match self.latest {
+            Some(latest) if time < latest && latest - time <= HOUR + self.usual().min(HOUR) && is_forward => latest,
+            _ => *self.latest.insert(time),
+        }
+    }
+
+    /// Returns the median of the first steps forward.
+    fn usual(&self) -> f64 {
+        let mut steps = self.steps.clone();
+        steps.sort_by(f64::total_cmp);
+        steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY)
+    }
+
+    /// Returns true if a step back to this local time is the end of summer time: an hour, on a Sunday in spring or autumn.
+    fn ends_summer(&self, time: f64, step: f64) -> bool {
+        let usual = self.usual();
+        let date = DateTime::from_timestamp(time.floor() as i64, 0);
+        (step + HOUR - usual).abs() <= usual
+            && usual < HOUR
+            && date.is_some_and(|date| date.weekday() == Weekday::Sun && matches!(date.month(), 3 | 4 | 10 | 11))
+    }
+
+    /// Compares the time of a row with the previous time of the same key. Returns the time of the row for charts.
+    pub fn enter(&mut self, key: &str, time: f64, row: u64) -> f64 {
         let Some(last) = self.last.get_mut(key) else {
             if self.last.len() < MOST_KEYS {
                 self.last.insert(key.to_owned(), time);
             }
-            return;
+            self.latest = Some(time);
+            return time;
         };
         let step = time - std::mem::replace(last, time);
         if step > 0.0 {
@@ -45,20 +94,27 @@ impl TimeOrder {
             }
         } else if step == 0.0 {
             self.doubled += 1;
+        } else if self.summer_end.is_none() && self.ends_summer(time, step) {
+            self.summer_end = Some(row);
         } else {
             self.back += 1;
         }
+        if key.is_empty() { self.in_order(time) } else { time }
     }
 
     /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`. Returns
     /// `None` if all times are regular.
     pub fn sentence(&self) -> Option<String> {
-        let mut steps = self.steps.clone();
-        steps.sort_by(f64::total_cmp);
-        let usual = steps.get(steps.len() / 2).copied().unwrap_or(f64::INFINITY);
+        let usual = self.usual();
         let mut parts = Vec::new();
+        if let Some(row) = self.summer_end {
+            parts.push(format!("the clock goes back an hour before row {row}, the end of summer time"));
+        }
         match self.back {
             0 => {}
+            back if back > 10 * self.steps.len() as u64 => {
+                parts.push("the newest come first; the first rows in the file are the reference".to_owned());
+            }
             1 => parts.push("1 goes back".to_owned()),
             back => parts.push(format!("{back} go back")),
         }
@@ -97,6 +153,16 @@ mod tests {
         order.enter("", 60.0, 101);
         order.enter("", 60.0 + 30.0 * 86400.0, 102);
         assert_eq!(order.sentence().unwrap(), "1 goes back, 1 is doubled, longest gap 30 days before row 102");
+        // Minutes over the end of summer time: the charts stand still for an hour.
+        let mut clock = TimeOrder::default();
+        let start = crate::dates::seconds("2024-10-27T01:00").unwrap();
+        let times: Vec<f64> = (0..120).chain(60..200).map(|minute| start + 60.0 * f64::from(minute)).collect();
+        let shown: Vec<f64> = (0..).zip(&times).map(|(row, time)| clock.enter("", *time, row)).collect();
+        assert_eq!(clock.sentence().unwrap(), "the clock goes back an hour before row 120, the end of summer time");
+        assert!(shown.is_sorted() && shown[..120] == times[..120] && shown[180..] == times[180..]);
+        let mut newest = TimeOrder::default();
+        (0..100).for_each(|row| drop(newest.enter("", -60.0 * row as f64, row)));
+        assert!(newest.sentence().unwrap().starts_with("the newest come first"));
         let mut keyed = TimeOrder::default();
         for (row, key) in ["a", "b", "c"].iter().cycle().take(60).enumerate() {
             keyed.enter(key, (row / 3) as f64, row as u64);

@@ -7,12 +7,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Extensions of workbooks.
+pub(crate) const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
+
 /// Compression of a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Plain,
     Gzip,
     Zstd,
+    /// Workbook, which is converted to CSV.
+    Workbook,
 }
 
 impl Packing {
@@ -21,7 +26,19 @@ impl Packing {
         match path.extension() {
             Some(end) if end.eq_ignore_ascii_case("gz") => Self::Gzip,
             Some(end) if end.eq_ignore_ascii_case("zst") => Self::Zstd,
+            Some(end) if WORKBOOKS.iter().any(|workbook| end.eq_ignore_ascii_case(workbook)) => Self::Workbook,
             _ => Self::Plain,
+        }
+    }
+
+    /// Returns the compression method for the first bytes of a text table. Returns an error for a method that cannot be read.
+    pub fn of_start(start: &[u8]) -> Result<Self, Fault> {
+        match start {
+            [0x1f, 0x8b, ..] => Ok(Self::Gzip),
+            [0x28, 0xb5, ..] => Ok(Self::Zstd),
+            [b'B', b'Z', b'h', b'1'..=b'9', b'1', b'A', ..] => Err(Fault::Packed { by: "bzip2", unpack: "bzcat" }),
+            [0xfd, b'7', ..] => Err(Fault::Packed { by: "xz", unpack: "xzcat" }),
+            _ => Ok(Self::Plain),
         }
     }
 
@@ -30,13 +47,14 @@ impl Packing {
             Self::Plain => "plain",
             Self::Gzip => "gzip",
             Self::Zstd => "zstd",
+            Self::Workbook => "workbook",
         }
     }
 
     /// Returns a reader of the decompressed bytes, including all members or frames of the file.
     pub fn unpack(self, packed: Box<dyn Read>, memory: MaxMemory) -> Result<Box<dyn Read>, Fault> {
         let inner: Box<dyn Read> = match self {
-            Self::Plain => return Ok(packed),
+            Self::Plain | Self::Workbook => return Ok(packed),
             Self::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(1 << 16, packed))),
             Self::Zstd => zstd(packed, memory)?,
         };
@@ -75,6 +93,43 @@ impl Read for Unpacked {
             let name = self.packing.name();
             io::Error::new(io::ErrorKind::InvalidData, format!("its {name} data are damaged or end too early: {error}"))
         })
+    }
+}
+
+/// Reader of a pipe, which is decompressed if its first bytes say that it is compressed. They are read with the first row.
+pub(crate) struct UnpackedPipe {
+    inner: Box<dyn Read>,
+    memory: MaxMemory,
+    is_known: bool,
+}
+
+impl UnpackedPipe {
+    pub fn new(inner: Box<dyn Read>, memory: MaxMemory) -> Self {
+        Self { inner, memory, is_known: false }
+    }
+
+    fn look(&mut self) -> io::Result<()> {
+        let mut start = Vec::new();
+        self.inner.by_ref().take(2).read_to_end(&mut start)?;
+        if start.starts_with(b"BZ") {
+            self.inner.by_ref().take(4).read_to_end(&mut start)?;
+        }
+        let fail = |fault: Fault| io::Error::new(io::ErrorKind::InvalidData, fault.to_string());
+        let packing = Packing::of_start(&start).map_err(fail)?;
+        let inner = std::mem::replace(&mut self.inner, Box::new(io::empty()));
+        let inner = Box::new(io::Cursor::new(start).chain(inner));
+        self.inner = packing.unpack(inner, self.memory).map_err(fail)?;
+        self.is_known = true;
+        Ok(())
+    }
+}
+
+impl Read for UnpackedPipe {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.is_known {
+            self.look()?;
+        }
+        self.inner.read(buffer)
     }
 }
 

@@ -213,11 +213,6 @@ fn what_cannot_be_read_so_is_one_sentence_with_the_name_of_the_file() {
             "t.csv.zst: cannot be read: its zstd data are damaged",
         ),
         (
-            vec![("t.csv", b(&packed))],
-            Box::new(plain),
-            "t.csv: must be csv, but the file starts like a gzip archive, whose name must end in .gz",
-        ),
-        (
             vec![("t.parquet.gz", b(&packed))],
             Box::new(plain),
             "t.parquet.gz: must not be compressed as a whole to be read as parquet: unpack it",

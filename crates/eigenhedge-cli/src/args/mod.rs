@@ -1,5 +1,6 @@
 //! The command line as typed. [`crate::plan`] interprets the combination of values.
 
+use crate::directions::Directions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -16,7 +17,7 @@ mod table;
 
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
-pub use outputs::{KeepArgs, LiveArgs, OutArgs};
+pub use outputs::{AnswersAs, KeepArgs, LiveArgs, OutArgs};
 
 pub use other_commands::{
     CenterArg, CompareArgs, ExpertsArgs, ExportArgs, InspectArgs, KernelPcaArgs, KernelRidgeArgs, Made, MakeArgs,
@@ -25,7 +26,7 @@ pub use other_commands::{
 pub use reproduce::ReproduceArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use table::{BadRow, BesideArgs, TableArgs};
+pub use table::{BadRow, BesideArgs, TableArgs, duration};
 
 /// Online PCA with guarantees.
 ///
@@ -170,15 +171,18 @@ pub struct RunArgs {
     /// table, with columns matched by name
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Number of directions to keep
-    #[arg(short, value_name = "K", required_unless_present = "start_from", value_parser = directions)]
-    pub k: Option<usize>,
+    /// Number of directions to keep, or the share of the energy of the first rows that they explain [default: 0.9]
+    #[arg(short, value_name = "K|SHARE", value_parser = Directions::from_text)]
+    pub k: Option<Directions>,
 
     #[command(flatten)]
     pub options: OptionArgs<OfRun>,
 
     #[command(flatten)]
     pub out: OutArgs,
+    /// Signs of results as csv: input (semicolons and decimal commas if the input has them), or csv (commas and points)
+    #[arg(long, value_enum, value_name = "SIGNS", default_value_t)]
+    pub answers_as: AnswersAs,
     /// Format of the summary (on standard error with `--out -`, otherwise on standard output)
     #[arg(long, value_enum, value_name = "FORM", default_value_t = SummaryForm::Text)]
     pub summary: SummaryForm,

@@ -1,10 +1,10 @@
 //! Options of `monitor`, as typed.
 
 use super::monitor_options::MonitorOptionArgs;
-use super::table::time_format;
-use super::{LiveArgs, OutArgs, SummaryForm, TableArgs};
+use super::table::{time_format, timezone};
+use super::{AnswersAs, LiveArgs, OutArgs, SummaryForm, TableArgs};
 use clap::Args;
-use eigenhedge_io::TimeFormat;
+use eigenhedge_io::{TimeFormat, Timezone};
 use std::path::PathBuf;
 
 // A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
@@ -65,6 +65,9 @@ pub struct MonitorArgs {
     /// Also list events (groups of nearby alarms), changes and acceptances in the file of --events
     #[arg(long, requires = "events")]
     pub events_detail: bool,
+    /// Signs of results as csv: input (semicolons and decimal commas if the input has them), or csv (commas and points)
+    #[arg(long, value_enum, value_name = "SIGNS", default_value_t)]
+    pub answers_as: AnswersAs,
     /// Shell command to run when an incident opens and when it closes. It receives a line of JSON on its standard input. The
     /// stream does not wait for it
     #[arg(long, value_name = "COMMAND")]
@@ -106,10 +109,15 @@ pub struct MonitorArgs {
     /// Columns to copy to the results as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Table")]
     pub copy_columns: Vec<String>,
-    /// Time column, which is copied to the results [default: the first column, if its cells are dates, or times since 1970 in order]
-    #[arg(long, value_name = "COLUMN", help_heading = "Table")]
-    pub time: Option<String>,
-    /// Format of the time column: iso; s, ms, us or ns since 1970; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
+    /// Time column, which is copied to the results; `Date,Time` joins a column of dates and one of times of day [default: the first
+    /// column of dates, or of numbers that can only be times]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1, help_heading = "Table")]
+    pub time: Vec<String>,
+    /// Time zone of the times, such as Europe/Berlin, if they have none of their own. The results then have its offset, which
+    /// tells the two hours at the end of summer time apart
+    #[arg(long, value_name = "ZONE", value_parser = timezone, help_heading = "Table")]
+    pub timezone: Option<Timezone>,
+    /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
     /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format, help_heading = "Table")]
     pub time_format: Option<TimeFormat>,

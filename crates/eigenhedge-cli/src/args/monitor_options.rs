@@ -1,6 +1,6 @@
 //! Options of a monitor as typed, derived from the option table of the library.
 
-use super::directions;
+use super::{directions, duration};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
@@ -17,10 +17,17 @@ impl MonitorOptionArgs {
         self.given.iter().any(|(option, _)| option.name == name)
     }
 
-    /// Returns the options, with defaults for those that were not given.
-    pub fn options(&self) -> Result<MonitorOptions, Refused> {
+    /// Returns the name of an option that was given as a duration.
+    pub fn duration(&self) -> Option<&'static str> {
+        self.given.iter().find(|(option, text)| in_rows(option, text, 1.0).is_some()).map(|(option, _)| option.name)
+    }
+
+    /// Returns the options, with defaults for those that were not given. `step` is the usual time between two rows in seconds.
+    pub fn options(&self, step: f64) -> Result<MonitorOptions, Refused> {
         let mut options = MonitorOptions::default();
-        self.given.iter().try_for_each(|(option, text)| option.set(&mut options, text))?;
+        for (option, text) in &self.given {
+            option.set(&mut options, in_rows(option, text, step).as_ref().unwrap_or(text))?;
+        }
         Ok(options)
     }
 }
@@ -48,9 +55,18 @@ fn argument(option: &'static MonitorOption) -> Arg {
     }
 }
 
+/// Returns the value of an option that counts rows, if it was given as a duration such as `14d` or `after:2h`.
+fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> {
+    let (before, length) = text.split_once(':').map_or((None, text), |(before, length)| (Some(before), length));
+    let seconds = duration(length).filter(|_| option.placeholder == "ROWS" || before.is_some())?;
+    let rows = (seconds / step).ceil().max(1.0);
+    Some(before.map_or_else(|| rows.to_string(), |before| format!("{before}:{rows}")))
+}
+
 /// Returns a parser that checks a text and keeps it.
 fn parser(option: &'static MonitorOption) -> ValueParser {
-    let check = move |text: &str| match option.set(&mut MonitorOptions::default(), text) {
+    let try_out = move |text: &str| option.set(&mut MonitorOptions::default(), text);
+    let check = move |text: &str| match try_out(in_rows(option, text, 1.0).as_deref().unwrap_or(text)) {
         Ok(()) => Ok(text.to_owned()),
         Err(_) if option.name == "k" => directions(text).map(|k| k.to_string()),
         Err(Refused::Name { rule, .. }) => Err(format!("must be {rule}")),

@@ -2,6 +2,7 @@
 
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
 use super::{OutArgs, SummaryForm, TableArgs};
+use crate::directions::Directions;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;
@@ -27,9 +28,9 @@ pub struct CompareArgs {
     /// Table to read; several files are read as one table
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Number of directions to keep
-    #[arg(short, value_name = "K")]
-    pub k: usize,
+    /// Number of directions to keep, or the share of the energy of the first rows that they explain [default: 0.9]
+    #[arg(short, value_name = "K|SHARE", value_parser = Directions::from_text)]
+    pub k: Option<Directions>,
     /// Learners to compare
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = learners(),
           default_value = "auto,tracking,anchored,leader,forgetting-leader,additive")]
@@ -316,9 +317,9 @@ pub struct ExpertsArgs {
 pub struct PcaArgs {
     /// Table to read
     pub input: PathBuf,
-    /// Number of components
-    #[arg(short, value_name = "K")]
-    pub k: usize,
+    /// Number of components, or the share of the energy of the first rows that they explain [default: 0.9]
+    #[arg(short, value_name = "K|SHARE", value_parser = Directions::from_text)]
+    pub k: Option<Directions>,
     /// Center to subtract from each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,
@@ -337,9 +338,9 @@ pub struct PcaArgs {
 pub struct KernelPcaArgs {
     /// Table to read
     pub input: PathBuf,
-    /// Number of components
-    #[arg(short, value_name = "K")]
-    pub k: usize,
+    /// Number of components, or the share of the energy of the first rows that they explain [default: 0.9]
+    #[arg(short, value_name = "K|SHARE", value_parser = Directions::from_text)]
+    pub k: Option<Directions>,
     /// Center to subtract from the features of each row
     #[arg(long, value_enum, value_name = "CENTER", default_value_t = CenterArg::Mean)]
     pub center: CenterArg,

@@ -3,9 +3,9 @@
 use crate::destination::Destination;
 use crate::live::{LiveAddress, parse_address};
 use crate::table::Usage;
-use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use eigenhedge_io::Form;
+use clap::{Args, ValueEnum};
+use eigenhedge_io::{Dialect, Form, Stream};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -18,6 +18,27 @@ pub struct OutArgs {
     /// Format of the results [default: by the file extension, otherwise csv]
     #[arg(long, value_name = "FORM", value_parser = forms())]
     pub out_format: Option<Form>,
+}
+
+/// Signs of results as CSV.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum AnswersAs {
+    /// As in the input
+    #[default]
+    Input,
+    /// Commas and points
+    Csv,
+}
+
+impl AnswersAs {
+    pub fn name(self) -> &'static str {
+        if self == Self::Input { "input" } else { "csv" }
+    }
+
+    /// Returns the signs of results about a table.
+    pub fn dialect(self, stream: &Stream) -> Dialect {
+        if self == Self::Input { stream.reading().dialect() } else { Dialect::default() }
+    }
 }
 
 impl OutArgs {

@@ -4,7 +4,7 @@ use super::named;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Standardize;
-use eigenhedge_io::{Format, MaxMemory, TimeFormat};
+use eigenhedge_io::{Format, MaxMemory, TimeFormat, Timezone};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]
@@ -33,10 +33,30 @@ pub struct TableArgs {
     /// Decimal separator: `.` or `,` [default: detected from the first lines]
     #[arg(long, value_name = "SIGN", value_parser = decimal)]
     pub decimal: Option<u8>,
-    /// Cell values to treat as missing, in addition to empty cells and NaN; for example `-999,off`. Case is
-    /// ignored. [default: NA, N/A, #N/A, n.a., null, none, -, --, ---, ?]
+    /// Sign between thousands: `.` or `,` [default: detected from the first lines]
+    #[arg(long, value_name = "SIGN", value_parser = decimal)]
+    pub thousands: Option<u8>,
+    /// Number of lines before the table, which are not read [default: lines of text before the header, detected]
+    #[arg(long, value_name = "N")]
+    pub skip_lines: Option<u64>,
+    /// Cell values to treat as missing; for example `-999,off`. Case is ignored. Empty cells, NaN, NA, N/A, #N/A, n.a., null,
+    /// none, -, --, ---, ?, and what historians and spreadsheets write, such as `Bad`, `No Data` or #VALUE!, are missing too
     #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true)]
     pub na_values: Option<Vec<String>>,
+    /// Like --na-values, but only these values, empty cells and NaN are missing
+    #[arg(long, value_name = "LIST", value_delimiter = ',', allow_hyphen_values = true, conflicts_with = "na_values")]
+    pub na_values_only: Option<Vec<String>>,
+    /// Name of the sheet in a workbook [default: the first visible sheet]
+    #[arg(long, value_name = "NAME")]
+    pub sheet: Option<String>,
+    /// Columns of a long table, with one value in each row: its time, its tag and the value. It is read as a table with a column
+    /// for each tag
+    #[arg(long, value_name = "TIME,TAG,VALUE", value_delimiter = ',', num_args = 1)]
+    pub pivot: Vec<String>,
+    /// With --pivot: interval whose values are one row, such as 1min. A cell is the last value up to the end of the interval, or
+    /// with `1min:mean` the mean within it [default: values of the same time are one row]
+    #[arg(long, value_name = "DURATION", requires = "pivot", value_parser = every)]
+    pub every: Option<Every>,
     /// Name of the array in an npz archive [default: the only array]
     #[arg(long, value_name = "NAME")]
     pub array: Option<String>,
@@ -52,6 +72,9 @@ pub struct TableArgs {
     /// unless another option handles it. Use `skip` for an endless pipe
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = BadRow::Fail)]
     pub on_bad_row: BadRow,
+    /// Do not fail if more than half of the rows were skipped
+    #[arg(long)]
+    pub allow_skipped: bool,
     /// Memory limit for reading the table, in bytes or with a unit: 500M, 2G. A line of text may take a sixteenth of it
     /// [default: half of the machine's memory, and 64M for a line]
     #[arg(long, value_name = "SIZE", value_parser = max_memory)]
@@ -65,11 +88,15 @@ pub struct BesideArgs {
     /// Columns to copy to the results as text; they are features only if --columns names them too
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub copy_columns: Vec<String>,
-    /// Time column, which is copied to the results and is the axis of the plots [default: the first column, if its cells are
-    /// dates, or times since 1970 in order]
-    #[arg(long, value_name = "COLUMN")]
-    pub time: Option<String>,
-    /// Format of the time column: iso; s, ms, us or ns since 1970; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
+    /// Time column, which is copied to the results and is the axis of the plots; `Date,Time` joins a column of dates and one of
+    /// times of day [default: the first column of dates, or of numbers that can only be times]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',', num_args = 1)]
+    pub time: Vec<String>,
+    /// Time zone of the times, such as Europe/Berlin, if they have none of their own. The results then have its offset, which
+    /// tells the two hours at the end of summer time apart
+    #[arg(long, value_name = "ZONE", value_parser = timezone)]
+    pub timezone: Option<Timezone>,
+    /// Format of the time column: iso; s, ms, us or ns since 1970; excel; or a strftime pattern such as `%d.%m.%Y %H:%M` [default: by
     /// the first rows, if unambiguous]
     #[arg(long, value_name = "FORM", value_parser = time_format)]
     pub time_format: Option<TimeFormat>,
@@ -112,8 +139,52 @@ fn decimal(text: &str) -> Result<u8, String> {
     }
 }
 
+/// Interval of a long table whose values are one row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Every {
+    pub seconds: f64,
+    pub mean: bool,
+}
+
+fn every(text: &str) -> Result<Every, String> {
+    let (length, mean) = match text.strip_suffix(":mean") {
+        Some(length) => (length, true),
+        None => (text.strip_suffix(":last").unwrap_or(text), false),
+    };
+    let seconds = duration(length).ok_or_else(|| format!("must be {DURATION}, or with :mean"))?;
+    Ok(Every { seconds, mean })
+}
+
+/// Rule for a duration.
+const DURATION: &str = "a duration such as 30s, 5min, 2h or 14d";
+
+/// Parses a duration such as `90s`, `5min`, `2h`, `14d` or `1w` to seconds. Returns `None` if the text is none.
+pub fn duration(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 10] = [
+        ("ms", 1e-3),
+        ("s", 1.0),
+        ("sec", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+        ("hour", 3600.0),
+        ("d", 86400.0),
+        ("day", 86400.0),
+        ("w", 604_800.0),
+    ];
+    let end = text.find(|sign: char| sign.is_ascii_alphabetic())?;
+    let number: f64 = text[..end].trim().parse().ok()?;
+    let unit = text[end..].trim();
+    let unit = UNITS.iter().find(|(name, _)| unit == *name || unit.strip_suffix('s') == Some(name))?;
+    Some(number * unit.1).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
+pub(super) fn timezone(text: &str) -> Result<Timezone, String> {
+    Timezone::from_name(text).ok_or_else(|| "must be the name of a time zone such as Europe/Berlin".to_owned())
+}
+
 pub(super) fn time_format(text: &str) -> Result<TimeFormat, String> {
-    let rule = "must be iso, s, ms, us, ns, or a strftime pattern such as %d.%m.%Y %H:%M";
+    let rule = "must be iso, s, ms, us, ns, excel, or a strftime pattern such as %d.%m.%Y %H:%M";
     TimeFormat::from_text(text).ok_or_else(|| rule.to_owned())
 }
 

@@ -4,6 +4,7 @@ use crate::args::{
     CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
 };
 use crate::destination::{Destination, coordinate_names, judge_outputs};
+use crate::directions::Directions;
 use crate::plan;
 use crate::say::{say, say_gamma};
 use crate::scaled::ScaledStream;
@@ -31,6 +32,10 @@ struct Rows {
 
 /// Number of pre-images that are found together.
 const PREIMAGES: usize = 64;
+
+/// Number of first rows from which kernel PCA counts its directions, and their maximum number.
+const FIRST_ROWS: usize = 300;
+const MOST_CHOSEN: usize = 32;
 
 /// Number of rows of each table from which γ is computed.
 const SCALE_ROWS: usize = 100;
@@ -95,11 +100,12 @@ pub fn pca(args: &PcaArgs) -> Result<()> {
     judge_outputs([("the input", args.input.as_path())], &outputs)?;
     let (out, components) = (args.out.destination()?, Destination::new("--components", components, None)?);
     let table = read(&args.input, &args.table, false)?;
-    let mut coordinates = out.open(number_columns(&coordinate_names(args.k)))?;
+    let k = Directions::of_rows(args.k, &table.rows, false);
+    let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
     let mut directions = components.open(number_columns(&table.names))?;
     let working = Working::start(format!("PCA of {} rows", table.rows.len()), 0);
-    let pca = Pca::fit(&table.rows, args.k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
-    (0..args.k).try_for_each(|j| directions.write(&number_cells(pca.components().column(j))))?;
+    let pca = Pca::fit(&table.rows, k, center(args.center)).map_err(|e| anyhow!("{}: {e}", table.source))?;
+    (0..k).try_for_each(|j| directions.write(&number_cells(pca.components().column(j))))?;
     directions.finish()?;
     if out.is_wanted() {
         table
@@ -139,8 +145,18 @@ fn kernel(args: &OptionArgs<OfKernels>, length: usize, rows: &[Vec<f64>]) -> Res
 fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vectors>> {
     let kernel = kernel(&args.kernel, table.names.len(), &table.rows)?;
     let dictionary = Vectors::new(kernel, table.names.len())?;
-    let _working = working("kernel PCA", table.rows.len(), table.names.len(), 20 * args.k);
-    KernelPca::fit(dictionary, &table.rows, args.k, center(args.center), Solver::auto(table.rows.len()))
+    let k = match args.k {
+        Some(Directions::Number(k)) => k,
+        asked => {
+            let first = &table.rows[..table.rows.len().min(FIRST_ROWS)];
+            let most = MOST_CHOSEN.min(first.len().saturating_sub(1)).max(1);
+            let model = KernelPca::fit(dictionary.clone(), first, most, center(args.center), Solver::auto(first.len()));
+            let model = model.map_err(|error| anyhow!("{}: {error}", table.source))?;
+            Directions::of_shares(asked, &model.explained_ratio(), first.len(), false)
+        }
+    };
+    let _working = working("kernel PCA", table.rows.len(), table.names.len(), 20 * k);
+    KernelPca::fit(dictionary, &table.rows, k, center(args.center), Solver::auto(table.rows.len()))
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
@@ -149,10 +165,11 @@ pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let out = args.out.destination()?;
     judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
     let table = read_for(&args.kernel, &args.input, &args.table)?;
-    let mut coordinates = out.open(number_columns(&coordinate_names(args.k)))?;
     let model = fit_kernel_pca(args, &table)?;
+    let k = model.eigenvalues().len();
+    let mut coordinates = out.open(number_columns(&coordinate_names(k)))?;
     let scores = model.scores();
-    let row = |i: usize| -> Vec<Cell<'_>> { (0..args.k).map(|j| Cell::Number(scores.column(j)[i])).collect() };
+    let row = |i: usize| -> Vec<Cell<'_>> { (0..k).map(|j| Cell::Number(scores.column(j)[i])).collect() };
     (0..table.rows.len()).try_for_each(|i| coordinates.write(&row(i)))?;
     coordinates.finish()?;
     spectrum(&out, model.eigenvalues(), &model.explained_ratio(), model.losses().iter().sum())
@@ -287,6 +304,7 @@ pub fn mmd(args: &MmdArgs) -> Result<()> {
         let source = table::source(std::slice::from_ref(path))?;
         let layout = Layout { model_columns: names, ..table::layout(&args.table, &source)? };
         let stream = Stream::open(&source, &table::of_texts(layout, items, Standardize::None)?)?;
+        table::say_reading(&stream);
         Ok(ScaledStream::new(stream, Standardize::None))
     };
     let stream = open(&args.first, None)?;

@@ -100,7 +100,7 @@ impl Target for Tables {
         if random.below(4) == 0 {
             layout.delimiter = Some([b',', b';', b'\t', b'|'][random.below(4)]);
             layout.decimal = Some([b'.', b','][random.below(2)]);
-            layout.na_values = Some(vec!["-999".into(), "off".into()]);
+            layout.na_values = vec!["-999".into(), "off".into()];
         }
         if random.below(4) == 0 {
             layout.time = Some(Selector::Position(random.below(3)));

@@ -22,6 +22,22 @@ pub enum Form {
     Parquet,
 }
 
+/// Signs of a CSV table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dialect {
+    /// Sign between cells.
+    pub delimiter: u8,
+    /// Decimal sign.
+    pub decimal: u8,
+}
+
+/// Commas between cells, and decimal points.
+impl Default for Dialect {
+    fn default() -> Self {
+        Self { delimiter: b',', decimal: b'.' }
+    }
+}
+
 impl Form {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::Csv, Self::Tsv, Self::Jsonl, Self::Parquet];
@@ -45,7 +61,8 @@ impl Form {
     /// Returns the format for the extension of a file name. An unknown extension means CSV. Returns `None` if the
     /// extension names a kind of file that is not an output format.
     pub fn of_path(path: &Path) -> Option<Self> {
-        const OTHERS: [&str; 9] = ["gz", "zst", "xlsx", "xls", "xlsm", "ods", "html", "htm", "svg"];
+        const OTHERS: [&str; 12] =
+            ["gz", "zst", "bz2", "xz", "xlsx", "xls", "xlsm", "xlsb", "ods", "html", "htm", "svg"];
         let is_other = path.extension().is_some_and(|end| OTHERS.iter().any(|other| end.eq_ignore_ascii_case(other)));
         Self::from_name(Format::of_path(path).name()).filter(|_| !is_other)
     }
@@ -59,25 +76,38 @@ impl Form {
     }
 
     /// Writes the header of a table with these columns, if the format has one.
-    pub(crate) fn header(self, columns: &[Column], out: &mut dyn Write) -> io::Result<()> {
-        if self.comma().is_none() {
+    pub(crate) fn header(self, columns: &[Column], dialect: Dialect, out: &mut dyn Write) -> io::Result<()> {
+        if !matches!(self, Self::Csv | Self::Tsv) {
             return Ok(());
         }
-        (0..columns.len()).try_for_each(|i| self.cell(columns, i, Cell::Text(&columns[i].0), out))?;
+        (0..columns.len()).try_for_each(|i| self.cell(columns, i, Cell::Text(&columns[i].0), dialect, out))?;
         self.end(out)
     }
 
     /// Writes the cell of column `i` with its separator. Each number is written as the shortest string that reads back as the
     /// same number. A missing number becomes an empty cell or null.
-    pub(crate) fn cell(self, columns: &[Column], i: usize, cell: Cell<'_>, out: &mut dyn Write) -> io::Result<()> {
+    pub(crate) fn cell(
+        self,
+        columns: &[Column],
+        i: usize,
+        cell: Cell<'_>,
+        dialect: Dialect,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         match self {
             Self::Csv | Self::Tsv => {
-                let comma = self.comma().unwrap_or(',');
+                let comma = if self == Self::Csv { char::from(dialect.delimiter) } else { '\t' };
                 if i > 0 {
                     out.write_all(&[comma as u8])?;
                 }
                 match cell {
                     Cell::Whole(Some(number)) => write!(out, "{number}"),
+                    Cell::Number(number) if !number.is_nan() && self == Self::Csv && dialect.decimal != b'.' => {
+                        let mut text = Vec::new();
+                        write_number(number, &mut text)?;
+                        text.iter_mut().filter(|byte| **byte == b'.').for_each(|byte| *byte = dialect.decimal);
+                        out.write_all(&text)
+                    }
                     Cell::Number(number) if !number.is_nan() => write_number(number, out),
                     Cell::Text(text) if !text.is_empty() => out.write_all(quoted_cell(text, comma).as_bytes()),
                     // Readers skip blank lines.
@@ -115,14 +145,6 @@ impl Form {
             Self::Csv | Self::Tsv => Some(answers + 1),
             Self::Jsonl => Some(answers),
             Self::Parquet => None,
-        }
-    }
-
-    fn comma(self) -> Option<char> {
-        match self {
-            Self::Csv => Some(','),
-            Self::Tsv => Some('\t'),
-            Self::Jsonl | Self::Parquet => None,
         }
     }
 }

@@ -21,7 +21,7 @@ mod tables;
 
 pub use behind::Output;
 pub use cells::{Cell, CellKind, Column, number_cells, number_columns};
-pub use form::Form;
+pub use form::{Dialect, Form};
 pub use tables::{CAUSES, answer_cells, answer_columns, cause_columns, verdict_cells, verdict_columns};
 
 use crate::error::{Error, Fault};
@@ -29,7 +29,7 @@ use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use cells::read_cell;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
@@ -48,7 +48,8 @@ pub enum Target {
 /// Appends a row of these columns as a line of JSON.
 pub fn json_cells(columns: &[Column], row: &[Cell<'_>], out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
-    let _ = row.iter().enumerate().try_for_each(|(i, cell)| Form::Jsonl.cell(columns, i, *cell, out));
+    let _ =
+        row.iter().enumerate().try_for_each(|(i, cell)| Form::Jsonl.cell(columns, i, *cell, Dialect::default(), out));
     let _ = Form::Jsonl.end(out);
 }
 
@@ -72,6 +73,7 @@ pub struct Answers {
     at_once: bool,
     /// True to protect cells that a spreadsheet would interpret as a formula.
     is_safe: bool,
+    dialect: Dialect,
     rows: u64,
 }
 
@@ -86,8 +88,8 @@ enum Sink {
 impl Answers {
     /// Opens a table with these columns and checks that the target is writable. A file appears at the target only when the
     /// table is complete. If `at_once` is true, each row is flushed immediately. If a position returned by
-    /// [`Answers::sync`] for the same target is given, the output continues after it. Returns an error if two columns have
-    /// the same name.
+    /// [`Answers::sync`] for the same target is given, the output continues after it. A copied column with the name of another
+    /// column gets the prefix `table_`.
     pub fn open(
         target: &Target,
         form: Form,
@@ -96,10 +98,7 @@ impl Answers {
         position: Option<&Position>,
     ) -> Result<Self, Error> {
         form.judge().map_err(|fault| Error::at(form.name(), fault))?;
-        let mut names = HashSet::new();
-        if let Some((name, _)) = columns.iter().find(|(name, _)| !names.insert(name)) {
-            return Err(Error::at("the answers", Fault::TakenName(name.clone())));
-        }
+        let columns = unique(columns);
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
             Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
@@ -109,7 +108,16 @@ impl Answers {
             }
         };
         let rows = position.map_or(0, |position| position.rows);
-        Ok(Self { sink, form, columns, needs_header: position.is_none(), at_once, is_safe: false, rows })
+        Ok(Self {
+            sink,
+            form,
+            columns,
+            needs_header: position.is_none(),
+            at_once,
+            is_safe: false,
+            dialect: Dialect::default(),
+            rows,
+        })
     }
 
     /// Sets whether CSV and TSV cells that a spreadsheet would interpret as a formula get a leading apostrophe. These
@@ -119,16 +127,21 @@ impl Answers {
         Self { is_safe, ..self }
     }
 
+    /// Sets the signs of a CSV table.
+    pub fn with_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+
     /// Writes a row. Reading the numbers back gives the same values.
     pub fn write(&mut self, row: &[Cell<'_>]) -> Result<(), Error> {
         debug_assert_eq!(row.len(), self.columns.len());
-        let (form, is_safe, at_once) = (self.form, self.is_safe, self.at_once);
+        let (form, is_safe, at_once, dialect) = (self.form, self.is_safe, self.at_once, self.dialect);
         self.rows += 1;
         self.hand_over(|out, columns| {
             for (i, cell) in row.iter().enumerate() {
                 match cell {
-                    Cell::Text(text) if is_safe => form.cell(columns, i, Cell::Text(&safe_cell(text)), out)?,
-                    cell => form.cell(columns, i, *cell, out)?,
+                    Cell::Text(text) if is_safe => form.cell(columns, i, Cell::Text(&safe_cell(text)), dialect, out)?,
+                    cell => form.cell(columns, i, *cell, dialect, out)?,
                 }
             }
             form.end(out)?;
@@ -176,9 +189,10 @@ impl Answers {
 
     fn hand_over(&mut self, write: impl FnOnce(&mut dyn Write, &[Column]) -> io::Result<()>) -> Result<(), Error> {
         let (form, columns, needs_header) = (self.form, &self.columns[..], std::mem::take(&mut self.needs_header));
+        let dialect = self.dialect;
         let write = |out: &mut dyn Write| {
             if needs_header {
-                form.header(columns, out)?;
+                form.header(columns, dialect, out)?;
             }
             write(out, columns)
         };
@@ -187,6 +201,21 @@ impl Answers {
             Sink::Standard(out) => write(out).map_err(|error| Error::at("standard output", Fault::Unwritable(error))),
             Sink::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),
             Sink::File(staging) => staging.hand_over(write),
+        }
+    }
+}
+
+/// Renames columns of text until all names are unique. The answers' own column of a name is the one that is no text, or the last.
+fn unique(mut columns: Vec<Column>) -> Vec<Column> {
+    loop {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let twice = columns.iter().enumerate().find_map(|(i, (name, kind))| match places.insert(name, i) {
+            Some(before) if *kind == CellKind::Text && columns[before].1 != CellKind::Text => Some(i),
+            before => before,
+        });
+        match twice {
+            Some(place) => columns[place].0.insert_str(0, "table_"),
+            None => return columns,
         }
     }
 }

@@ -80,7 +80,7 @@ pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(
 }
 
 fn is_number(kind: &DataType) -> bool {
-    kind.is_integer() || kind.is_floating()
+    kind.is_integer() || kind.is_floating() || *kind == DataType::Boolean
 }
 
 impl Table {
@@ -197,6 +197,13 @@ fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
         DataType::Float16 => as_double!(Float16Type, f64::from),
         DataType::Float32 => as_double!(Float32Type, f64::from),
         DataType::Float64 => as_double!(Float64Type, f64::from),
+        DataType::Boolean => {
+            let Some(array) = array.as_boolean_opt() else { return false };
+            let cells = cells.iter_mut().step_by(width);
+            cells
+                .zip(array.iter())
+                .for_each(|(cell, value)| *cell = value.map_or(f64::NAN, |value| f64::from(u8::from(value))));
+        }
         _ => return false,
     }
     true

@@ -4,22 +4,54 @@
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CellStyle {
     has_comma: bool,
-    /// Cells that count as missing, or `None` for the default list.
-    signs: Option<Vec<String>>,
+    /// True if a single group of three digits after the thousands sign, as in `1,234`, belongs to a whole number.
+    has_groups: bool,
+    /// Cells that count as missing, in addition to [`MISSING`].
+    signs: Vec<String>,
+    /// True if [`MISSING`] does not apply.
+    only: bool,
     /// Numbers that count as missing.
     codes: Vec<f64>,
 }
 
-/// Cells that count as missing by default, in addition to empty cells and NaN.
-pub(crate) const MISSING: [&str; 10] = ["na", "n/a", "#n/a", "null", "none", "-", "--", "---", "?", "n.a."];
+/// Cells that count as missing by default, in addition to empty cells and NaN: signs, and what historians and spreadsheets
+/// write instead of a number.
+pub(crate) const MISSING: [&str; 26] = [
+    "na",
+    "n/a",
+    "#n/a",
+    "null",
+    "none",
+    "-",
+    "--",
+    "---",
+    "?",
+    "n.a.",
+    "bad",
+    "bad input",
+    "no data",
+    "i/o timeout",
+    "comm fail",
+    "calc failed",
+    "scan off",
+    "not connect",
+    "pt created",
+    "intf shut",
+    "#value!",
+    "#ref!",
+    "#div/0!",
+    "#name?",
+    "#num!",
+    "1.#qnan",
+];
 
 impl CellStyle {
-    /// Creates a style with this decimal separator. Cells equal to one of `na_values` count as missing. The default
-    /// list is [`MISSING`].
-    pub fn new(decimal: u8, na_values: Option<&[String]>) -> Self {
-        let mut style = Self { has_comma: decimal == b',', signs: na_values.map(<[_]>::to_vec), codes: Vec::new() };
-        let signs = na_values.unwrap_or_default();
-        style.codes = signs.iter().filter_map(|sign| style.parse(sign)).filter(|x| !x.is_nan()).collect();
+    /// Creates a style with this decimal separator. With `has_groups`, the other separator groups thousands. Cells equal to
+    /// one of `na_values` count as missing, in addition to [`MISSING`] unless `only` is true.
+    pub fn new(decimal: u8, has_groups: bool, na_values: &[String], only: bool) -> Self {
+        let (has_comma, signs) = (decimal == b',', na_values.to_vec());
+        let mut style = Self { has_comma, has_groups, signs, only, codes: Vec::new() };
+        style.codes = na_values.iter().filter_map(|sign| style.parse(sign)).filter(|x| !x.is_nan()).collect();
         style
     }
 
@@ -30,7 +62,7 @@ impl CellStyle {
 
     /// Parses a cell that is valid UTF-8, as [`Self::number`] does. Returns `None` for text.
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
-        let value = self.parse(cell)?;
+        let value = self.parse(cell).or_else(|| self.grouped(cell))?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })
     }
 
@@ -46,14 +78,30 @@ impl CellStyle {
         }
     }
 
+    /// Parses a number whose digits are in groups of three, such as `1,234.5` or `1 234,5`. Returns `None` if the cell is no
+    /// such number, or if its decimal separator is the other one.
+    #[cold]
+    fn grouped(&self, cell: &str) -> Option<f64> {
+        let text = cell.trim_matches(|sign: char| sign.is_whitespace());
+        let decimal = if self.has_comma { ',' } else { '.' };
+        let whole = text.split(decimal).next().unwrap_or_default();
+        let is_own = |sign: char| sign != decimal && !sign.is_ascii_digit() && !matches!(sign, '+' | '-' | 'e' | 'E');
+        let sign = whole.chars().find(|sign| is_own(*sign))?;
+        let plain = text.replace(sign, ".");
+        let is_group = has_thousands(text.replace(['\u{a0}', '\u{202f}', '\u{2009}'], " ").as_bytes())
+            || self.has_groups && has_one_group(plain.as_bytes());
+        if !is_group || !matches!(sign, '.' | ',' | '\'' | '’' | ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}') {
+            return None;
+        }
+        self.parse(&text.replace(sign, ""))
+    }
+
     /// Returns true if a cell is empty, NaN, or on the list of missing cells. Case is ignored.
     pub fn is_missing(&self, cell: &[u8]) -> bool {
         let cell = cell.trim_ascii();
         let is = |sign: &str| cell.eq_ignore_ascii_case(sign.as_bytes());
-        let is_sign = match &self.signs {
-            None => MISSING.iter().any(|sign| is(sign)),
-            Some(signs) => signs.iter().any(|sign| is(sign.trim())),
-        };
+        let is_sign =
+            !self.only && MISSING.iter().any(|sign| is(sign)) || self.signs.iter().any(|sign| is(sign.trim()));
         cell.is_empty() || is_sign || self.number(cell).is_some_and(f64::is_nan)
     }
 
@@ -74,6 +122,12 @@ impl CellStyle {
     /// Returns advice for a cell with the other decimal separator, or an empty string for other cells.
     pub fn hint(&self, cell: &[u8]) -> &'static str {
         match decimal_sign(cell) {
+            Some(b',') if !self.has_comma && has_one_group(cell) => {
+                "; --decimal , reads a decimal comma, --thousands , a sign between thousands"
+            }
+            Some(b'.') if self.has_comma && has_one_group(cell) => {
+                "; --decimal . reads a decimal point, --thousands . a sign between thousands"
+            }
             Some(b',') if !self.has_comma => "; --decimal , reads decimal commas",
             Some(b'.') if self.has_comma => "; the decimal sign was taken to be a comma, and --decimal . changes that",
             _ => "",
@@ -99,6 +153,17 @@ pub(crate) fn has_thousands(cell: &[u8]) -> bool {
     let has_decimals = matches!(rest, [b'.' | b',', ..] if rest[0] != sign) && 1 + digits(&rest[1..]) == rest.len();
     let is_certain = groups > 1 || has_decimals || !matches!(sign, b'.' | b',');
     (1..=3).contains(&first) && groups > 0 && is_certain && (rest.is_empty() || has_decimals)
+}
+
+/// Returns true for one to three digits, a point or comma, and three digits, as in `1,234`.
+pub(crate) fn has_one_group(cell: &[u8]) -> bool {
+    let cell = unsigned(cell);
+    let first = digits(cell);
+    (1..=3).contains(&first)
+        && cell.len() == first + 4
+        && matches!(cell[first], b'.' | b',')
+        && digits(&cell[first + 1..]) == 3
+        && cell[0] != b'0'
 }
 
 /// Returns the point or comma in a number such as `1,5`, `-.5` or `1,5e-3`, if there is exactly one.
@@ -134,17 +199,17 @@ mod tests {
 
     #[test]
     fn numbers_have_one_decimal_sign_and_no_thousands_sign() {
-        let (point, comma) = (CellStyle::new(b'.', None), CellStyle::new(b',', None));
+        let (point, comma) = (CellStyle::new(b'.', false, &[], false), CellStyle::new(b',', false, &[], false));
         let cases: [(&str, Option<f64>, Option<f64>, bool); 13] = [
             ("1", Some(1.0), Some(1.0), false),
             (" 1.5 ", Some(1.5), None, false),
             ("-1,5e-1", None, Some(-0.15), false),
             ("1,234", None, Some(1.234), false),
-            ("1.234,5", None, None, true),
-            ("1,234.5", None, None, true),
-            ("1.234.567", None, None, true),
-            ("1 234", None, None, true),
-            ("1'234.5", None, None, true),
+            ("1.234,5", None, Some(1234.5), true),
+            ("-1,234.5", Some(-1234.5), None, true),
+            ("1.234.567", None, Some(1_234_567.0), true),
+            ("1 234", Some(1234.0), Some(1234.0), true),
+            ("1'234.5", Some(1234.5), None, true),
             ("12.34.56", None, None, false),
             ("1234.567,8", None, None, false),
             ("29.02.2024", None, None, false),
@@ -166,9 +231,21 @@ mod tests {
         for cell in ["", " ", "NA", "n/a", "NaN", "null", "-", "---", "#N/A"] {
             assert!(usual.is_missing(cell.as_bytes()), "{cell}");
         }
-        let own = CellStyle::new(b'.', Some(&["-999".to_owned(), "off".to_owned()]));
-        for (cell, wanted) in [("-999.0", true), ("OFF", true), ("", true), ("NA", false), ("999", false)] {
-            assert_eq!(own.is_missing(cell.as_bytes()), wanted, "{cell}");
+        let signs = ["-999".to_owned(), "off".to_owned()];
+        for only in [false, true] {
+            let own = CellStyle::new(b'.', false, &signs, only);
+            for (cell, wanted) in [("-999.0", true), ("OFF", true), ("", true), ("NA", !only), ("999", false)] {
+                assert_eq!(own.is_missing(cell.as_bytes()), wanted, "{cell}");
+            }
         }
+        let grouped = CellStyle::new(b'.', true, &[], false);
+        let cases = [
+            ("1,234", Some(1234.0)),
+            ("1.234", Some(1.234)),
+            ("0,234", None),
+            ("1,23", None),
+            ("1,234,567", Some(1_234_567.0)),
+        ];
+        cases.into_iter().for_each(|(cell, wanted)| assert_eq!(grouped.number(cell.as_bytes()), wanted, "{cell}"));
     }
 }

@@ -15,7 +15,7 @@ use super::line_ends::Lines;
 use super::peek::Peeked;
 use super::sniff::Look;
 use crate::columns::{Columns, allow_columns};
-use crate::error::{Error, Fault, RowPlace, shown};
+use crate::error::{Error, Fault, RowPlace, quoted, shown};
 use crate::format::Format;
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
@@ -39,8 +39,8 @@ pub struct Csv {
     /// Number of cells per line.
     cells: usize,
     has_header: bool,
-    /// Header, if it contains a word. Later lines that repeat it are skipped.
-    header: Option<ByteRecord>,
+    /// Header, if it contains a word, and lines of units. Later lines that repeat one of them are skipped.
+    headers: Vec<ByteRecord>,
     /// True to report all text columns at once if the first row contains a word.
     judges_columns: bool,
     fills: bool,
@@ -63,15 +63,17 @@ pub struct Csv {
 impl Csv {
     /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
-        let source = Peeked::new(input)?;
+        let before = layout.skip_lines.and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0);
+        let mut source = Peeked::new(input, before.saturating_add(2))?;
         let look = Look::new(source.lines(), layout);
-        let style = CellStyle::new(look.decimal, layout.na_values.as_deref());
+        let style = CellStyle::new(look.decimal, look.has_groups, &layout.na_values, layout.na_values_only);
         let is_recoded = std::str::from_utf8(source.lines()).is_err();
+        let bytes_before = source.skip_lines(look.skipped);
         let delimiter_hint = match (layout.delimiter, layout.format) {
             (Some(_), _) | (_, Format::Tsv) => String::new(),
             _ => format!(" (is the delimiter right? {} was assumed)", spelled(look.delimiter)),
         };
-        let (delimiter, decimal) = (look.delimiter, look.decimal);
+        let Look { delimiter, decimal, has_groups, skipped, .. } = look;
         let mut table = Self {
             input: input.clone(),
             records: records(Box::new(source), delimiter, look.has_comments),
@@ -79,18 +81,18 @@ impl Csv {
             held: true,
             cells: 0,
             has_header: false,
-            header: None,
+            headers: Vec::new(),
             judges_columns: layout.on_bad_row == OnBadRow::Fail && layout.header != Some(false),
             fills: layout.fills(),
             columns: Columns::default(),
             style,
-            reading: Reading { delimiter, decimal, is_recoded, ..Reading::default() },
+            reading: Reading { delimiter, decimal, has_groups, skipped, is_recoded, ..Reading::default() },
             wordy: Vec::new(),
             has_comments: look.has_comments,
             delimiter_hint,
             rows: 0,
-            lines_before: 0,
-            bytes_before: 0,
+            lines_before: skipped,
+            bytes_before,
         };
         if !table.advance()? {
             return Err(input.fault(Fault::Empty));
@@ -103,9 +105,19 @@ impl Csv {
         table.has_header = settled.has_header;
         table.held = !settled.has_header;
         if table.has_header && table.record.iter().any(|cell| table.style.is_word(cell)) {
-            table.header = Some(table.record.clone());
+            table.headers.push(table.record.clone());
+        }
+        for _ in 0..settled.unit_lines {
+            table.advance()?;
+            table.headers.push(table.record.clone());
         }
         table.columns = settled.columns;
+        table.reading.sheet = input.sheet.clone().filter(|(_, count)| *count > 1).map(|(name, _)| name);
+        table.reading.unit_lines = settled.unit_lines;
+        table.reading.step = settled.step;
+        // The line of a first row that is held has been read already.
+        let line = table.records.position().line() - u64::from(table.held);
+        table.reading.first_line = table.lines_before + line;
         table.reading.has_header = table.has_header;
         table.reading.time_format = settled.time_format;
         table.wordy = settled.wordy;
@@ -157,9 +169,28 @@ impl Csv {
                 let cells = cells.strip_prefix(MARK).unwrap_or(cells);
                 header.len() == self.record.len() && header.as_slice() == cells
             };
-            if !self.header.as_ref().is_some_and(is_header) {
+            if !self.headers.iter().any(is_header) {
                 return Ok(true);
             }
+        }
+    }
+
+    /// Returns the value of a cell without a finite number: NaN if it is missing, or 0 or 1 for one of two words.
+    #[cold]
+    fn other_cell(&self, column: usize) -> Result<f64, Error> {
+        let cell = &self.record[column];
+        let states = self.columns.states.iter().find(|state| state.position == column);
+        match states.and_then(|states| states.value(cell)) {
+            Some(value) => Ok(value),
+            None if self.fills && (states.is_some() || self.style.is_missing(cell)) => Ok(f64::NAN),
+            None => match states.filter(|_| !self.style.is_missing(cell)) {
+                Some(states) => {
+                    let place = format!("{}, {}", self.place(), self.columns.label(column));
+                    let [off, on] = &states.words;
+                    Err(Error::at(place, Fault::State { off: quoted(off), on: quoted(on), found: shown(cell) }))
+                }
+                None => Err(self.bad_cell(column)),
+            },
         }
     }
 
@@ -220,8 +251,7 @@ impl Reader for Csv {
             };
             match number {
                 Some(value) if value.is_finite() => row.push(value),
-                _ if self.fills && self.style.is_missing(&self.record[column]) => row.push(f64::NAN),
-                _ => return Err(self.bad_cell(column)),
+                _ => row.push(self.other_cell(column)?),
             }
         }
         Ok(true)

@@ -4,23 +4,28 @@
 //! selected cells contain a word and neither a number nor a time. Numbers that look like labels, such as years over measurements,
 //! are refused: an option must say whether they are names.
 //!
-//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number, or if it is an
-//! index of the rows. A column is also left out if at least [`EMPTY_ROWS`] cells are all missing. Without a header, text is an
-//! error.
+//! **Text.** If the table has a header, a column is left out if none of its cells in the first rows is a number, or if it
+//! numbers the rows. A column of two words is read as 0 and 1. A column is also left out if at least [`EMPTY_ROWS`] cells are all
+//! missing. Without a header, text is an error.
+//!
+//! **Time.** The time column is the first column of dates, or of numbers that can hardly be anything but times. If it holds
+//! dates only, and a column of times of day is beside it, both are joined. See `time_column`.
 
 use super::cells::{CellStyle, decimal_sign};
+use super::contents::Contents;
 use super::sniff::Look;
 use crate::columns::{Columns, select};
-use crate::error::{Error, Fault, quoted};
+use crate::error::{Error, Fault};
 use crate::input_source::InputSource;
-use crate::layout::{Layout, Selector};
+use crate::layout::Layout;
+use crate::reading::TwoStates;
 use crate::recode::text_of;
-use crate::selectors::first_free;
+use crate::selectors::free_columns;
 use crate::time_format::{Found, TimeFormat};
 use csv::ByteRecord;
 use std::cmp::Ordering;
 
-const LIST: &str = " in the header";
+pub(super) const LIST: &str = " in the header";
 /// Minimum number of rows from which a column without values counts as empty.
 const EMPTY_ROWS: usize = 5;
 
@@ -29,6 +34,10 @@ pub struct Settled {
     pub columns: Columns,
     pub has_header: bool,
     pub time_format: Option<TimeFormat>,
+    /// Number of lines of units under the header.
+    pub unit_lines: u64,
+    /// Usual step between two times in seconds.
+    pub step: Option<f64>,
     /// Selected columns without a number in the first lines.
     pub wordy: Vec<usize>,
 }
@@ -70,54 +79,95 @@ impl FirstLines<'_> {
         } else {
             like.clone()
         };
-        Ok(Settled { columns, has_header, time_format: None, wordy: Vec::new() })
+        let unit_lines = if has_header { self.contents(1).unit_lines() as u64 } else { 0 };
+        Ok(Settled { columns, has_header, time_format: None, unit_lines, step: None, wordy: Vec::new() })
+    }
+
+    /// Returns the inspected lines after the first ones.
+    fn contents(&self, first: usize) -> Contents<'_> {
+        Contents { rows: self.look.lines.get(first..).unwrap_or_default(), style: self.style }
     }
 
     fn settle_first(&self, names: Vec<String>) -> Result<Settled, Error> {
         let Self { input, layout, style, .. } = self;
         let fault = |fault| input.fault(fault);
-        let count = names.len();
-        let free = first_free(Some(&names), count, layout, LIST).map_err(fault)?;
-        let has_header = match (layout.header, &layout.found) {
+        let (count, found) = (names.len(), layout.found.as_ref());
+        let free = free_columns(Some(&names), count, layout, LIST).map_err(fault)?;
+        let has_header = match (layout.header, found) {
             (Some(has_header), _) => has_header,
             (None, Some(found)) => found.has_header,
-            (None, None) => self.has_header(&names, free)?,
+            (None, None) => self.has_header(&names, free.first().copied())?,
         };
-        let rows = self.look.lines.get(usize::from(has_header)..).unwrap_or_default();
-        let has_index = has_header && self.has_index(&names, rows);
-        let free = if has_index && free == Some(0) { Some(1).filter(|next| *next < count) } else { free };
+        let unit_lines = match found {
+            Some(found) => found.unit_lines as usize,
+            None if has_header => self.contents(1).unit_lines(),
+            None => 0,
+        };
+        let contents = self.contents(usize::from(has_header) + unit_lines);
+        let rows = contents.rows;
+        let is_used = layout.keep.len() + layout.columns.len() + layout.exclude.len() > 0;
+        let is_counter = |column: &usize| {
+            found.is_none()
+                && has_header
+                && !is_used
+                && self.is_own(&names[*column])
+                && contents.is_counter(*column, &names[*column])
+        };
+        let counters: Vec<usize> = (0..count).filter(is_counter).collect();
+        let free: Vec<usize> = free.into_iter().filter(|column| !counters.contains(column)).collect();
         let known = has_header.then_some(names);
-        let (layout, time_format) = self.with_time(rows, known.as_deref(), free)?;
+        let times = self.time_column(rows, known.as_deref(), &free)?;
         let has_numbers =
             |column: usize| rows.iter().filter_map(|row| row.get(column)).any(|cell| style.looks_numeric(cell));
-        let holds_text = |column: usize| match &layout.found {
+        if let (true, None, Some(names), Some(time)) = (layout.leaves_out() && !is_used, found, &known, times.position)
+        {
+            let free = |column: &usize| *column != time && Some(*column) != times.clock && !counters.contains(column);
+            let (values, texts): (Vec<usize>, Vec<usize>) =
+                (0..count).filter(free).partition(|column| has_numbers(*column));
+            let tagged = texts.iter().find_map(|tag| Some((*tag, contents.tags(time, *tag)?)));
+            if let ([value], Some((tag, tags))) = (values.as_slice(), tagged) {
+                let [time, tag, value] = [time, tag, *value].map(|column| names[column].clone());
+                return Err(fault(Fault::Long { time, tag, value, tags }));
+            }
+        }
+        let state = |column: usize| Some(TwoStates { position: column, words: contents.two_states(column)? });
+        let states = match found {
+            Some(found) => found.states.clone(),
+            None if has_header => (0..count).filter(|column| !has_numbers(*column)).filter_map(state).collect(),
+            None => Vec::new(),
+        };
+        let is_state = |column: usize| states.iter().any(|state| state.position == column);
+        let holds_text = |column: usize| match found {
             Some(found) => found.left_out.contains(&column),
-            None if has_index && column == 0 => true,
+            None if counters.contains(&column) || times.left_out == Some(column) => true,
             None => {
                 let mut cells = rows.iter().filter_map(|row| row.get(column));
                 match cells.all(|cell| style.is_missing(cell)) {
                     true => rows.len() >= EMPTY_ROWS,
-                    false => !has_numbers(column) && (has_header || layout.only_numeric),
+                    false => !has_numbers(column) && !is_state(column) && (has_header || layout.only_numeric),
                 }
             }
         };
-        let columns = select(known, count, &layout, LIST, holds_text).map_err(fault)?;
+        let mut columns = select(known, count, &times.layout, LIST, holds_text).map_err(fault)?;
         let wordy = columns.selected.iter().copied().filter(|column| !has_numbers(*column)).collect();
-        Ok(Settled { columns, has_header, time_format, wordy })
+        columns.states = states.into_iter().filter(|state| columns.selected.contains(&state.position)).collect();
+        // The line with the shortest cells is that of the units.
+        let lines = &self.look.lines[usize::from(has_header).min(self.look.lines.len())..];
+        let units = lines.iter().take(unit_lines).min_by_key(|line| line.as_slice().len());
+        columns.units = units.map(|line| line.iter().map(|cell| text_of(cell.trim_ascii()).into_owned()).collect());
+        Ok(Settled {
+            columns,
+            has_header,
+            time_format: times.format,
+            unit_lines: unit_lines as u64,
+            step: times.step,
+            wordy,
+        })
     }
 
-    /// Returns true if the first column is an index of the rows, as pandas writes it: without a name, and each number is
-    /// one more than the number before it.
-    fn has_index(&self, names: &[String], rows: &[ByteRecord]) -> bool {
-        const FEWEST: usize = 3;
-        let number = |row: &ByteRecord| self.style.number(row.get(0)?);
-        let numbers: Vec<f64> = rows.iter().map_while(number).collect();
-        let is_used = self.layout.keep.len() + self.layout.columns.len() + self.layout.exclude.len() > 0;
-        names.first().is_some_and(String::is_empty)
-            && !is_used
-            && numbers.len() == rows.len()
-            && numbers.len() >= FEWEST
-            && numbers.windows(2).all(|pair| pair[1] == pair[0] + 1.0)
+    /// Returns true if a column with this name is not one of the model.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        !self.layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == name))
     }
 
     /// Returns true if the first line is a header. `free` is the column that may be the time column.
@@ -175,73 +225,13 @@ impl FirstLines<'_> {
     }
 
     /// Returns the time format of these cells: the given format if all cells match it, or else the detected one.
-    fn form(&self, cells: &[&str]) -> Found {
+    pub(super) fn form(&self, cells: &[&str]) -> Found {
         match &self.layout.time_format {
             None => TimeFormat::find(cells),
             Some(format) if !cells.is_empty() && cells.iter().all(|cell| format.seconds(cell).is_some()) => {
                 Found::Format(format.clone())
             }
             Some(_) => Found::Nothing,
-        }
-    }
-
-    /// Returns the layout with its time column, and the time format. The time column is the one that the layout names,
-    /// or `free` if that contains times.
-    fn with_time(
-        &self,
-        rows: &[ByteRecord],
-        names: Option<&[String]>,
-        free: Option<usize>,
-    ) -> Result<(Layout, Option<TimeFormat>), Error> {
-        let mut layout = self.layout.clone();
-        if let Some(found) = &layout.found {
-            let time = found.time.filter(|_| layout.time.is_none()).map(Selector::Position);
-            layout.time = layout.time.take().or(time);
-            let format = layout.time_format.clone().or_else(|| found.time_format.clone());
-            return Ok((layout, format));
-        }
-        let given = match &layout.time {
-            None => None,
-            Some(time) => {
-                // This layout selects only the time column, to find its position.
-                let only = Layout { columns: vec![time.clone()], ..Layout::new(layout.format) };
-                let found = select(names.map(<[_]>::to_vec), self.first.len(), &only, LIST, |_| false);
-                found.map_err(|fault| self.input.fault(fault))?.selected.first().copied()
-            }
-        };
-        let Some(position) = given.or(free) else { return Ok((layout, None)) };
-        let cells: Vec<_> = rows.iter().filter_map(|row| row.get(position)).map(text_of).collect();
-        let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
-        let there: Vec<&str> = cells.iter().copied().filter(|cell| !self.style.is_missing(cell.as_bytes())).collect();
-        let mut form = self.form(&there);
-        if form == Found::Nothing && given.is_some() {
-            // Rows with an invalid time are bad and do not affect the format of the others.
-            let times: Vec<&str> = there.iter().copied().filter(|cell| self.form(&[cell]) != Found::Nothing).collect();
-            form = self.form(&times);
-        }
-        let name = names.map(|names| names[position].as_str());
-        let is_name = |column: &String| Some(column.as_str()) == name;
-        let is_of_model = layout.model_columns.as_ref().is_some_and(|columns| columns.iter().any(is_name));
-        match form {
-            // Numbers are times only if the user says so, or if they can hardly be anything else.
-            Found::Format(format)
-                if given.is_none()
-                    && format.is_number()
-                    && layout.time_format.is_none()
-                    && (is_of_model || !format.is_clock(&there, name)) =>
-            {
-                Ok((layout, None))
-            }
-            Found::Format(format) => {
-                layout.time.get_or_insert(Selector::Position(position));
-                Ok((layout, Some(format)))
-            }
-            Found::Nothing => Ok((layout, None)),
-            Found::Ambiguous { cell, readings } => {
-                let label = names.map_or(String::new(), |names| format!(" ({})", quoted(&names[position])));
-                let place = format!("{}, column {position}{label}", self.input.name());
-                Err(Error::at(place, Fault::ambiguous(cell, readings)))
-            }
         }
     }
 }

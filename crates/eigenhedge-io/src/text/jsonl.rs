@@ -1,7 +1,8 @@
 //! JSON lines: one array of numbers, or one object of numbers keyed by column, per line.
 //!
-//! The first line determines the kind and the columns. Later objects may have their keys in any order. A later object
-//! with a key that the first object lacks is a bad row. If columns are selected, such keys are ignored.
+//! The first line determines the kind, and the first lines the columns. Later objects may have their keys in any order, and
+//! may lack some, whose cells are then missing. A later object with a new key is a bad row. If columns are selected, such keys
+//! are ignored. Truth values are read as 0 and 1.
 
 use super::line_reader::{LineParser, LineReader, LineTable};
 use crate::columns::{Columns, allow_columns};
@@ -9,7 +10,7 @@ use crate::error::{Error, Fault, shown};
 use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::reader::Opened;
-use crate::time_format::{Found, TimeFormat};
+use crate::time_format::{Found, TimeFormat, names_time};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize as _, Deserializer as _};
@@ -45,7 +46,6 @@ enum Cell {
     Absent,
     Null,
     Text,
-    Truth,
     Nested,
 }
 
@@ -56,7 +56,6 @@ impl Cell {
             Self::Absent => "nothing".to_owned(),
             Self::Null => "null".to_owned(),
             Self::Text => "a text".to_owned(),
-            Self::Truth => "a truth value".to_owned(),
             Self::Nested => "an array or object".to_owned(),
         }
     }
@@ -66,7 +65,7 @@ impl Cell {
     }
 
     fn is_other_type(self) -> bool {
-        matches!(self, Self::Text | Self::Truth | Self::Nested)
+        matches!(self, Self::Text | Self::Nested)
     }
 }
 
@@ -83,7 +82,7 @@ fn is_part_of_one(line: &[u8]) -> bool {
 impl Jsonl {
     /// Opens the source and reads its first line. If `like` is given, the table continues one with these columns.
     pub fn open(input: &InputSource, layout: &Layout, like: Option<&Columns>) -> Result<Opened, Error> {
-        let mut lines = LineReader::open(input)?;
+        let (mut lines, head) = LineReader::open_peeked(input)?;
         if !lines.advance()? {
             return Err(input.fault(Fault::Empty));
         }
@@ -96,13 +95,25 @@ impl Jsonl {
                 let mut first = First::default();
                 let parsed = parse(lines.line(), FirstRow(&mut first));
                 parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
+                if first.names.is_some() {
+                    first.join_later(&head);
+                }
                 allow_columns(input, first.cells.len() as u128)?;
                 let holds_text = |column: usize| first.cells[column].is_other_type();
                 let is_time = |column: usize| {
-                    let text = &first.texts[column];
-                    holds_text(column) && TimeFormat::find(&[text]) != Found::Nothing
+                    let texts: Vec<&str> = first.texts[column].iter().map(String::as_str).collect();
+                    let name = first.names.as_ref().map(|names| names[column].as_str());
+                    match TimeFormat::find(&texts) {
+                        Found::Format(format) if format.is_number() => {
+                            let is_of_model = layout.model_columns.as_ref().zip(name);
+                            let is_of_model =
+                                is_of_model.is_some_and(|(model, name)| model.iter().any(|one| one == name));
+                            name.is_some_and(names_time) && format.is_clock(&texts, name) && !is_of_model
+                        }
+                        found => holds_text(column) && found != Found::Nothing,
+                    }
                 };
-                Columns::choose_with_time(input, layout, first.names, first.cells.len(), holds_text, is_time)?
+                Columns::choose_with_time(input, layout, first.names.clone(), first.cells.len(), holds_text, is_time)?
             }
         };
         let keys = match &columns.names {
@@ -195,13 +206,42 @@ fn parse<'a>(line: &'a [u8], visitor: impl Visitor<'a, Value = ()>) -> Result<()
 struct First {
     names: Option<Vec<String>>,
     cells: Vec<Cell>,
-    texts: Vec<String>,
+    /// Cells of each column in the first lines that are not missing.
+    texts: Vec<Vec<String>>,
 }
 
 impl First {
     fn push(&mut self, cell: Cell, text: String) {
         self.cells.push(cell);
-        self.texts.push(if cell == Cell::Text { text } else { String::new() });
+        self.texts.push(if cell.is_missing() { Vec::new() } else { vec![text] });
+    }
+
+    /// Adds the keys and cells of later objects. Lines that are no objects are passed over.
+    fn join_later(&mut self, head: &[u8]) {
+        let mut places: HashMap<String, usize> = self.names.iter().flatten().cloned().zip(0..).collect();
+        let lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+        for line in lines.skip(1) {
+            let mut later = Self::default();
+            if parse(line, FirstRow(&mut later)).is_err() {
+                continue;
+            }
+            for ((name, cell), texts) in later.names.into_iter().flatten().zip(later.cells).zip(later.texts) {
+                match places.get(&name) {
+                    Some(place) => {
+                        if self.cells[*place].is_missing() {
+                            self.cells[*place] = cell;
+                        }
+                        self.texts[*place].extend(texts);
+                    }
+                    None => {
+                        places.insert(name.clone(), self.cells.len());
+                        self.names.iter_mut().for_each(|names| names.push(name.clone()));
+                        self.cells.push(cell);
+                        self.texts.push(texts);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -362,7 +402,7 @@ impl<'de> Visitor<'de> for AnyCell<'_> {
 
     fn visit_bool<E>(self, value: bool) -> Result<Cell, E> {
         self.write(value);
-        Ok(Cell::Truth)
+        Ok(Cell::Number(f64::from(u8::from(value))))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Cell, E> {

@@ -1,5 +1,6 @@
 //! Reader of numbered lines that skips blank lines.
 
+use super::peek::Peeked;
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::InputSource;
 use crate::reader::{Progress, ReadPosition, Reader};
@@ -21,8 +22,19 @@ pub struct LineReader {
 impl LineReader {
     /// Opens the source from the start.
     pub fn open(input: &InputSource) -> Result<Self, Error> {
-        let source = BufReader::with_capacity(1 << 16, input.open()?);
-        Ok(Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 })
+        Ok(Self::new(input, input.open()?))
+    }
+
+    /// Opens the source from the start, and returns its first complete lines too.
+    pub fn open_peeked(input: &InputSource) -> Result<(Self, Vec<u8>), Error> {
+        let source = Peeked::new(input, 1)?;
+        let lines = source.lines().to_vec();
+        Ok((Self::new(input, Box::new(source)), lines))
+    }
+
+    fn new(input: &InputSource, source: Box<dyn Read>) -> Self {
+        let source = BufReader::with_capacity(1 << 16, source);
+        Self { input: input.clone(), source, line: Vec::new(), held: false, rows: 0, lines: 0, bytes: 0 }
     }
 
     /// Makes the next call of [`Self::advance`] return the current line again.

@@ -1,6 +1,7 @@
 //! Readers of text formats: CSV, TSV, JSON lines, LIBSVM and lines of text.
 
 mod cells;
+mod contents;
 mod csv;
 mod csv_columns;
 mod jsonl;
@@ -9,7 +10,9 @@ mod line_ends;
 mod line_reader;
 mod lines;
 mod peek;
+mod preamble;
 mod sniff;
+mod time_column;
 
 pub use csv::Csv;
 pub use jsonl::Jsonl;

@@ -4,6 +4,7 @@
 //! there is a line of data, so that rows of a live stream never wait for later rows.
 
 use super::cells::CellStyle;
+use super::preamble::after;
 use crate::error::Error;
 use crate::input_source::InputSource;
 use crate::recode::text_of;
@@ -26,12 +27,13 @@ pub struct Peeked {
     inner: Box<dyn Read>,
     /// True if the inspected bytes are the whole source.
     is_whole: bool,
+    fewest: usize,
 }
 
 impl Peeked {
-    /// Opens the source and reads its first lines.
-    pub fn new(input: &InputSource) -> Result<Self, Error> {
-        let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false };
+    /// Opens the source and reads its first lines, at least `fewest` of them.
+    pub fn new(input: &InputSource, fewest: usize) -> Result<Self, Error> {
+        let mut peeked = Self { head: Vec::new(), given: 0, inner: input.open()?, is_whole: false, fewest };
         peeked.look(input).map_err(|error| input.unreadable(error))?;
         Ok(peeked)
     }
@@ -43,6 +45,12 @@ impl Peeked {
         }
         let end = self.head.iter().rposition(|byte| is_line_end(*byte));
         &self.head[..end.map_or(0, |end| end + 1)]
+    }
+
+    /// Passes over the first lines. Returns the number of their bytes. The lines must have been inspected.
+    pub fn skip_lines(&mut self, lines: u64) -> u64 {
+        self.given = self.head.len() - after(&self.head, lines).len();
+        self.given as u64
     }
 
     fn look(&mut self, input: &InputSource) -> io::Result<()> {
@@ -60,8 +68,10 @@ impl Peeked {
                 lines += usize::from(is_line_end(self.head[at]) && !is_line_end(self.head[at - 1]));
             }
             counted = self.head.len();
-            let has_row = lines >= 2 || lines == 1 && input.is_pipe() && is_row(&self.head);
-            let is_enough = lines > LINES || counted >= BYTES;
+            let has_row = lines >= self.fewest || lines + 1 == self.fewest && input.is_pipe() && is_row(&self.head);
+            // A line of words after the header may hold units; the next line tells.
+            let has_row = has_row && !(input.is_pipe() && lines == self.fewest && !ends_in_numbers(self.lines()));
+            let is_enough = lines > LINES + self.fewest || counted >= BYTES;
             if counted >= MOST_BYTES || has_row && (is_enough || input.is_pipe() && !input.has_more()) {
                 return Ok(());
             }
@@ -95,6 +105,14 @@ fn read(source: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> {
 
 fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\n' | b'\r')
+}
+
+/// Returns true if the last line has a cell with a number, whatever the delimiter.
+fn ends_in_numbers(lines: &[u8]) -> bool {
+    let style = CellStyle::default();
+    let line = lines.split(|byte| is_line_end(*byte)).rfind(|line| !line.is_empty()).unwrap_or_default();
+    let cells = line.split(|byte| matches!(byte, b',' | b';' | b'\t' | b'|'));
+    cells.into_iter().any(|cell| style.looks_numeric(cell)) || line.starts_with(b"{") || line.starts_with(b"[")
 }
 
 /// Returns true if the first line contains no word, whatever the delimiter. The line is then a row and not a header.

@@ -4,11 +4,13 @@
 //! comma does so too, the delimiter that gives more numeric cells is chosen. With semicolons, tabs or bars as
 //! delimiters, cells such as `1,5` have a decimal comma.
 //!
-//! Lines that start with `#` are comments if the first line does, and has another number of cells than the table.
+//! Lines that start with `#` are comments if the first line does, and has another number of cells than the table. Other lines
+//! of text before the header, such as the title of a report, are detected by `preamble`.
 
-use super::cells::{CellStyle, decimal_sign, has_thousands};
+use super::cells::{CellStyle, decimal_sign, has_one_group, has_thousands};
 use super::line_ends::Lines;
 use super::peek::LINES;
+use super::preamble;
 use crate::format::Format;
 use crate::layout::Layout;
 use csv::ByteRecord;
@@ -24,9 +26,13 @@ const AGREEING: f64 = 0.9;
 pub struct Look {
     pub delimiter: u8,
     pub decimal: u8,
+    /// True if the sign that is not the decimal separator groups thousands, as in `1,234`.
+    pub has_groups: bool,
     /// True if lines that start with `#` are comments.
     pub has_comments: bool,
-    /// Inspected lines without comments, starting with the first.
+    /// Number of lines before the table.
+    pub skipped: u64,
+    /// Inspected lines without comments, starting with the first of the table.
     pub lines: Vec<ByteRecord>,
 }
 
@@ -36,6 +42,11 @@ impl Look {
         let found = layout.found.as_ref();
         let by_format = (layout.format == Format::Tsv).then_some(b'\t');
         let given = layout.delimiter.or(by_format).or_else(|| found.map(|found| found.delimiter));
+        let known = layout.skip_lines.or_else(|| found.map(|found| found.skipped));
+        let (by_line, first) = preamble::separator_line(head);
+        let given = given.or(by_line.filter(|_| known.is_none_or(|lines| lines > 0)));
+        let skipped = known.unwrap_or_else(|| first + preamble::lines(preamble::after(head, first), given));
+        let head = preamble::after(head, skipped);
         let table = after_comments(head);
         let splits = |head: &[u8]| given.unwrap_or_else(|| delimiter(head));
         let width = |head: &[u8]| records(head, splits(table)).first().map_or(0, ByteRecord::len);
@@ -45,8 +56,17 @@ impl Look {
         let mut lines = records(head, delimiter);
         lines.retain(|line| !(has_comments && line.get(0).is_some_and(|cell| cell.starts_with(b"#"))));
         let decimal = layout.decimal.or_else(|| found.map(|found| found.decimal));
-        let decimal = decimal.unwrap_or_else(|| if delimiter == b',' { b'.' } else { decimal_of(&lines) });
-        Self { delimiter, decimal, has_comments, lines }
+        let by_groups = layout.thousands.and_then(|sign| if sign == b'.' { Some(b',') } else { Some(b'.') });
+        let decimal = decimal.or(by_groups).unwrap_or_else(|| match delimiter {
+            b',' => decimal_in_quotes(&lines),
+            _ => decimal_of(&lines),
+        });
+        let has_groups = match (layout.thousands, found) {
+            (Some(_), _) => true,
+            (None, Some(found)) => found.has_groups,
+            (None, None) => has_groups(&lines, decimal),
+        };
+        Self { delimiter, decimal, has_groups, has_comments, skipped, lines }
     }
 }
 
@@ -121,6 +141,26 @@ fn decimal_of(lines: &[ByteRecord]) -> u8 {
     if commas > points { b',' } else { b'.' }
 }
 
+/// Returns the decimal separator of a table with commas between its cells: a comma only if no number has a point, and some
+/// number in quotes can have nothing but a decimal comma.
+fn decimal_in_quotes(lines: &[ByteRecord]) -> u8 {
+    let has =
+        |wanted: u8| lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(wanted) && !has_one_group(cell));
+    let has_points = lines.iter().flatten().any(|cell| decimal_sign(cell) == Some(b'.'));
+    if has(b',') && !has_points { decimal_of(lines) } else { b'.' }
+}
+
+/// Returns true if numbers such as `1,234` are whole: the decimal separator is known from other numbers, and each number with
+/// the other sign has groups of three digits.
+fn has_groups(lines: &[ByteRecord], decimal: u8) -> bool {
+    let cells = || lines.iter().skip(1).flatten();
+    let other = if decimal == b',' { b'.' } else { b',' };
+    let has_other = |cell: &&[u8]| decimal_sign(cell) == Some(other);
+    cells().any(|cell| decimal_sign(cell) == Some(decimal) || has_thousands(cell))
+        && cells().any(|cell| has_one_group(cell) && has_other(&cell) || has_thousands(cell) && cell.contains(&other))
+        && cells().filter(has_other).all(has_one_group)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +181,9 @@ mod tests {
             ("a;b;note\n1,5;2;\"x;y\"\n", ';', ','),
             ("when;a;b\n29.02.2024 12:00;1,5;2\n", ';', ','),
             ("a;b\n1.234,5;2\n", ';', ','),
+            ("a,b\n\"1,5\",2\n", ',', ','),
+            ("a,b\n\"1,234\",2\n", ',', '.'),
+            ("sep=;\na;b\n1,5;2\n", ';', ','),
             ("x\n1\n", ',', '.'),
             ("", ',', '.'),
         ];

@@ -26,6 +26,8 @@ const CONSTANT: &str = "every column was constant in the first rows, so only a c
 const SHORT: &str = "too few rows to tell normal wandering from faults, so the reference follows the rows slowly; --train with \
                      more normal rows, or a longer --warm-up, finds more";
 
+const SINGLE: &str = "one column has no directions: each value is compared with those of the first rows";
+
 /// Returns the summary as lines of text, each with a name of at most ten characters.
 pub fn text(journal: &Journal, facts: &Facts) -> String {
     let Journal { totals, tracks, rows, .. } = journal;
@@ -70,7 +72,7 @@ pub fn text(journal: &Journal, facts: &Facts) -> String {
     }
     line("model", format!("{}{lags}{also}", counted(first.directions.unwrap_or(0) as u64, "direction")));
     if first.directions == Some(0) {
-        line("", CONSTANT.to_owned());
+        line("", if facts.columns.len() == 1 { SINGLE } else { CONSTANT }.to_owned());
     }
     let rule: Limit = facts.limit;
     line("limit", format!("{} ({rule})", limit_in_words(rule)));

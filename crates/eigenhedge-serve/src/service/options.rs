@@ -114,7 +114,7 @@ impl StreamOptions {
             max_memory,
             delimiter: plain.delimiter.filter(|_| is_text),
             decimal: plain.decimal.filter(|_| is_text),
-            na_values: plain.na_values.clone().filter(|_| is_text),
+            na_values: if is_text { plain.na_values.clone() } else { Vec::new() },
             ..plain
         };
         let Some(shape) = shape else { return layout };
@@ -295,7 +295,7 @@ fn layout(fields: &Fields<'_>, by: Option<&str>, learner: &Learner) -> Result<La
             byte.is_ascii() && !b"\"\r\n".contains(&byte)
         })?,
         decimal: byte("decimal", "'.' or ','", |byte| b".,".contains(&byte))?,
-        na_values: if fields.0.contains_key("na_values") { Some(fields.texts("na_values")?) } else { None },
+        na_values: fields.texts("na_values")?,
         on_bad_row: match fields.text("on_bad_row")?.as_deref() {
             None | Some("fail") => OnBadRow::Fail,
             Some("skip") => OnBadRow::Skip,

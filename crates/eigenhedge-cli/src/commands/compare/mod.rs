@@ -4,6 +4,7 @@ mod contestants;
 
 use crate::args::{CenterArg, CompareArgs, SummaryForm};
 use crate::destination::{judge_page, judge_plot};
+use crate::directions::Directions;
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;
@@ -49,7 +50,10 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     judge_page(args.report.as_deref())?;
     judge_plot(args.plot.as_deref())?;
     [&args.plot, &args.report].into_iter().flatten().try_for_each(|path| judge_place(path))?;
-    let setup = plan::setup(&args.options.options(Kind::Auto, args.k))?;
+    let source = table::source(&args.inputs)?;
+    let how = args.table.standardize.unwrap_or_default();
+    let k = Directions::choose(args.k, &source, &table::layout(&args.table, &source)?, how, false)?;
+    let setup = plan::setup(&args.options.options(Kind::Auto, k))?;
     if setup.spec.missing == Missing::Fill {
         let sentence =
             "--missing must be fail or skip for compare: each learner would fill cells in by itself, got fill";
@@ -62,15 +66,15 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
     let fits = |error: eigenhedge::Error| anyhow!("{}: {error}", stream.source());
     let mut contestants = Vec::new();
     for kind in &args.learners {
-        let options = args.options.options(*kind, args.k);
+        let options = args.options.options(*kind, k);
         let setup = plan::setup(&if centered { options } else { options.with("center", "none") })?;
         let run = Model::of(&setup, length, false).map_err(fits)?;
         let name = kind.entry().name.to_owned();
         contestants.push(Contestant { name, run, total: 0.0, curve: curve(), spent: Duration::ZERO });
     }
-    let begin = || Hindsight::new(length, centered, args.k);
+    let begin = || Hindsight::new(length, centered, k);
     let mut charged = Charged { from: 0, rows: 0, hindsight: begin().map_err(fits)? };
-    let wanted = args.warm_up.max(args.k + 1);
+    let wanted = args.warm_up.max(k + 1);
     let mut frozen = Frozen { rows: Vec::new(), wanted, pca: None, total: 0.0, curve: curve() };
     let (mut lot, mut number) = (Lot::default(), 0);
     let working = Working::start(format!("{} of {length} columns", counted(args.learners.len() as u64, "learner")), 0);
@@ -91,7 +95,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
                 charged.rows += 1;
             }
             number += 1;
-            if frozen.take(row, args.k, centered, number)? {
+            if frozen.take(row, k, centered, number)? {
                 charged = Charged { from: number, rows: 0, hindsight: begin()? };
                 for contestant in &mut contestants {
                     (contestant.total, contestant.curve) = (0.0, curve());
@@ -105,7 +109,7 @@ pub fn compare(args: &CompareArgs) -> Result<()> {
             break;
         }
     }
-    let best = charged.hindsight.best(args.k).context("no best loss")?;
+    let best = charged.hindsight.best(k).context("no best loss")?;
     drop(working);
     let lines = lines(&contestants, &frozen, best);
     match args.summary {

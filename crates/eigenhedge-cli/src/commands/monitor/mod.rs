@@ -8,7 +8,7 @@ mod opening;
 mod options;
 mod pages;
 
-use super::session::words::{list_skipped, say, unless_stopped};
+use super::session::words::{judge_skipped, list_skipped, say, unless_stopped};
 use super::session::{Engine, Outcome};
 use crate::args::{MonitorArgs, SummaryForm};
 use crate::destination::{Destination, judge_outputs, judge_page};
@@ -97,6 +97,8 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         say(&format!("--accept {row} had no effect on the {} that were read", counted(journal.rows, "row")));
     }
     list_skipped(&stream);
+    let skipped = judge_skipped(&stream, args.table.allow_skipped)?;
+    let skipped = skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution"));
     if !args.quiet {
         say_times(&stream);
     }
@@ -106,7 +108,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     }
     let shown = match args.summary {
         SummaryForm::Text if args.quiet => String::new(),
-        SummaryForm::Text => text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
+        SummaryForm::Text => skipped + &text(&journal, &facts) + &next_steps(args, journal.listed.is_empty()),
         SummaryForm::Json => serde_json::to_string(&json(&journal, facts.skipped, &facts.columns))? + "\n",
     };
     printed.print(&shown)?;

@@ -236,7 +236,7 @@ impl Monitors<'_> {
         let args = self.args;
         Facts {
             source: stream.source(),
-            columns: stream.columns().to_vec(),
+            columns: stream.shown_columns(),
             // The first copied column is that of times.
             time: stream.kept_columns().into_iter().next().filter(|_| self.has_times),
             by: args.group_by.clone(),

@@ -154,10 +154,10 @@ impl<'a> Monitors<'a> {
             }
         };
         let engine = Self {
-            answers: answers.with_safe_cells(args.safe_cells),
+            answers: answers.with_safe_cells(args.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
             holds: keys.is_none() && can_read_again(args) && outputs.answers.target == Target::Standard,
             held: Vec::new(),
-            events: events.with_safe_cells(args.safe_cells),
+            events: events.with_safe_cells(args.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
             watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
             is_accepted,
             parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
@@ -188,10 +188,10 @@ fn most(args: &MonitorArgs) -> usize {
 }
 
 /// Returns the layout of the table without scaling, because the monitor scales its columns itself.
-fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
+pub(super) fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
     let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
-    let (time_format, safe_cells) = (args.time_format.clone(), args.safe_cells);
-    let beside = BesideArgs { copy_columns, time, time_format, safe_cells, group_by, max_groups: None };
+    let (time_format, timezone, safe_cells) = (args.time_format.clone(), args.timezone, args.safe_cells);
+    let beside = BesideArgs { copy_columns, time, time_format, timezone, safe_cells, group_by, max_groups: None };
     let layout = with_beside(table::layout(&args.table, source)?, &beside, Standardize::None)?;
     Ok(Layout { missing: Some(options.missing), ..layout })
 }
@@ -207,8 +207,15 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     let Some(path) = &args.train else { return Ok(monitor) };
     let source = source(std::slice::from_ref(path))?;
     let model_columns = monitor.columns().names.clone();
-    let mut layout =
-        Layout { keep: Vec::new(), time: None, time_format: None, find_time: false, has_key: false, ..layout.clone() };
+    let mut layout = Layout {
+        keep: Vec::new(),
+        time: None,
+        clock: None,
+        time_format: None,
+        find_time: false,
+        has_key: false,
+        ..layout.clone()
+    };
     if model_columns.is_some() {
         // Columns are found by name. Additional columns are ignored.
         layout = Layout { columns: Vec::new(), exclude: Vec::new(), only_numeric: false, model_columns, ..layout };

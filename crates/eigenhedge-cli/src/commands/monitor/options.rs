@@ -1,11 +1,13 @@
 //! Options of the monitor: from the command line, in messages, and in a snapshot.
 
+use super::opening::layout;
 use crate::args::{MonitorArgs, typed};
 use crate::commands::session::Options;
-use crate::table::{Usage, is_dash};
+use crate::table::{Usage, is_dash, source};
+use anyhow::{Result, anyhow};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, MONITOR_OPTIONS, Mode, MonitorOption, MonitorOptions, Standardize};
-use eigenhedge_io::Layout;
+use eigenhedge_io::{Layout, OnBadRow, Stream};
 use serde_json::json;
 
 /// Returns true if a table that ends during the warm-up can be read again.
@@ -13,21 +15,47 @@ pub fn can_read_again(args: &MonitorArgs) -> bool {
     args.snapshot.is_none() && args.resume.is_none() && !args.inputs.iter().any(|path| is_dash(path))
 }
 
-pub fn options(args: &MonitorArgs) -> Result<MonitorOptions, Usage> {
-    let mut options = args.options.options().map_err(|error| Usage(misfit(&error)))?;
+/// Returns the usual time between two rows in seconds, for an option that was given as a duration.
+fn usual_step(args: &MonitorArgs, option: &str) -> Result<f64> {
+    const FIRST: usize = 200;
+    let source = source(&args.inputs)?;
+    if !source.is_regular() {
+        return Err(Usage(format!("--{option} must be a number of rows when they come through a pipe")).into());
+    }
+    let layout = layout(args, &MonitorOptions::default(), &source)?;
+    let mut stream = Stream::open(&source, &Layout { on_bad_row: OnBadRow::Skip, ..layout })?;
+    if let Some(step) = stream.reading().step() {
+        return Ok(step);
+    }
+    let mut times = Vec::new();
+    while times.len() < FIRST && stream.next_row()?.is_some() {
+        times.extend(stream.time());
+    }
+    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+    steps.sort_by(f64::total_cmp);
+    let step = steps.get(steps.len() / 2).copied();
+    step.ok_or_else(|| anyhow!("{}: --{option} must be a number of rows: the table has no times", stream.source()))
+}
+
+pub fn options(args: &MonitorArgs) -> Result<MonitorOptions> {
+    let step = match args.options.duration() {
+        None => 1.0,
+        Some(option) => usual_step(args, option)?,
+    };
+    let mut options = args.options.options(step).map_err(|error| Usage(misfit(&error)))?;
     match (args.table.standardize, options.warm_up) {
         (Some(Standardize::None), _) => options.standardize = false,
         (Some(Standardize::Warmup(rows)), Some(typed)) if rows != typed => {
-            return Err(Usage(format!("--standardize warmup:{rows} must be as long as --warm-up {typed}")));
+            return Err(Usage(format!("--standardize warmup:{rows} must be as long as --warm-up {typed}")).into());
         }
         (Some(Standardize::Warmup(rows)), _) => options.warm_up = Some(rows),
-        (Some(_), _) => return Err(Usage("--standardize must be none or warmup:ROWS for a monitor".into())),
+        (Some(_), _) => return Err(Usage("--standardize must be none or warmup:ROWS for a monitor".into()).into()),
         (None, _) => {}
     }
     if let (Mode::Freeze(rows), Some(typed)) = (options.mode, options.warm_up)
         && rows != typed
     {
-        return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")));
+        return Err(Usage(format!("--mode freeze:{rows} must be as long as --warm-up {typed}")).into());
     }
     Ok(options)
 }
@@ -58,12 +86,17 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
         "--accept": args.accept,
         "--format": layout.format.name(),
         "--copy-columns": args.copy_columns,
-        "--time": args.time,
+        "--time": (!args.time.is_empty()).then(|| args.time.join(",")),
+        "--timezone": args.timezone.map(|zone| zone.to_string()),
         "--time-format": args.time_format.as_ref().map(ToString::to_string),
         "--safe-cells": args.safe_cells,
+        "--answers-as": args.answers_as.name(),
         "--delimiter": args.table.delimiter.map(char::from),
         "--decimal": args.table.decimal.map(char::from),
         "--na-values": args.table.na_values,
+        "--na-values-only": args.table.na_values_only,
+        "--pivot": (!args.table.pivot.is_empty()).then(|| args.table.pivot.join(",")),
+        "--every": args.table.every.map(|every| every.seconds),
         "--group-by": args.group_by,
         "--out": file(&args.out.out),
         "--events": file(&args.events),

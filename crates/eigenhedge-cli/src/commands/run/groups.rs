@@ -5,7 +5,7 @@ use super::model::at_once;
 use super::options::RunState;
 use super::start::Start;
 use crate::args::SummaryForm;
-use crate::commands::session::words::{by_name, list_skipped};
+use crate::commands::session::words::{by_name, judge_skipped, list_skipped, say};
 use crate::commands::session::{Engine, Options, Session, Snapshots};
 use crate::plan::Plan;
 use crate::stop::StopSignal;
@@ -48,7 +48,7 @@ impl<'a> ModelsByKey<'a> {
             (answer_columns(&stream.kept_columns(), kept), saved.as_ref().map(|saved| &saved.answers));
         let answers = Answers::open(&plan.out.target, plan.out.form, columns, at_once(plan), position)?;
         let engine = Self {
-            answers: answers.with_safe_cells(plan.safe_cells),
+            answers: answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream)),
             key: stream.first_kept().context("--group-by names a column that is kept")?,
             rows: stream.rows(),
             lost: 0.0,
@@ -65,6 +65,7 @@ impl<'a> ModelsByKey<'a> {
         let seconds = elapsed.as_secs_f64();
         answers.finish()?;
         list_skipped(stream);
+        judge_skipped(stream, plan.allow_skipped)?.iter().for_each(|sentence| say(sentence));
         if !plan.quiet {
             say_times(stream);
         }

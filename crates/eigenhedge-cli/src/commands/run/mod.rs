@@ -7,7 +7,7 @@ mod options;
 mod pages;
 mod start;
 
-use super::session::words::{list_skipped, unless_stopped};
+use super::session::words::{judge_skipped, list_skipped, unless_stopped};
 use super::session::{Engine, Outcome, Session};
 
 use crate::args::SummaryForm;
@@ -69,6 +69,8 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     let Learned { model, recorder, .. } = engine.finish()?;
     let standardized = model.columns().standardizer.how() != Standardize::None;
     list_skipped(&stream);
+    let skipped = judge_skipped(&stream, plan.allow_skipped)?;
+    let skipped = skipped.map_or(String::new(), |sentence| format!("{:<11}{sentence}\n", "caution"));
     if !plan.quiet {
         say_times(&stream);
         say_short_warm_up(model.columns().standardizer.how(), model.totals().rows);
@@ -88,7 +90,7 @@ fn close(plan: &Plan, session: Session<'_, OneModel<'_>>) -> Result<Option<Page>
     }
     let Some(form) = plan.summary else { return Ok(report) };
     let shown = match form {
-        SummaryForm::Text => text(&summary, model.spec(), standardized) + &next_step(plan),
+        SummaryForm::Text => skipped + &text(&summary, model.spec(), standardized) + &next_step(plan),
         SummaryForm::Json => serde_json::to_string(&summary)? + "\n",
     };
     plan.out.print(&shown)?;

@@ -55,11 +55,13 @@ impl<'a> OneModel<'a> {
             let columns = answer_columns(&stream.kept_columns(), kept);
             let position = saved.as_ref().map(|saved| &saved.answers);
             let answers = Answers::open(target, plan.out.form, columns, at_once(plan), position)?;
-            Ok(answers.with_safe_cells(plan.safe_cells))
+            Ok(answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream)))
         };
         let open_reconstructions = |target: &Target| {
             let position = saved.as_ref().map(|saved| &saved.engine.reconstructions);
-            Answers::open(target, plan.reconstruct.form, number_columns(stream.columns()), at_once(plan), position)
+            let columns = number_columns(stream.columns());
+            let answers = Answers::open(target, plan.reconstruct.form, columns, at_once(plan), position)?;
+            Ok(answers.with_dialect(plan.answers_as.dialect(&stream)))
         };
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
         let (answers, is_closed) = opened(&plan.out.target, ended, open)?;

@@ -133,8 +133,8 @@ pub fn layout_of_model(given: &Given, path: &Path, model: &Model, layout: &Layou
 ///
 /// `reading` describes how the table is read, or was read when the snapshot was saved.
 pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Reading>) -> Options {
-    let Layout { format, header, delimiter, decimal, na_values, array, dim, .. } = layout;
-    let Layout { keep, time, time_format, .. } = layout;
+    let Layout { format, header, delimiter, decimal, na_values, na_values_only, array, dim, pivot, .. } = layout;
+    let Layout { keep, time, clock, timezone, time_format, .. } = layout;
     let standardize = match &plan.beginning {
         Beginning::Setup(_) => plan.standardize,
         Beginning::Model(_) => model.columns().standardizer.how(),
@@ -152,14 +152,22 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         "--no-header": *header == Some(false),
         "--delimiter": sign(delimiter),
         "--decimal": sign(decimal),
-        "--na-values": na_values,
+        "--na-values": (!na_values.is_empty()).then_some(na_values),
+        "--na-values-only": na_values_only,
+        "--pivot": pivot.as_ref().map(|pivot| format!("{},{},{}", pivot.time, pivot.tag, pivot.value)),
+        "--every": pivot.as_ref().and_then(|pivot| pivot.every),
+        "--timezone": timezone.map(|zone| zone.to_string()),
         "--array": array,
         "--dim": dim,
         "--standardize": standardize.to_string(),
         "--copy-columns": (!keep.is_empty()).then(|| spelled.join(",")),
-        "--time": time.as_ref().map(Selector::to_string),
+        "--time": time.as_ref().map(|time| match clock {
+            None => time.to_string(),
+            Some(clock) => format!("{time},{clock}"),
+        }),
         "--time-format": time_format.as_ref().map(TimeFormat::to_string),
         "--safe-cells": plan.safe_cells,
+        "--answers-as": plan.answers_as.name(),
         "--out": place(&plan.out.target),
         "--reconstruct": place(&plan.reconstruct.target),
         "--out-format": plan.out.is_wanted().then(|| plan.out.form.name()),

@@ -3,7 +3,7 @@
 use crate::args::typed;
 pub use crate::say::say;
 use crate::stop::StopSignal;
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Kind, Spec};
 use eigenhedge_io::{Format, Stream, printable, printable_path, refusal};
@@ -55,6 +55,24 @@ pub fn list_skipped(stream: &Stream) {
     if stream.skipped() > listed {
         let _ = writeln!(err, "eigenhedge: skipped: {} more", stream.skipped() - listed);
     }
+}
+
+/// Returns a sentence if more than a tenth of the rows were skipped as bad. Returns an error if it was more than half, unless that is
+/// allowed.
+pub fn judge_skipped(stream: &Stream, is_allowed: bool) -> Result<Option<String>> {
+    let (bad, rows) = (stream.bad_rows(), stream.rows_read());
+    if 10 * bad <= rows {
+        return Ok(None);
+    }
+    let share = 100.0 * bad as f64 / rows as f64;
+    let sentence = format!("{bad} of {rows} rows ({share:.0} %) were skipped as bad");
+    if 2 * bad > rows && !is_allowed {
+        let source = stream.source();
+        return Err(anyhow!(
+            "{source}: {sentence}, so that the result is about the others; --allow-skipped permits that"
+        ));
+    }
+    Ok(Some(sentence))
 }
 
 /// Returns the message for a learner whose options do not fit the table.

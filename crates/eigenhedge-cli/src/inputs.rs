@@ -1,0 +1,97 @@
+//! Files that the inputs of a command name: files, the tables in a folder, or the files that match a pattern.
+
+use crate::table::{Usage, is_dash};
+use eigenhedge_io::{Source, matches_pattern};
+use std::path::{Path, PathBuf};
+
+/// Extensions of tables in a folder. A table may also be compressed.
+const TABLES: [&str; 19] = [
+    "csv", "txt", "tsv", "tab", "dat", "jsonl", "ndjson", "npy", "parquet", "pq", "arrow", "feather", "libsvm", "xlsx",
+    "xlsm", "xlsb", "xls", "ods", "asc",
+];
+/// Extensions of workbooks.
+const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
+
+/// Returns the files of the inputs. A folder stands for its tables, and a pattern such as `plant_*.csv` for the files that match,
+/// both in the order of their names, in which numbers count as numbers.
+pub fn inputs(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Usage> {
+    let mut all = Vec::new();
+    for path in paths {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if path.is_dir() {
+            let found = files(path, |name| has_extension(name, &TABLES))?;
+            if found.is_empty() {
+                return Err(Usage(format!("{} is a folder without tables", path.display())));
+            }
+            all.extend(found);
+        } else if name.contains(['*', '?']) && !is_dash(path) && !path.exists() {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let found = files(folder, |other| matches_pattern(&name, other))?;
+            if found.is_empty() {
+                return Err(Usage(format!("no file matches {}", path.display())));
+            }
+            all.extend(found);
+        } else {
+            all.push(path.clone());
+        }
+    }
+    Ok(all)
+}
+
+/// Returns the files of a folder whose names are wanted, in order. Hidden files are passed over.
+fn files(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<PathBuf>, Usage> {
+    let entries = std::fs::read_dir(folder).map_err(|error| Usage(format!("{}: {error}", folder.display())))?;
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.ok()?.file_name().into_string().ok();
+    let mut names: Vec<String> =
+        entries.filter_map(name).filter(|name| !name.starts_with('.') && is_wanted(name)).collect();
+    names.sort_by_cached_key(|name| key(name));
+    let folder = if folder == Path::new(".") { Path::new("") } else { folder };
+    Ok(names.into_iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect())
+}
+
+/// Returns the text and numbers of a name, in order.
+fn key(name: &str) -> Vec<(String, u64)> {
+    let mut parts = vec![(String::new(), 0u64)];
+    for sign in name.chars() {
+        let last = parts.len() - 1;
+        match sign.to_digit(10) {
+            Some(digit) => parts[last].1 = parts[last].1.saturating_mul(10).saturating_add(digit.into()),
+            None if parts[last].1 == 0 => parts[last].0.push(sign),
+            None => parts.push((sign.to_string(), 0)),
+        }
+    }
+    parts
+}
+
+fn has_extension(name: &str, extensions: &[&str]) -> bool {
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    extensions.iter().any(|end| name.strip_suffix(end).is_some_and(|stem| stem.ends_with('.')))
+}
+
+pub fn is_workbook(path: &Path) -> bool {
+    has_extension(&path.to_string_lossy(), &WORKBOOKS)
+}
+
+/// Returns the paths of a source.
+pub fn paths_of(source: &Source) -> &[PathBuf] {
+    match source {
+        Source::File(path) => std::slice::from_ref(path),
+        Source::Files(paths) => paths,
+        _ => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_in_the_order_of_their_numbers() {
+        let mut names = ["a_10.csv", "b.csv", "a_2.csv", "a_2024-01-02.csv", "a_2024-01-01.csv"];
+        names.sort_by_cached_key(|name| key(name));
+        assert_eq!(names, ["a_2.csv", "a_10.csv", "a_2024-01-01.csv", "a_2024-01-02.csv", "b.csv"]);
+        assert!(has_extension("x.CSV.gz", &TABLES) && has_extension("x.parquet", &TABLES));
+        assert!(!has_extension("csv", &TABLES) && !has_extension("x.html", &TABLES) && !has_extension("x.eh", &TABLES));
+    }
+}

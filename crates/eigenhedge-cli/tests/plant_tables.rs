@@ -1,0 +1,713 @@
+//! Tables as plants export them. Each has the same planted fault, which one command finds, names and dates, from a file, from a pipe
+//! and with `run`, or about which the program asks the exact question.
+#![allow(clippy::unwrap_used)]
+
+use crate::common::Place;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+const ROWS: usize = 900;
+/// First row at which TI502 is too high.
+const FAULT: usize = 600;
+const NAMES: [&str; 5] = ["FI101", "PI201", "TI501", "TI502", "LI301"];
+/// First time of the tables, 2024-01-08 00:00 as seconds since 1970, and the step between rows.
+const START: i64 = 1_704_672_000;
+const STEP: i64 = 600;
+
+/// Returns the rows: five sensors that follow two slow movements, with noise, and the fault.
+fn rows() -> Vec<[f64; 5]> {
+    let mut seed = 7u64;
+    let mut noise = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 40) as f64 / (1u64 << 24) as f64 - 0.5
+    };
+    let row = |t: usize| {
+        let (a, b) = ((t as f64 / 23.0).sin() + noise(), (t as f64 / 57.0).cos() + noise());
+        let fault = if t >= FAULT { 12.0 } else { 0.0 };
+        let mut cell = |level: f64, x: f64, y: f64| level + x * a + y * b + 0.3 * noise();
+        [
+            cell(5000.0, 90.0, 20.0),
+            cell(40.0, 1.0, 2.0),
+            cell(80.0, 2.0, -1.0),
+            cell(120.0, 1.5, 1.0) + fault,
+            cell(50.0, -3.0, 2.0),
+        ]
+    };
+    (0..ROWS).map(row).collect()
+}
+
+/// Date and time of a row: year, month, day, hour, minute.
+fn date(row: usize) -> (i64, i64, i64, i64) {
+    let minutes = row as i64 * STEP / 60;
+    (8 + minutes / 1440, minutes / 60 % 24, minutes % 60, row as i64)
+}
+
+fn iso(row: usize) -> String {
+    let (day, hour, minute, _) = date(row);
+    format!("2024-01-{day:02} {hour:02}:{minute:02}:00")
+}
+
+fn german(row: usize) -> String {
+    let (day, hour, minute, _) = date(row);
+    format!("{day:02}.01.2024 {hour:02}:{minute:02}")
+}
+
+fn seconds(row: usize) -> String {
+    (START + row as i64 * STEP).to_string()
+}
+
+fn excel(row: usize) -> String {
+    format!("{:.10}", 45299.0 + row as f64 * STEP as f64 / 86400.0)
+}
+
+/// Writes a table with a time, the sensors and further cells.
+struct Writer {
+    delimiter: &'static str,
+    decimal: &'static str,
+    head: String,
+    time: fn(usize) -> String,
+    number: fn(f64) -> String,
+    before: fn(usize) -> String,
+    after: fn(usize) -> String,
+}
+
+fn plain() -> Writer {
+    Writer {
+        delimiter: ",",
+        decimal: ".",
+        head: format!("time,{}", NAMES.join(",")),
+        time: iso,
+        number: |x| format!("{x:.3}"),
+        before: |_| String::new(),
+        after: |_| String::new(),
+    }
+}
+
+fn semicolons() -> Writer {
+    Writer { delimiter: ";", decimal: ",", head: format!("Zeit;{}", NAMES.join(";")), time: german, ..plain() }
+}
+
+impl Writer {
+    fn text(&self) -> String {
+        let mut text = format!("{}\n", self.head);
+        for (t, row) in rows().iter().enumerate() {
+            let cells: Vec<String> = row.iter().map(|x| (self.number)(*x).replace('.', self.decimal)).collect();
+            let cells = cells.join(self.delimiter);
+            writeln!(text, "{}{}{}{cells}{}", (self.before)(t), (self.time)(t), self.delimiter, (self.after)(t))
+                .unwrap();
+        }
+        text
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.text().into_bytes()
+    }
+}
+
+/// Formats a number with groups of thousands, in quotes if they are commas.
+fn grouped(x: f64) -> String {
+    let text = format!("{x:.2}");
+    let (whole, fraction) = text.split_once('.').unwrap();
+    if whole.len() < 4 { text.clone() } else { format!("\"{},{}.{fraction}\"", &whole[..1], &whole[1..]) }
+}
+
+fn grouped_with_points(x: f64) -> String {
+    let text = format!("{x:.2}").replace('.', ",");
+    if text.len() < 7 { text } else { format!("{}.{}", &text[..1], &text[1..]) }
+}
+
+struct Case {
+    name: &'static str,
+    file: &'static str,
+    bytes: Vec<u8>,
+    options: &'static str,
+    /// Part of the line that says how the table was read.
+    read_as: &'static str,
+    time: fn(usize) -> String,
+    pipe: bool,
+}
+
+fn case(name: &'static str, bytes: impl Into<Vec<u8>>, read_as: &'static str, time: fn(usize) -> String) -> Case {
+    Case { name, file: "t.csv", bytes: bytes.into(), options: "", read_as, time, pipe: true }
+}
+
+fn month(row: usize, name: &str) -> String {
+    let (day, hour, minute, _) = date(row);
+    format!("{day:02}-{name}-24 {hour:02}:{minute:02}:00")
+}
+
+fn am_pm(row: usize) -> String {
+    let (day, hour, minute, _) = date(row);
+    format!("01/{day:02}/2024 {:02}:{minute:02} {}", (hour + 11) % 12 + 1, if hour < 12 { "AM" } else { "PM" })
+}
+
+fn compact(row: usize) -> String {
+    let (day, hour, minute, _) = date(row);
+    format!("202401{day:02}{hour:02}{minute:02}00")
+}
+
+/// Local times of Berlin around the end of summer time on 27 October 2024.
+fn berlin(row: usize) -> String {
+    // Row 300 is 03:00 in summer time, which is called 02:00.
+    let minutes = (row as i64 * 10) - if row >= 300 { 60 } else { 0 } + 60;
+    format!("{:02}.10.2024 {:02}:{:02}", 25 + minutes / 1440, minutes / 60 % 24, minutes % 60)
+}
+
+fn stepped(row: usize) -> String {
+    (START + row as i64 * STEP - if row == 50 { 700 } else { 0 }).to_string()
+}
+
+fn newest_first(row: usize) -> String {
+    (START - row as i64 * STEP).to_string()
+}
+
+fn cases() -> Vec<Case> {
+    let names = NAMES.join(",");
+    let head = |first: &str| format!("{first}{names}");
+    let csv = plain();
+    let de = semicolons();
+    let units = |text: String, units: &str| text.replacen('\n', &format!("\n{units}\n"), 1);
+    let with = |writer: Writer, head: String| Writer { head, ..writer };
+    let latin = |text: String| -> Vec<u8> { text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect() };
+    vec![
+        case("plain", csv.bytes(), "time = time (ISO 8601)", iso),
+        case("German", de.bytes(), "delimiter \";\", decimal comma, time = Zeit (dd.mm.yyyy hh:mm)", german),
+        case("units", units(csv.text(), ",m3/h,bar,°C,°C,%"), "units in line 2", iso),
+        case("units in brackets", units(de.text(), ";[m3/h];[bar];[°C];[°C];[%]"), "units in line 2", german),
+        case("units in Windows-1252", latin(units(de.text(), ";m³/h;bar;°C;°C;%")), "Windows-1252", german),
+        case("sep=", format!("sep=;\n{}", de.text()), "the first 1 line before the header skipped", german),
+        case("sep= with a mark", format!("\u{feff}sep=;\r\n{}", de.text().replace('\n', "\r\n")), "skipped", german),
+        case("preamble", format!("Plant 7, line 2\nExported 2024-02-01\n\n{}", csv.text()), "the first 3 lines", iso),
+        case("padded preamble", format!("Werk 7;;;;;\nvon;2024;;;;\n{}", de.text()), "the first 2 lines", german),
+        Case { options: "--skip-lines 2", ..case("skip lines", format!("1,2\n3\n{}", csv.text()), "time = time", iso) },
+        case("thousands", Writer { number: grouped, ..plain() }.bytes(), "time = time", iso),
+        case(
+            "thousands without decimals",
+            with(Writer { number: |x| grouped(x).replace(".00", ""), ..plain() }, head("time,")).bytes(),
+            "time = time",
+            iso,
+        ),
+        case(
+            "German thousands",
+            Writer { number: grouped_with_points, decimal: ".", ..semicolons() }.bytes(),
+            "decimal comma",
+            german,
+        ),
+        case("AM and PM", Writer { time: am_pm, ..plain() }.bytes(), "time = time (mm/dd/yyyy hh:mm AM/PM)", am_pm),
+        case(
+            "English months",
+            Writer { time: |t| month(t, "Jan"), ..plain() }.bytes(),
+            "time = time (dd-mon-yy hh:mm:ss)",
+            |t| month(t, "Jan"),
+        ),
+        case(
+            "German months",
+            Writer { time: |t| month(t, "Jän").replace("Jän", "Januar"), ..plain() }.bytes(),
+            "dd-mon-yy",
+            |t| month(t, "Januar"),
+        ),
+        case(
+            "French months",
+            Writer { time: |t| month(t, "janv").replace('-', " ").replace(" 24 ", " 2024 "), ..plain() }.bytes(),
+            "dd mon yyyy",
+            |t| month(t, "janv").replace('-', " ").replace(" 24 ", " 2024 "),
+        ),
+        case("Portuguese months", Writer { time: |t| month(t, "JAN"), ..plain() }.bytes(), "dd-mon-yy", |t| {
+            month(t, "JAN")
+        }),
+        case("compact", Writer { time: compact, ..plain() }.bytes(), "time = time (yyyymmddhhmmss)", compact),
+        case("Excel's days", Writer { time: excel, ..plain() }.bytes(), "time = time (days of a spreadsheet)", excel),
+        case(
+            "Excel's days, German",
+            Writer { time: |t| excel(t).replace('.', ","), ..semicolons() }.bytes(),
+            "days of a spreadsheet",
+            |t| excel(t).replace('.', ","),
+        ),
+        case("Unix seconds", Writer { time: seconds, ..plain() }.bytes(), "time = time (s since 1970)", seconds),
+        case("a step back", Writer { time: stepped, ..plain() }.bytes(), "time = time (s since 1970)", stepped),
+        case(
+            "newest first",
+            Writer { time: newest_first, ..plain() }.bytes(),
+            "time = time (s since 1970)",
+            newest_first,
+        ),
+        case(
+            "index of a frame",
+            with(Writer { before: |t| format!("{t},"), ..plain() }, head("Unnamed: 0,time,")).bytes(),
+            "1 left out: Unnamed: 0",
+            iso,
+        ),
+        case(
+            "id",
+            with(Writer { before: |t| format!("{},", 1000 + 2 * t), ..plain() }, head("id,time,")).bytes(),
+            "1 left out: id",
+            iso,
+        ),
+        case(
+            "date and time",
+            Writer { time: |t| iso(t).replace(' ', ","), head: head("Date,Time,"), ..plain() }.bytes(),
+            "time = Date and Time (ISO 8601)",
+            iso,
+        ),
+        Case {
+            options: "--time Datum,Uhr",
+            ..case(
+                "named date and time",
+                Writer {
+                    time: |t| german(t).replace(' ', ";"),
+                    head: format!("Datum;Uhr;{}", NAMES.join(";")),
+                    ..semicolons()
+                }
+                .bytes(),
+                "time = Datum and Uhr",
+                german,
+            )
+        },
+        case(
+            "date in digits and time",
+            Writer { time: |t| format!("{},{}", &compact(t)[..8], &iso(t)[11..]), head: head("Date,Time,"), ..plain() }
+                .bytes(),
+            "time = Date and Time",
+            |t| format!("{} {}", &compact(t)[..8], &iso(t)[11..]),
+        ),
+        case(
+            "on and off",
+            with(
+                Writer { after: |t| if t % 7 < 3 { ",ON" } else { ",OFF" }.to_owned(), ..plain() },
+                format!("{},pump", head("time,")),
+            )
+            .bytes(),
+            "1 with words as 0 and 1: pump (off, on)",
+            iso,
+        ),
+        case(
+            "true and false",
+            with(
+                Writer { after: |t| if t % 7 < 3 { ",TRUE" } else { ",FALSE" }.to_owned(), ..plain() },
+                format!("{},pump", head("time,")),
+            )
+            .bytes(),
+            "pump (false, true)",
+            iso,
+        ),
+        case(
+            "two words",
+            with(
+                Writer { after: |t| if t % 7 < 3 { ",heating" } else { ",cooling" }.to_owned(), ..plain() },
+                format!("{},mode", head("time,")),
+            )
+            .bytes(),
+            "mode (cooling, heating)",
+            iso,
+        ),
+        case("the end of summer time", Writer { time: berlin, ..semicolons() }.bytes(), "dd.mm.yyyy hh:mm", berlin),
+        case(
+            "names of results",
+            csv.text().replacen("time,FI101,PI201,TI501,TI502,LI301", "state,row,alarm,score,TI502,limit", 1),
+            "time = state",
+            iso,
+        ),
+        case("empty lines at the end", format!("{}{}", de.text(), ";;;;;\n".repeat(20)), "decimal comma", german),
+        case(
+            "time in the second column",
+            with(Writer { before: |_| "north,".to_owned(), ..plain() }, head("site,time,")).bytes(),
+            "1 left out: site",
+            iso,
+        ),
+        case("UTC", Writer { time: |t| iso(t) + " UTC", ..plain() }.bytes(), "ISO 8601", |t| iso(t) + " UTC"),
+        case("tabs", csv.text().replace(',', "\t"), "delimiter tab", iso),
+        Case { options: "--na-values ooo", ..case("signs for missing", with_signs(&csv.text()), "time = time", iso) },
+    ]
+}
+
+/// Replaces some cells by signs for missing numbers.
+fn with_signs(text: &str) -> String {
+    let line = |(i, line): (usize, &str)| match (i % 40, line.rsplit_once(',')) {
+        (7, Some((start, _))) => format!("{start},{}\n", ["ooo", "N/A", "Bad", "No Data"][i / 40 % 4]),
+        _ => format!("{line}\n"),
+    };
+    text.lines().enumerate().map(line).collect()
+}
+
+/// Returns true if a text names the sensor and dates the fault.
+fn finds_fault(text: &str, time: fn(usize) -> String) -> bool {
+    let is_dated = (FAULT - 3..FAULT + 8).any(|row| text.contains(&time(row)));
+    text.contains("TI502") && is_dated
+}
+
+#[test]
+fn the_fault_is_found_named_and_dated_in_every_table() {
+    let mut failed = Vec::new();
+    for Case { name, file, bytes, options, read_as, time, pipe } in cases() {
+        let place = Place::new();
+        place.write(file, &bytes);
+        let mut check = |way: &str, outcome: crate::common::Outcome| {
+            let text = format!("{}{}", outcome.out, outcome.err);
+            if outcome.status != 0 || !text.contains(read_as) || !finds_fault(&text, time) {
+                failed.push(format!("{name} by {way}: status {}\n{text}", outcome.status));
+            }
+        };
+        check("file", place.run(&format!("monitor {file} {options}")));
+        if pipe {
+            check("pipe", place.feed(&format!("monitor - {options}"), &bytes));
+        }
+        let missing = if options.contains("na-values") || name.contains("empty") { "--missing skip" } else { "" };
+        let outcome = place.run(&format!("run {file} {options} {missing}"));
+        if outcome.status != 0 || !outcome.err.contains("-k ") || !outcome.out.contains(" rows of ") {
+            failed.push(format!("{name} by run: {}{}", outcome.out, outcome.err));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n\n"));
+}
+
+#[test]
+fn answers_are_written_in_the_dialect_of_the_table() {
+    let place = Place::new();
+    place.write("t.csv", semicolons().bytes());
+    assert_eq!(place.run("monitor t.csv --quiet --out o.csv --events e.csv").status, 0);
+    let (out, events) = (place.read("o.csv"), place.read("e.csv"));
+    assert!(out.starts_with("row;Zeit;score;"), "{}", &out[..60]);
+    let line = out.lines().nth(FAULT + 1).unwrap();
+    assert!(
+        line.contains(',')
+            && !line.contains(", ")
+            && line.split(';').count() == out.lines().next().unwrap().split(';').count(),
+        "{line}"
+    );
+    assert!(events.lines().count() > 1 && events.lines().all(|line| line.contains(';')), "{events}");
+    assert_eq!(place.run("monitor t.csv --quiet --out p.csv --answers-as csv").status, 0);
+    assert!(place.read("p.csv").starts_with("row,Zeit,score,"));
+    assert_eq!(place.run("run t.csv -k 2 --quiet --out r.csv").status, 0);
+    assert!(place.read("r.csv").starts_with("row;Zeit;expected_loss;"));
+}
+
+#[test]
+fn a_time_zone_tells_the_repeated_hour_apart() {
+    let place = Place::new();
+    place.write("t.csv", Writer { time: berlin, ..semicolons() }.bytes());
+    let outcome = place.run("monitor t.csv --quiet --out o.csv --answers-as csv --timezone Europe/Berlin");
+    assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+    let out = place.read("o.csv");
+    let line = |row: usize| out.lines().nth(row + 1).unwrap();
+    assert!(line(299).starts_with("299,2024-10-27T02:50:00+02:00,"), "{}", line(299));
+    assert!(line(300).starts_with("300,2024-10-27T02:00:00+01:00,"), "{}", line(300));
+    let outcome = place.run("monitor t.csv --report r.html");
+    assert!(
+        outcome.err.contains("the clock goes back an hour before row 300, the end of summer time"),
+        "{}",
+        outcome.err
+    );
+    let outcome = place.run("monitor t.csv --timezone Europe/Nowhere");
+    assert!(outcome.status == 2 && outcome.err.contains("must be the name of a time zone"), "{}", outcome.err);
+}
+
+/// Returns a long table, with the values of a time one after the other, or those of a tag.
+fn long(by_tag: bool) -> String {
+    let rows = rows();
+    let mut lines = Vec::new();
+    for (t, row) in rows.iter().enumerate() {
+        lines.extend((0..5).map(|j| {
+            (if by_tag { j * ROWS + t } else { 5 * t + j }, format!("{},{},{:.3}\n", iso(t), NAMES[j], row[j]))
+        }));
+    }
+    lines.sort();
+    format!("timestamp,tag,value\n{}", lines.into_iter().map(|(_, line)| line).collect::<String>())
+}
+
+#[test]
+fn a_long_table_is_recognized_and_pivoted() {
+    for by_tag in [false, true] {
+        let place = Place::new();
+        place.write("t.csv", long(by_tag));
+        let outcome = place.run("monitor t.csv");
+        let question = "is a long table: ";
+        let answer =
+            "in the column tag and one value in each row; --pivot timestamp,tag,value makes a column of each tag";
+        // The first rows of a table by tag show a single tag.
+        if !by_tag {
+            assert_eq!(outcome.status, 1);
+            assert!(outcome.err.contains(question) && outcome.err.contains(answer), "{}", outcome.err);
+        }
+        for options in [
+            "--pivot timestamp,tag,value",
+            "--pivot timestamp,tag,value --every 10min",
+            "--pivot 0,1,2 --every 10min:mean",
+        ] {
+            let outcome = place.run(&format!("monitor t.csv {options}"));
+            let time = |row: usize| iso(row).replace(' ', "T");
+            assert!(
+                outcome.status == 0 && finds_fault(&outcome.out, time),
+                "{options}: {}{}",
+                outcome.out,
+                outcome.err
+            );
+            assert!(outcome.out.contains("900 rows of 5 numbers"), "{options}: {}", outcome.out);
+        }
+        let outcome = place.run("run t.csv --pivot timestamp,tag,value --exclude TI502 --quiet --summary json");
+        assert!(outcome.status == 0 && outcome.out.contains("\"rows\":900"), "{}{}", outcome.out, outcome.err);
+    }
+    let place = Place::new();
+    let outcome = place.feed("monitor - --pivot timestamp,tag,value", long(false));
+    assert!(outcome.status == 0 && outcome.out.contains("900 rows of 5 numbers"), "{}{}", outcome.out, outcome.err);
+    let outcome = place.feed(
+        "monitor - --pivot timestamp,tag,value",
+        long(false) + "2024-01-08 00:00:00,FI101,3\n2024-02-08 00:00:00,other,3\n",
+    );
+    assert!(outcome.err.contains("1 late values left out, 1 values of later tags left out"), "{}", outcome.err);
+}
+
+#[test]
+fn folders_and_patterns_are_read_in_the_order_of_names() {
+    let place = Place::new();
+    let text = plain().text();
+    let lines: Vec<&str> = text.lines().collect();
+    std::fs::create_dir(place.path("plant")).unwrap();
+    for part in 0..3 {
+        let piece: Vec<&str> =
+            std::iter::once(lines[0]).chain(lines[1 + 300 * part..301 + 300 * part].iter().copied()).collect();
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all((piece.join("\n") + "\n").as_bytes()).unwrap();
+        place.write(&format!("plant/day_{}.csv.gz", part + 9), gzip.finish().unwrap());
+    }
+    place.write("plant/notes.html", "no table");
+    for input in ["plant", "plant/day_*.csv.gz", "plant/day_?.csv.gz plant/day_1*"] {
+        let outcome = place.run(&format!("monitor {input}"));
+        assert!(outcome.status == 0 && finds_fault(&outcome.out, iso), "{input}: {}{}", outcome.out, outcome.err);
+        assert!(!outcome.err.contains("times:"), "{}", outcome.err);
+    }
+    let outcome = place.run("monitor plant/night_*.csv");
+    assert!(outcome.status == 2 && outcome.err.contains("no file matches plant/night_*.csv"), "{}", outcome.err);
+    // Packed bytes are recognized in a pipe and in a file with another name.
+    let packed = std::fs::read(place.path("plant/day_9.csv.gz")).unwrap();
+    place.write("t.csv", &packed);
+    for outcome in [place.run("monitor t.csv --warm-up 100"), place.feed("monitor - --warm-up 100", &packed)] {
+        assert!(outcome.status == 0 && outcome.out.contains("300 rows of 5 numbers"), "{}{}", outcome.out, outcome.err);
+    }
+    place.write("t.csv.bz2", b"BZh91AY&SY\x00\x00");
+    let outcome = place.run("monitor t.csv.bz2");
+    assert!(
+        outcome.status == 1 && outcome.err.contains("is compressed by bzip2, which is not read: bzcat unpacks it"),
+        "{}",
+        outcome.err
+    );
+}
+
+/// Returns a workbook with these sheets, whose cells are numbers, dates (style 1) or texts.
+fn workbook(sheets: &[(&str, String)]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let mut add = |name: &str, text: String| {
+        let stored = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        zip.start_file(name, stored).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    };
+    let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
+    let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let (mut list, mut links) = (String::new(), String::new());
+    for (i, (name, text)) in sheets.iter().enumerate() {
+        write!(list, "<sheet name=\"{name}\" sheetId=\"{0}\" r:id=\"rId{0}\"/>", i + 1).unwrap();
+        write!(
+            links,
+            "<Relationship Id=\"rId{0}\" Type=\"{relations}/worksheet\" Target=\"worksheets/sheet{0}.xml\"/>",
+            i + 1
+        )
+        .unwrap();
+        let mut data = String::new();
+        for (r, line) in text.lines().enumerate() {
+            write!(data, "<row r=\"{}\">", r + 1).unwrap();
+            for (c, cell) in line.split(',').enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                let place = format!("{}{}", char::from(b'A' + c as u8), r + 1);
+                match cell.parse::<f64>() {
+                    Ok(number) if c == 0 => write!(data, "<c r=\"{place}\" s=\"1\"><v>{number}</v></c>").unwrap(),
+                    Ok(number) => write!(data, "<c r=\"{place}\"><v>{number}</v></c>").unwrap(),
+                    Err(_) => write!(data, "<c r=\"{place}\" t=\"inlineStr\"><is><t>{cell}</t></is></c>").unwrap(),
+                }
+            }
+            data.push_str("</row>");
+        }
+        add(
+            &format!("xl/worksheets/sheet{}.xml", i + 1),
+            format!("<worksheet xmlns=\"{main}\"><sheetData>{data}</sheetData></worksheet>"),
+        );
+    }
+    write!(links, "<Relationship Id=\"rId99\" Type=\"{relations}/styles\" Target=\"styles.xml\"/>").unwrap();
+    let package = "http://schemas.openxmlformats.org/package/2006/relationships";
+    add(
+        "xl/workbook.xml",
+        format!("<workbook xmlns=\"{main}\" xmlns:r=\"{relations}\"><sheets>{list}</sheets></workbook>"),
+    );
+    add("xl/_rels/workbook.xml.rels", format!("<Relationships xmlns=\"{package}\">{links}</Relationships>"));
+    add(
+        "_rels/.rels",
+        format!(
+            "<Relationships xmlns=\"{package}\"><Relationship Id=\"rId1\" Type=\"{relations}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
+        ),
+    );
+    add(
+        "xl/styles.xml",
+        format!(
+            "<styleSheet xmlns=\"{main}\"><cellXfs count=\"2\"><xf numFmtId=\"0\"/><xf numFmtId=\"22\"/></cellXfs></styleSheet>"
+        ),
+    );
+    add(
+        "[Content_Types].xml",
+        "<Types xmlns=\"http://schemas.openxmlformats.org/package/2006/content-types\"/>".to_owned(),
+    );
+    zip.finish().unwrap().into_inner()
+}
+
+#[cfg(feature = "workbook")]
+#[test]
+fn sheets_of_workbooks_are_read_like_text() {
+    let place = Place::new();
+    let table = Writer { time: excel, ..plain() }.text().replacen('\n', "\n,m3/h,bar,°C,°C,%\n", 1);
+    let notes = "Plant 7\nnorth\n".to_owned();
+    place.write("t.xlsx", workbook(&[("Data", format!("Plant 7\n\n{table}")), ("Notes", notes)]));
+    for options in ["", "--sheet Data"] {
+        let outcome = place.run(&format!("monitor t.xlsx {options}"));
+        assert!(outcome.status == 0 && finds_fault(&outcome.out, iso), "{}{}", outcome.out, outcome.err);
+        assert!(
+            outcome.err.contains("the first 2 lines before the header skipped, units in line 4"),
+            "{}",
+            outcome.err
+        );
+        assert_eq!(outcome.err.contains("sheet Data"), options.is_empty(), "{}", outcome.err);
+    }
+    assert!(place.run("run t.xlsx").status == 0);
+    let outcome = place.run("monitor t.xlsx --sheet Daten");
+    let sentence = "t.xlsx: there is no sheet \"Daten\"; the sheets are Data, Notes; did you mean \"Data\"?";
+    assert!(outcome.status == 1 && outcome.err.contains(sentence), "{}", outcome.err);
+    let outcome = place.run("monitor t.csv --sheet Data");
+    assert!(outcome.status == 2 && outcome.err.contains("--sheet has no effect with t.csv"), "{}", outcome.err);
+}
+
+#[test]
+fn lines_of_json_may_lack_keys() {
+    let place = Place::new();
+    let mut text = String::new();
+    for (t, row) in rows().iter().enumerate() {
+        let cells = NAMES.iter().zip(row).enumerate().filter(|(j, _)| (t + j) % 9 > 0 && !(t == 0 && *j == 3));
+        let cells: Vec<String> = cells.map(|(_, (name, x))| format!("\"{name}\":{x:.3}")).collect();
+        writeln!(text, "{{\"ts\":{},{},\"pump\":{}}}", seconds(t), cells.join(","), t % 7 < 3).unwrap();
+    }
+    place.write("t.jsonl", &text);
+    for outcome in [place.run("monitor t.jsonl"), place.feed("monitor - --format jsonl", &text)] {
+        assert!(outcome.status == 0 && finds_fault(&outcome.out, seconds), "{}{}", outcome.out, outcome.err);
+        assert!(outcome.out.contains("900 rows of 6 numbers"), "{}", outcome.out);
+    }
+}
+
+#[test]
+fn what_is_doubtful_is_asked_with_the_answers() {
+    let place = Place::new();
+    let ambiguous = |t: usize| format!("0{}/02/2024 {:02}:{:02}", 3 + t / 500, t / 60 % 8, t % 60);
+    let mut text = format!("time,{}\n", NAMES.join(","));
+    rows()
+        .iter()
+        .enumerate()
+        .take(450)
+        .for_each(|(t, row)| writeln!(text, "{},{}", ambiguous(t), row.map(|x| format!("{x:.3}")).join(",")).unwrap());
+    place.write("t.csv", &text);
+    let outcome = place.run("monitor t.csv");
+    let question = "t.csv, column 0 (\"time\"): \"03/02/2024 00:00\" can be two dates: 2024-02-03 with --time-format";
+    assert!(
+        outcome.status == 1 && outcome.err.contains(question) && outcome.err.contains("2024-03-02 with --time-format"),
+        "{}",
+        outcome.err
+    );
+    // A single group of digits.
+    place.write("t.csv", "a,b\n".to_owned() + &"\"1,234\",2\n".repeat(50));
+    let outcome = place.run("monitor t.csv");
+    assert!(
+        outcome.err.contains("--decimal , reads a decimal comma, --thousands , a sign between thousands"),
+        "{}",
+        outcome.err
+    );
+    for (options, wanted) in [("--decimal ,", "1.234"), ("--thousands ,", "1234.0")] {
+        assert_eq!(
+            place.run(&format!("run t.csv {options} -k 1 --quiet --missing skip --reconstruct r.jsonl")).status,
+            0
+        );
+        assert!(place.read("r.jsonl").contains(&format!("{{\"a\":{wanted}")), "{}", place.read("r.jsonl"));
+    }
+}
+
+#[test]
+fn many_skipped_rows_are_told_and_most_are_refused() {
+    let place = Place::new();
+    let spoiled = |every: usize| {
+        Writer { ..plain() }
+            .text()
+            .lines()
+            .enumerate()
+            .map(|(i, line)| if i > 0 && i % every == 0 { "x,y\n".to_owned() } else { format!("{line}\n") })
+            .collect::<String>()
+    };
+    place.write("t.csv", spoiled(5));
+    let outcome = place.run("monitor t.csv --on-bad-row skip");
+    assert!(
+        outcome.status == 0 && outcome.out.starts_with("caution    180 of 900 rows (20 %) were skipped as bad"),
+        "{}{}",
+        outcome.out,
+        outcome.err
+    );
+    let half = spoiled(3)
+        .lines()
+        .enumerate()
+        .map(|(i, line)| if i > 0 && i % 2 == 0 { "x,y\n".to_owned() } else { format!("{line}\n") })
+        .collect::<String>();
+    place.write("t.csv", half);
+    for command in ["monitor t.csv --on-bad-row skip", "run t.csv --on-bad-row skip"] {
+        let outcome = place.run(command);
+        let sentence = "600 of 900 rows (67 %) were skipped as bad, so that the result is about the others; --allow-skipped permits that";
+        assert!(outcome.status == 1 && outcome.err.contains(sentence), "{}{}", outcome.out, outcome.err);
+        assert_eq!(
+            place
+                .run(
+                    &format!("{command} --allow-skipped --warm-up 100")
+                        .replace(if command.starts_with("run") { " --warm-up 100" } else { "none" }, "")
+                )
+                .status,
+            0
+        );
+    }
+}
+
+#[test]
+fn one_column_is_monitored_and_durations_count_rows() {
+    let place = Place::new();
+    let text = plain().text();
+    let column: String = text
+        .lines()
+        .map(|line| format!("{},{}\n", line.split(',').next().unwrap(), line.split(',').nth(4).unwrap()))
+        .collect();
+    place.write("one.csv", column);
+    let outcome = place.run("monitor one.csv");
+    assert!(
+        outcome.status == 0 && finds_fault(&outcome.out, iso) && !outcome.out.contains("constant"),
+        "{}",
+        outcome.out
+    );
+    place.write("t.csv", text);
+    let by_rows = place.run("monitor t.csv --warm-up 432 --event-gap 3 --out a.csv --quiet");
+    let by_time = place.run("monitor t.csv --warm-up 3d --event-gap 30min --out b.csv --quiet");
+    assert_eq!((by_rows.status, by_time.status), (0, 0), "{}", by_time.err);
+    assert_eq!(place.read("a.csv"), place.read("b.csv"));
+    let outcome = place.feed("monitor - --warm-up 3d", "a,b\n1,2\n");
+    assert!(outcome.status == 2 && outcome.err.contains("--warm-up must be a number of rows"), "{}", outcome.err);
+    // Commands without -k.
+    for command in [
+        "run t.csv",
+        "compare t.csv --learners leader",
+        "pca t.csv",
+        "run t.csv -k 0.5",
+        "kernel-pca t.csv --gamma 1e-4",
+    ] {
+        let outcome = place.run(command);
+        assert!(
+            outcome.status == 0 && outcome.err.contains("-k ") && outcome.err.contains(" % of the first "),
+            "{command}: {}",
+            outcome.err
+        );
+    }
+    assert_eq!(place.run("mmd t.csv t.csv --splits 9").status, 0);
+}

@@ -1,0 +1,293 @@
+//! Reader of a table in long format, with a time, a tag and a value in each row, as a table with a column per tag.
+//!
+//! **Rows.** Values of the same time are one row. With [`Pivot::every`], values of the same interval are one row, whose time is
+//! the start of the interval; a cell is the last value (or the mean of the values) of the interval, and the last value before it
+//! if the interval has none. Otherwise the cells of other tags are missing.
+//!
+//! **Order.** A value whose row is complete is late. It is left out and counted. If more than a tenth of the values of a file
+//! are late, for example because the tags follow one another, all values are loaded and sorted by time.
+//!
+//! **Tags.** The tags of a file are found by reading it once. Those of a pipe are the tags of its first [`FIRST_VALUES`] values;
+//! values of other tags are left out and counted.
+
+use crate::columns::select;
+use crate::dates::iso_time;
+use crate::error::{Error, Fault, RowPlace};
+use crate::input_source::Source;
+use crate::layout::{Layout, Selector};
+use crate::reader::{Opened, Progress, ReadPosition, Reader};
+use crate::reading::Reading;
+use crate::stream::Stream;
+use crate::time_format::TimeFormat;
+use eigenhedge::Missing;
+use std::collections::{HashMap, VecDeque};
+
+/// Number of values of a pipe whose tags become columns.
+const FIRST_VALUES: usize = 1000;
+/// Approximate memory of a tag in bytes.
+const TAG: u128 = 512;
+
+/// Columns of a table in long format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pivot {
+    /// Column of times.
+    pub time: Selector,
+    /// Column of tags, each of which becomes a column.
+    pub tag: Selector,
+    /// Column of values.
+    pub value: Selector,
+    /// Length of an interval in seconds whose values are one row, or `None` if values of the same time are one row.
+    pub every: Option<f64>,
+    /// True if a cell is the mean of the values of an interval, false if it is the last one.
+    pub mean: bool,
+}
+
+/// Value with its time in seconds since 1970 and the number of its tag.
+type Value = (f64, usize, f64);
+
+/// Source of values in the order of reading.
+enum Values {
+    Stream(Box<Stream>, VecDeque<Value>),
+    Sorted(std::vec::IntoIter<Value>),
+}
+
+/// Reader of the rows.
+pub(crate) struct PivotReader {
+    source: Source,
+    layout: Layout,
+    pivot: Pivot,
+    values: Values,
+    tags: HashMap<String, usize>,
+    /// Numbers of the tags of the selected columns.
+    selected: Vec<usize>,
+    /// First value of the next row.
+    next: Option<Value>,
+    /// Time of the row that is being filled.
+    time: Option<f64>,
+    row: Vec<f64>,
+    counts: Vec<u32>,
+    time_text: String,
+    rows: u64,
+    late: u64,
+    unknown: u64,
+}
+
+/// Returns the layout of the values.
+fn layout_of_values(layout: &Layout, pivot: &Pivot) -> Layout {
+    Layout {
+        pivot: None,
+        columns: vec![pivot.value.clone()],
+        keep: vec![pivot.tag.clone()],
+        time: Some(pivot.time.clone()),
+        has_key: true,
+        exclude: Vec::new(),
+        only_numeric: false,
+        model_columns: None,
+        missing: Some(Missing::Fill),
+        found: None,
+        ..layout.clone()
+    }
+}
+
+impl PivotReader {
+    /// Opens the table and finds its tags.
+    pub fn open(source: &Source, layout: &Layout, pivot: &Pivot) -> Result<Opened, Error> {
+        let values = layout_of_values(layout, pivot);
+        let mut stream = Stream::open(source, &values)?;
+        let (mut tags, mut names) = (HashMap::new(), vec![stream.kept_columns().swap_remove(0)]);
+        let mut first = VecDeque::new();
+        let (mut latest, mut late, mut count) = (f64::NEG_INFINITY, 0u64, 0u64);
+        let is_regular = source.is_regular();
+        while is_regular || first.len() < FIRST_VALUES {
+            let Some(value) = stream.next_row()?.map(|row| row[0]) else { break };
+            let tag = &stream.kept()[1];
+            let number = match tags.get(tag) {
+                Some(number) => *number,
+                None => {
+                    let number = tags.len();
+                    stream.allow("the tags", TAG * tags.len() as u128)?;
+                    names.push(tag.clone());
+                    tags.insert(tag.clone(), number);
+                    number
+                }
+            };
+            let time = stream.time().unwrap_or(0.0);
+            let stamp = pivot.every.map_or(time, |every| (time / every).floor() * every);
+            (late, count) = (late + u64::from(stamp < latest), count + 1);
+            latest = latest.max(stamp);
+            if !is_regular {
+                first.push_back((time, number, value));
+            }
+        }
+        let width = names.len();
+        let time = Some(Selector::Position(0));
+        let outer = Layout { time, clock: None, keep: Vec::new(), found: None, ..layout.clone() };
+        let columns =
+            select(Some(names), width, &outer, "", |_| false).map_err(|fault| Error::at(stream.source(), fault))?;
+        let values = match is_regular {
+            true if 10 * late > count => {
+                let size = size_of::<Value>() as u128;
+                stream.allow("the values, which are not in the order of time", size * u128::from(count))?;
+                Values::Sorted(sorted(source, &values, &tags)?)
+            }
+            true => Values::Stream(Box::new(Stream::open(source, &values)?), VecDeque::new()),
+            false => Values::Stream(Box::new(stream), first),
+        };
+        let reader = Self {
+            source: source.clone(),
+            layout: layout.clone(),
+            pivot: pivot.clone(),
+            values,
+            selected: columns.selected.iter().map(|position| position - 1).collect(),
+            next: None,
+            time: None,
+            row: vec![f64::NAN; tags.len()],
+            counts: vec![0; tags.len()],
+            tags,
+            time_text: String::new(),
+            rows: 0,
+            late: 0,
+            unknown: 0,
+        };
+        Ok(Opened { reader: Box::new(reader), columns })
+    }
+
+    /// Returns the next value of a known tag.
+    fn next_value(&mut self) -> Result<Option<Value>, Error> {
+        if let Some(value) = self.next.take() {
+            return Ok(Some(value));
+        }
+        match &mut self.values {
+            Values::Sorted(values) => Ok(values.next()),
+            Values::Stream(stream, first) => {
+                if let Some(value) = first.pop_front() {
+                    return Ok(Some(value));
+                }
+                while let Some(value) = stream.next_row()?.map(|row| row[0]) {
+                    match self.tags.get(&stream.kept()[1]) {
+                        Some(tag) => return Ok(Some((stream.time().unwrap_or(0.0), *tag, value))),
+                        None => self.unknown += 1,
+                    }
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn enter(&mut self, tag: usize, value: f64) {
+        let count = if self.pivot.mean { self.counts[tag] } else { 0 };
+        let before = if count == 0 { 0.0 } else { self.row[tag] };
+        self.row[tag] = before + (value - before) / f64::from(count + 1);
+        self.counts[tag] += 1;
+    }
+
+    /// Hands over the row that is complete.
+    fn end_row(&mut self, time: f64, row: &mut Vec<f64>) {
+        row.extend(self.selected.iter().map(|tag| self.row[*tag]));
+        self.time_text = iso_time(time);
+        self.counts.fill(0);
+        if self.pivot.every.is_none() {
+            self.row.fill(f64::NAN);
+        }
+        self.rows += 1;
+    }
+}
+
+/// Returns all values in the order of time.
+fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<std::vec::IntoIter<Value>, Error> {
+    let mut stream = Stream::open(source, layout)?;
+    let mut values = Vec::new();
+    while let Some(value) = stream.next_row()?.map(|row| row[0]) {
+        let tag = tags.get(&stream.kept()[1]).copied();
+        values.extend(tag.map(|tag| (stream.time().unwrap_or(0.0), tag, value)));
+    }
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(values.into_iter())
+}
+
+impl Reader for PivotReader {
+    fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
+        loop {
+            let Some((time, tag, value)) = self.next_value()? else {
+                let Some(last) = self.time.take() else { return Ok(false) };
+                self.end_row(last, row);
+                break;
+            };
+            let stamp = self.pivot.every.map_or(time, |every| (time / every).floor() * every);
+            match self.time {
+                Some(open) if stamp < open => self.late += 1,
+                Some(open) if stamp > open => {
+                    self.next = Some((time, tag, value));
+                    self.time = None;
+                    self.end_row(open, row);
+                    break;
+                }
+                _ => {
+                    self.time = Some(stamp);
+                    self.enter(tag, value);
+                }
+            }
+        }
+        let fills = self.layout.fills();
+        match row.iter().position(|value| value.is_nan() && !fills) {
+            None => Ok(true),
+            Some(_) => Err(Error::at(self.place(), Fault::cell("no value of some tags".to_owned(), true))),
+        }
+    }
+
+    fn kept(&self, texts: &mut Vec<String>) {
+        texts.push(self.time_text.clone());
+    }
+
+    fn place(&self) -> RowPlace {
+        let source = match &self.values {
+            Values::Stream(stream, _) => stream.source(),
+            Values::Sorted(_) => String::new(),
+        };
+        RowPlace { source: source.into(), unit: "row", number: self.rows.saturating_sub(1) }
+    }
+
+    fn position(&self) -> ReadPosition {
+        ReadPosition { rows: self.rows, ..ReadPosition::default() }
+    }
+
+    fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
+        if position.rows < self.rows {
+            let layout = layout_of_values(&self.layout, &self.pivot);
+            self.values = Values::Stream(Box::new(Stream::open(&self.source, &layout)?), VecDeque::new());
+            (self.rows, self.time, self.next) = (0, None, None);
+        }
+        let mut row = Vec::new();
+        while self.rows < position.rows {
+            row.clear();
+            match self.read(&mut row) {
+                Ok(false) => break,
+                Err(error) if !error.is_row() => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(self.rows)
+    }
+
+    fn progress(&self) -> Progress {
+        match &self.values {
+            Values::Stream(stream, _) => stream.progress(),
+            Values::Sorted(_) => Progress::Unknown(self.rows),
+        }
+    }
+
+    fn reading(&self) -> Reading {
+        let found = match &self.values {
+            Values::Stream(stream, _) => stream.reading(),
+            Values::Sorted(_) => Reading::default(),
+        };
+        Reading { time_format: TimeFormat::from_text("iso"), step: self.pivot.every, first_line: 0, ..found }
+    }
+
+    fn remarks(&self) -> Option<String> {
+        let counted = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what} left out"));
+        let parts = [counted(self.late, "late values"), counted(self.unknown, "values of later tags")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}

@@ -1,0 +1,178 @@
+//! Kinds of columns and lines, recognized by the cells of the first rows: lines of units, counters of rows, columns of two words,
+//! and tables in long format.
+
+use super::cells::CellStyle;
+use crate::recode::text_of;
+use csv::ByteRecord;
+use std::collections::BTreeMap;
+
+/// Maximum number of lines of units and descriptions under a header.
+const MOST_UNIT_LINES: usize = 3;
+/// Minimum number of rows from which a first column of consecutive numbers is a counter, whatever its name.
+const COUNTED_ROWS: usize = 20;
+/// Names of columns that number the rows.
+const COUNTERS: [&str; 20] = [
+    "",
+    "unnamed: 0",
+    "id",
+    "index",
+    "idx",
+    "row",
+    "row_id",
+    "rowid",
+    "nr",
+    "nr.",
+    "no",
+    "no.",
+    "n",
+    "#",
+    "lfd. nr.",
+    "lfdnr",
+    "record",
+    "num",
+    "zeile",
+    "ligne",
+];
+/// Number of the names above whose numbers may have gaps.
+const IDENTIFIERS: usize = 4;
+
+/// Words for 0 and 1 that have this meaning also if the first rows have only one of them.
+const CERTAIN: [[&str; 2]; 17] = [
+    ["off", "on"],
+    ["false", "true"],
+    ["no", "yes"],
+    ["closed", "open"],
+    ["stopped", "running"],
+    ["stop", "run"],
+    ["aus", "ein"],
+    ["aus", "an"],
+    ["zu", "auf"],
+    ["nein", "ja"],
+    ["falsch", "wahr"],
+    ["non", "oui"],
+    ["faux", "vrai"],
+    ["falso", "verdadero"],
+    ["falso", "verdadeiro"],
+    ["arrêt", "marche"],
+    ["desligado", "ligado"],
+];
+/// Words for 0 and 1 if the first rows have both.
+const PAIRS: [[&str; 2]; 11] = [
+    ["close", "open"],
+    ["inactive", "active"],
+    ["disabled", "enabled"],
+    ["low", "high"],
+    ["manual", "auto"],
+    ["man", "auto"],
+    ["normal", "alarm"],
+    ["ok", "alarm"],
+    ["ok", "fault"],
+    ["non", "sim"],
+    ["no", "si"],
+];
+
+/// First rows of a table, with the notation of their cells.
+pub struct Contents<'a> {
+    pub rows: &'a [ByteRecord],
+    pub style: &'a CellStyle,
+}
+
+impl Contents<'_> {
+    fn cells(&self, column: usize) -> impl Iterator<Item = &[u8]> {
+        self.rows.iter().filter_map(move |row| row.get(column))
+    }
+
+    /// Returns the number of first rows that hold words where most later rows hold numbers.
+    pub fn unit_lines(&self) -> usize {
+        let Self { rows, style } = self;
+        let lines = rows.len().saturating_sub(2).min(MOST_UNIT_LINES);
+        let Some(width) = rows.first().map(ByteRecord::len) else { return 0 };
+        let below = &rows[lines..];
+        let is_number = |cell: &[u8]| style.number(cell).is_some_and(|x| !x.is_nan());
+        let numbers = |column: &usize| {
+            let cells = below.iter().filter_map(|row| row.get(*column));
+            2 * cells.filter(|cell| is_number(cell)).count() > below.len()
+        };
+        let numeric: Vec<usize> = (0..width).filter(numbers).collect();
+        let holds_units = |row: &&ByteRecord| {
+            let mut cells = numeric.iter().filter_map(|column| row.get(*column));
+            let words = numeric.iter().filter_map(|column| row.get(*column)).filter(|cell| style.is_word(cell)).count();
+            row.len() == width && 2 * words >= numeric.len() && words > 0 && !cells.any(|cell| is_number(cell))
+        };
+        rows[..lines].iter().take_while(holds_units).count()
+    }
+
+    /// Returns true if a column numbers the rows: each number is one more or one less than the number before it, or its name
+    /// says so and the numbers ascend.
+    pub fn is_counter(&self, column: usize, name: &str) -> bool {
+        const FEWEST: usize = 3;
+        let whole = |cell: &[u8]| {
+            self.style.number(cell).filter(|x| x.fract() == 0.0 && x.abs() < 1e9 && !cell.contains(&b'.'))
+        };
+        let Some(numbers) = self.cells(column).map(whole).collect::<Option<Vec<f64>>>() else { return false };
+        let steps_by = |step: f64| numbers.windows(2).all(|pair| pair[1] == pair[0] + step);
+        let place = COUNTERS.iter().position(|counter| name.eq_ignore_ascii_case(counter));
+        let is_first = column == 0 && numbers.len() >= COUNTED_ROWS;
+        numbers.len() >= FEWEST
+            && match place {
+                Some(place) if (1..=IDENTIFIERS).contains(&place) => {
+                    numbers.windows(2).all(|pair| pair[1] > pair[0]) || steps_by(-1.0)
+                }
+                Some(_) => steps_by(1.0) || steps_by(-1.0),
+                None => is_first && steps_by(1.0),
+            }
+    }
+
+    /// Returns the words for 0 and 1 of a column of two words, or `None` for other columns.
+    pub fn two_states(&self, column: usize) -> Option<[String; 2]> {
+        const FEWEST_ROWS: usize = 10;
+        const LONGEST: usize = 20;
+        let mut words: BTreeMap<String, usize> = BTreeMap::new();
+        for cell in self.cells(column).filter(|cell| !self.style.is_missing(cell)) {
+            *words.entry(text_of(cell.trim_ascii()).to_lowercase()).or_default() += 1;
+            if words.len() > 2 {
+                return None;
+            }
+        }
+        let known = |pairs: &[[&str; 2]]| {
+            let pair = pairs.iter().find(|pair| words.keys().all(|word| pair.contains(&word.as_str())));
+            pair.map(|pair| pair.map(str::to_owned))
+        };
+        let is_plain =
+            |word: &str| word.chars().all(|c| c.is_alphabetic() || " _-/".contains(c)) && word.len() <= LONGEST;
+        match words.len() {
+            0 => None,
+            1 => known(&CERTAIN),
+            _ => known(&CERTAIN).or_else(|| known(&PAIRS)).or_else(|| {
+                let there: usize = words.values().sum();
+                let is_usual =
+                    there >= FEWEST_ROWS && 2 * there >= self.rows.len() && words.values().all(|count| *count > 1);
+                let states: Vec<String> = words.keys().filter(|word| is_plain(word)).cloned().collect();
+                <[String; 2]>::try_from(states).ok().filter(|_| is_usual)
+            }),
+        }
+    }
+
+    /// Returns the number of different tags if the table is in long format: `tag` names what `value` is, and times repeat
+    /// from row to row, or begin again with each tag.
+    pub fn tags(&self, time: usize, tag: usize) -> Option<usize> {
+        const FEWEST_ROWS: usize = 8;
+        let mut tags: Vec<&[u8]> = self.cells(tag).collect();
+        let pairs = self.rows.windows(2).filter(|pair| pair[0].get(tag) != pair[1].get(tag));
+        let (mut changes, mut same) = (0, 0);
+        for pair in pairs {
+            changes += 1;
+            same += usize::from(pair[0].get(time) == pair[1].get(time));
+        }
+        let first = self.rows.first().and_then(|row| row.get(time));
+        let restarts =
+            self.rows.windows(2).filter(|pair| pair[0].get(tag) != pair[1].get(tag) && pair[1].get(time) == first);
+        let restarts = restarts.count();
+        tags.sort_unstable();
+        tags.dedup();
+        let is_long = 3 * same >= changes && 4 * changes >= self.rows.len() || restarts > 0 && restarts == changes;
+        let has_names = tags.iter().all(|tag| !tag.trim_ascii().is_empty());
+        (self.rows.len() >= FEWEST_ROWS && tags.len() > 1 && has_names && 2 * tags.len() <= self.rows.len() && is_long)
+            .then_some(tags.len())
+    }
+}

@@ -1,0 +1,77 @@
+//! Time zone of local times.
+
+use crate::dates::iso_time;
+use chrono::{DateTime, MappedLocalTime, NaiveDateTime, Offset, TimeZone};
+
+/// Time zone of times that have no zone of their own, such as `Europe/Berlin`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Timezone(chrono_tz::Tz);
+
+impl Timezone {
+    /// Returns the zone with this name in the database of time zones, or `None` if there is none.
+    pub fn from_name(name: &str) -> Option<Self> {
+        name.parse().ok().map(Self)
+    }
+
+    /// Returns the seconds since 1970 of a local time, which is given as if it were UTC. In the hour that is repeated at the
+    /// end of summer time, a time that is not after `last` is in the second pass. A time in the hour that is left out counts
+    /// from the hour before it.
+    pub(crate) fn utc(self, local: f64, last: Option<f64>) -> f64 {
+        let shift = |offset: i32| local - f64::from(offset);
+        let Some(naive) = naive(local) else { return local };
+        match self.0.offset_from_local_datetime(&naive) {
+            MappedLocalTime::Single(offset) => shift(offset.fix().local_minus_utc()),
+            MappedLocalTime::Ambiguous(one, other) => {
+                let (one, other) = (shift(one.fix().local_minus_utc()), shift(other.fix().local_minus_utc()));
+                let (first, second) = (one.min(other), one.max(other));
+                if last.is_none_or(|last| first > last) { first } else { second }
+            }
+            MappedLocalTime::None => shift(self.offset(local - 86400.0)),
+        }
+    }
+
+    /// Returns the offset of local time from UTC in seconds, at this time since 1970.
+    pub(crate) fn offset(self, utc: f64) -> i32 {
+        naive(utc).map_or(0, |naive| self.0.offset_from_utc_datetime(&naive).fix().local_minus_utc())
+    }
+
+    /// Formats a time as ISO 8601 in local time, with its offset from UTC.
+    pub(crate) fn text(self, utc: f64) -> String {
+        let offset = self.offset(utc);
+        let (sign, minutes) = (if offset < 0 { '-' } else { '+' }, offset.abs() / 60);
+        format!("{}{sign}{:02}:{:02}", iso_time(utc + f64::from(offset)), minutes / 60, minutes % 60)
+    }
+}
+
+/// Formats the zone by its name.
+impl std::fmt::Display for Timezone {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.0.name())
+    }
+}
+
+fn naive(seconds: f64) -> Option<NaiveDateTime> {
+    DateTime::from_timestamp(seconds.floor() as i64, 0).map(|moment| moment.naive_utc())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dates::seconds;
+
+    #[test]
+    fn the_repeated_hour_is_told_apart_by_order_and_the_lost_hour_is_not_lost() {
+        let zone = Timezone::from_name("Europe/Berlin").unwrap();
+        let utc = |text: &str, last: Option<&str>| {
+            let found = zone.utc(seconds(text).unwrap(), last.map(|last| seconds(last).unwrap()));
+            (iso_time(found), zone.text(found))
+        };
+        let wanted = |utc: &str, text: &str| (utc.to_owned(), text.to_owned());
+        assert_eq!(utc("2024-07-01 12:00", None), wanted("2024-07-01T10:00:00", "2024-07-01T12:00:00+02:00"));
+        assert_eq!(utc("2024-10-27 02:30", None), wanted("2024-10-27T00:30:00", "2024-10-27T02:30:00+02:00"));
+        let second = utc("2024-10-27 02:30", Some("2024-10-27T00:50:00Z"));
+        assert_eq!(second, wanted("2024-10-27T01:30:00", "2024-10-27T02:30:00+01:00"));
+        assert_eq!(utc("2024-03-31 02:30", None).0, "2024-03-31T01:30:00");
+        assert_eq!(Timezone::from_name("Europe/Nowhere"), None);
+    }
+}

@@ -1,0 +1,194 @@
+//! Workbooks of spreadsheet programs, converted to CSV on the fly, so that all that is detected in text tables is detected here.
+//!
+//! Another thread reads the sheet and hands over pieces of text. A sheet of an `.xlsx` or `.xlsm` file is streamed; sheets of other
+//! workbooks are loaded. Each line is a row of the sheet. Dates are written in ISO 8601.
+
+use crate::catch_panics::guarded;
+use crate::error::{Fault, hint};
+use crate::memory::MaxMemory;
+use calamine::{Data, ExcelDateTime, Reader, SheetVisible, Sheets, open_workbook_auto};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+/// Number of bytes that are handed over at once.
+const PIECE: usize = 1 << 16;
+/// Number of pieces that may wait.
+const WAITING: usize = 4;
+/// Largest ratio of the memory for a workbook to the size of its file, for workbooks that are loaded.
+const LOADED: u128 = 20;
+
+type Workbook = Sheets<io::BufReader<std::fs::File>>;
+
+fn open_book(path: &Path) -> Result<Workbook, Fault> {
+    let unsound = |reason: String| Fault::Unsound { format: "workbook", reason };
+    let opened = guarded(|| open_workbook_auto(path)).map_err(unsound)?;
+    opened.map_err(|error| unsound(error.to_string()))
+}
+
+/// Returns the name of the sheet to read, and the number of sheets: the sheet with this name, or the first visible one.
+pub(crate) fn sheet_of(path: &Path, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
+    allow(path, memory)?;
+    let book = open_book(path)?;
+    let names = book.sheet_names();
+    let found = match wanted {
+        Some(wanted) => names.iter().find(|name| *name == wanted),
+        None => {
+            let visible = book.sheets_metadata().iter().find(|sheet| sheet.visible == SheetVisible::Visible);
+            visible.map(|sheet| &sheet.name).or(names.first())
+        }
+    };
+    match (found, wanted) {
+        (Some(name), _) => Ok((name.clone(), names.len())),
+        (None, Some(wanted)) => {
+            Err(Fault::NoSheet { name: wanted.to_owned(), names: names.join(", "), hint: hint(wanted, &names) })
+        }
+        (None, None) => Err(Fault::Empty),
+    }
+}
+
+/// Returns an error if the texts of a workbook, or a workbook that is loaded, take too much memory.
+fn allow(path: &Path, memory: MaxMemory) -> Result<(), Fault> {
+    let file = std::fs::File::open(path).map_err(Fault::Unreadable)?;
+    let size = u128::from(file.metadata().map_err(Fault::Unreadable)?.len());
+    let bytes = match zip::ZipArchive::new(file) {
+        Ok(mut archive) => match archive.by_name("xl/sharedStrings.xml") {
+            Ok(texts) => 2 * u128::from(texts.size()),
+            Err(_) => 0,
+        },
+        Err(_) => LOADED * size,
+    };
+    memory.allow("the texts of the workbook", bytes)
+}
+
+/// Returns the text of a sheet as CSV.
+pub(crate) fn open(path: &Path, sheet: &str) -> Result<Box<dyn Read>, Fault> {
+    let (sender, receiver) = sync_channel(WAITING);
+    let (path, sheet) = (path.to_owned(), sheet.to_owned());
+    let read = move || {
+        let outcome = match guarded(|| send_sheet(&path, &sheet, &sender)) {
+            Ok(outcome) => outcome,
+            Err(reason) => Err(reason),
+        };
+        // A reader that has ended needs no message.
+        outcome.err().into_iter().for_each(|reason| drop(sender.send(Err(reason))));
+    };
+    thread::Builder::new().spawn(read).map_err(Fault::Unreadable)?;
+    Ok(Box::new(Pieces { receiver, piece: Vec::new(), given: 0 }))
+}
+
+/// Reader of the pieces that the thread hands over.
+struct Pieces {
+    receiver: Receiver<Result<Vec<u8>, String>>,
+    piece: Vec<u8>,
+    given: usize,
+}
+
+impl Read for Pieces {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.piece.len() {
+            match self.receiver.recv() {
+                Ok(piece) => (self.piece, self.given) = (piece.map_err(io::Error::other)?, 0),
+                Err(_) => return Ok(0),
+            }
+        }
+        let count = buffer.len().min(self.piece.len() - self.given);
+        buffer[..count].copy_from_slice(&self.piece[self.given..self.given + count]);
+        self.given += count;
+        Ok(count)
+    }
+}
+
+/// Lines of CSV that are sent in pieces.
+struct Lines<'a> {
+    sender: &'a SyncSender<Result<Vec<u8>, String>>,
+    text: Vec<u8>,
+    /// Number of the current row of the sheet, counted from 0.
+    row: u32,
+    cells: Vec<String>,
+    /// Largest number of cells so far. Shorter rows are padded.
+    width: usize,
+}
+
+impl Lines<'_> {
+    /// Adds a cell at its place. Returns false if the reader has ended.
+    fn cell(&mut self, (row, column): (u32, u32), text: String) -> bool {
+        while self.row < row {
+            if !self.end_row() {
+                return false;
+            }
+        }
+        self.cells.resize(self.cells.len().max(column as usize), String::new());
+        self.cells.push(text);
+        true
+    }
+
+    fn end_row(&mut self) -> bool {
+        if !self.cells.is_empty() {
+            self.width = self.width.max(self.cells.len());
+            self.cells.resize(self.width, String::new());
+            let quoted = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
+                true => format!("\"{}\"", cell.replace('"', "\"\"")),
+                false => cell.clone(),
+            };
+            let line: Vec<String> = self.cells.drain(..).map(|cell| quoted(&cell)).collect();
+            self.text.extend_from_slice(line.join(",").as_bytes());
+        }
+        self.text.push(b'\n');
+        self.row += 1;
+        self.text.len() < PIECE || self.sender.send(Ok(std::mem::take(&mut self.text))).is_ok()
+    }
+}
+
+fn send_sheet(path: &Path, sheet: &str, sender: &SyncSender<Result<Vec<u8>, String>>) -> Result<(), String> {
+    let mut lines = Lines { sender, text: Vec::new(), row: 0, cells: Vec::new(), width: 0 };
+    let mut book = open_book(path).map_err(|fault| fault.to_string())?;
+    if let Sheets::Xlsx(book) = &mut book {
+        let mut cells = book.worksheet_cells_reader(sheet).map_err(|error| error.to_string())?;
+        while let Some(cell) = cells.next_cell().map_err(|error| error.to_string())? {
+            let text = text_of(&Data::from(cell.get_value().clone()));
+            if !text.is_empty() && !lines.cell(cell.get_position(), text) {
+                return Ok(());
+            }
+        }
+    } else {
+        let range = book.worksheet_range(sheet).map_err(|error| error.to_string())?;
+        let (first, left) = range.start().unwrap_or_default();
+        for (row, column, value) in range.used_cells() {
+            if !lines.cell((first + row as u32, left + column as u32), text_of(value)) {
+                return Ok(());
+            }
+        }
+    }
+    lines.end_row();
+    // A reader that has ended needs no more.
+    let _ = lines.sender.send(Ok(lines.text));
+    Ok(())
+}
+
+fn text_of(value: &Data) -> String {
+    match value {
+        Data::Empty => String::new(),
+        Data::Int(number) => number.to_string(),
+        Data::Float(number) => number.to_string(),
+        Data::String(text) | Data::DateTimeIso(text) | Data::DurationIso(text) => text.clone(),
+        Data::Bool(value) => if *value { "TRUE" } else { "FALSE" }.to_owned(),
+        Data::DateTime(time) => time_text(time),
+        Data::Error(error) => error.to_string(),
+    }
+}
+
+/// Formats a date, a time of day, or both. Midnight has no time of day.
+fn time_text(time: &ExcelDateTime) -> String {
+    let days = time.as_f64();
+    let (year, month, day, hour, minute, second, milli) = time.to_ymd_hms_milli();
+    let date = format!("{year:04}-{month:02}-{day:02}");
+    let fraction = if milli > 0 { format!(".{milli:03}") } else { String::new() };
+    let clock = format!("{hour:02}:{minute:02}:{second:02}{fraction}");
+    match () {
+        () if time.is_duration() || days < 1.0 => clock,
+        () if days.fract() == 0.0 => date,
+        () => format!("{date} {clock}"),
+    }
+}
