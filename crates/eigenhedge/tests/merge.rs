@@ -298,7 +298,7 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
             centered(RunningCenter::forgetting(0.9)),
             "center must be mean or none: the outcome would depend on the order",
         ),
-        (centered(RunningCenter { prior: 2.0, forget: 1.0 }), "center-prior must be 0"),
+        (centered(RunningCenter { prior: 2.0, ..RunningCenter::MEAN }), "center-prior must be 0"),
         (Spec { clip: Some(3.0), ..leader.clone() }, "clip must be none"),
         (Spec { missing: Missing::Fill, ..leader.clone() }, "missing must be fail or skip"),
         (Spec { kernel: Some(eigenhedge::kernel::VectorKernel::Linear), ..leader.clone() }, "kernel must be none"),

@@ -3,7 +3,8 @@
 //! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `Σ (x - m)(x - m)ᵀ`.
 //!
 //! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once for each
-//! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one.
+//! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one. A learned center learns its coefficients from
+//! these rows with the directions after the batch.
 //!
 //! Guarantee: none. Without a center, the bounds hold with the largest eigenvalue of the instance in place of the squared norm
 //! of a row.
@@ -58,8 +59,10 @@ impl Subspace<Ambient, AnyRule> {
         self.around_center(|own| own.update(&Instance::Dyads(&frozen.scatter.dyads())));
         self.scratch.0.observed.rows = 1;
         self.trials += frozen.rows - 1;
-        self.center_weight = frozen.center_weight;
-        self.span.move_origin(&frozen.way);
+        if !self.options.center.is_some_and(|center| center.learned) {
+            self.center_weight = frozen.center_weight;
+            self.span.move_origin(&frozen.way);
+        }
     }
 
     /// Calls `work` in coordinates around the center, which stays.
