@@ -187,8 +187,9 @@ pub fn step_each<'py>(
     points.told(outcome)?;
     let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
     let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
-    let filled =
-        filled.then(|| PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?))).transpose()?;
+    let filled = filled
+        .then(|| PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?)))
+        .transpose()?;
     Ok((answers, projections, filled))
 }
 

@@ -27,8 +27,7 @@ struct DenseCenter {
 /// Solves `A x = b` by elimination.
 fn solve(matrix: &Matrix, b: &[f64]) -> Vec<f64> {
     let n = b.len();
-    let mut rows: Vec<Vec<f64>> =
-        (0..n).map(|i| (0..n).map(|j| matrix.column(j)[i]).chain([b[i]]).collect()).collect();
+    let mut rows: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| matrix.column(j)[i]).chain([b[i]]).collect()).collect();
     for i in 0..n {
         for j in (0..n).filter(|j| *j != i) {
             let (factor, pivot) = (rows[j][i] / rows[i][i], rows[i].clone());
@@ -139,7 +138,8 @@ fn learned(kind: Kind, kept: usize) -> Spec {
 
 #[test]
 fn a_learned_center_is_that_of_the_dense_regression() {
-    let cases = [(6, 2, 0.8, None), (6, 2, 0.99, Some(4)), (3, 2, 0.9, None), (24, 3, 1.0, Some(6)), (150, 3, 0.95, Some(6))];
+    let cases =
+        [(6, 2, 0.8, None), (6, 2, 0.99, Some(4)), (3, 2, 0.9, None), (24, 3, 1.0, Some(6)), (150, 3, 0.95, Some(6))];
     for (n, kept, forget, max_rank) in cases {
         for weighted in [false, true] {
             let spec = Spec { forget, max_rank, ..learned(Kind::ForgettingLeader, kept) };
@@ -181,7 +181,8 @@ fn a_learned_center_follows_motion_that_no_other_center_follows() {
     let level = |t: usize, j: usize| (0.05 * t as f64 + j as f64).sin() * (1.0 + j as f64);
     let rows: Vec<Vec<f64>> = (0..600).map(|t| (0..8).map(|j| level(t, j)).collect()).collect();
     let loss = |center| {
-        let mut model = Model::new(Spec { center: Some(center), ..Spec::bare(Kind::ForgettingLeader, 1) }, 8, 1).unwrap();
+        let mut model =
+            Model::new(Spec { center: Some(center), ..Spec::bare(Kind::ForgettingLeader, 1) }, 8, 1).unwrap();
         rows.iter().map(|row| model.step(row).unwrap().expected).skip(100).sum::<f64>()
     };
     let [own, mean, last] = [RunningCenter::LEARNED, RunningCenter::MEAN, RunningCenter::forgetting(0.0)].map(loss);
@@ -196,7 +197,11 @@ fn a_learned_center_takes_missing_cells_long_rows_and_sparse_rows() {
         for (t, mut row) in rows(n, 60, 3).into_iter().enumerate() {
             match n {
                 4100 => row.iter_mut().enumerate().filter(|(j, _)| j % 50 != t % 5).for_each(|(_, x)| *x = 0.0),
-                _ => row.iter_mut().enumerate().filter(|(j, _)| j % 7 == t % 7 && t % 3 == 0).for_each(|(_, x)| *x = f64::NAN),
+                _ => row
+                    .iter_mut()
+                    .enumerate()
+                    .filter(|(j, _)| j % 7 == t % 7 && t % 3 == 0)
+                    .for_each(|(_, x)| *x = f64::NAN),
             }
             assert!(model.step(&row).unwrap().expected.is_finite());
             if t % 25 == 24 {

@@ -34,7 +34,8 @@ impl Portfolio<Ambient> {
         }
         self.fill_errors.with_row(errors, products);
         combination(products, normal, weights);
-        let sum = |matrix: &Matrix, j: usize| weights.iter().enumerate().map(|(i, w)| w * matrix.column(i)[j]).sum::<f64>();
+        let sum =
+            |matrix: &Matrix, j: usize| weights.iter().enumerate().map(|(i, w)| w * matrix.column(i)[j]).sum::<f64>();
         (filled.clear(), squares.clear(), deviations.clear());
         for (j, x) in row.iter().enumerate() {
             let (is_missing, variance) = (x.is_nan(), sum(variances, j));

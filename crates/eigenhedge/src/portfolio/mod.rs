@@ -101,12 +101,20 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
         let around = |forget| RunningCenter { forget, ..mean };
         let (last, learned) = (around(0.0), RunningCenter::LEARNED);
         let centers = if learns_centers {
-            vec![(last, 0.999), (learned, 0.8), (learned, 0.99), (learned, 0.999), (around(0.8), 0.95), (around(0.5), 0.99)]
+            vec![
+                (last, 0.999),
+                (learned, 0.8),
+                (learned, 0.99),
+                (learned, 0.999),
+                (around(0.8), 0.95),
+                (around(0.5), 0.99),
+            ]
         } else {
             vec![(last, 0.999), (around(0.5), 0.99), (around(0.8), 0.995), (around(0.98), 0.99)]
         };
         // A bound on the distances from the mean does not hold for other centers.
-        let member = |(center, forget)| Spec { center: Some(center), norm_bound: NormBound::Running, ..forgetting(forget) };
+        let member =
+            |(center, forget)| Spec { center: Some(center), norm_bound: NormBound::Running, ..forgetting(forget) };
         members.extend(centers.into_iter().map(member));
     }
     if let (None, NormBound::Given(_)) = (base.center, base.norm_bound) {

@@ -10,10 +10,10 @@ mod feature;
 mod removal;
 
 pub use ambient::Ambient;
-pub(crate) use ambient::SOURCES;
-pub use ambient::{SourceMove, Sources};
 #[cfg(test)]
 pub(crate) use ambient::SHORTEST;
+pub(crate) use ambient::SOURCES;
+pub use ambient::{SourceMove, Sources};
 pub use feature::Feature;
 pub(crate) use feature::{Growth, TakenIn};
 
@@ -125,7 +125,9 @@ pub trait Span {
 
     /// Makes the origin a learned one, before the first point. Returns `Err` unless points are plain rows.
     fn learn_origin(&mut self) -> Result<(), Error> {
-        Err(Error::Unsupported("a learned center needs plain rows: with a kernel, center must be running, forget:F, last or none"))
+        Err(Error::Unsupported(
+            "a learned center needs plain rows: with a kernel, center must be running, forget:F, last or none",
+        ))
     }
 
     /// Returns the sources of a learned origin, or `None` for any other origin.

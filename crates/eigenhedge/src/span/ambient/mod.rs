@@ -28,10 +28,10 @@ mod sparse_columns;
 mod sparse_trial;
 mod state;
 
-#[cfg(test)]
-pub(crate) use sparse::SHORTEST;
 pub(crate) use sources::SOURCES;
 pub use sources::{SourceMove, Sources};
+#[cfg(test)]
+pub(crate) use sparse::SHORTEST;
 
 use super::{MAX_PENDING_COLUMNS, Span};
 use crate::error::Error;
