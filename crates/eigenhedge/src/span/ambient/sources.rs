@@ -14,13 +14,14 @@ use crate::error::Error;
 use crate::num::dot;
 use crate::scratch::Scratch;
 use crate::span::Span;
-use crate::state::{LARGEST, count, ensure, entries, length};
+use crate::state::{LARGEST, ensure, entries, length};
+use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
 /// Number of sources.
 pub(crate) const SOURCES: usize = 5;
 /// Number of rows after which coordinates and inner products are computed anew.
-const RENEWED: u64 = 16;
+const RENEWED: u32 = 16;
 /// Length of a residual, as a share of the length of the point, below which its products are computed from the column.
 const SHORT: f64 = 1e-5;
 
@@ -32,7 +33,8 @@ pub struct Sources {
     offsets: [Vec<f64>; SOURCES],
     coordinates: [Vec<f64>; SOURCES],
     gram: [[f64; SOURCES]; SOURCES],
-    moves: u64,
+    /// Number of rows since coordinates and inner products were computed from the offsets.
+    age: u32,
     /// Inner products of the loaded point with the offsets, and its squared norm.
     #[serde(skip)]
     along: Scratch<([f64; SOURCES], f64)>,
@@ -59,6 +61,28 @@ impl SourceMove {
 
 fn combination(factors: &[f64; SOURCES], values: &[f64; SOURCES]) -> f64 {
     factors.iter().zip(values).map(|(factor, value)| factor * value).sum()
+}
+
+/// Returns the inner products of vectors with a point, in one pass.
+fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
+    const LANES: usize = 4;
+    let whole = point.len() / LANES * LANES;
+    Arch::new().dispatch(|| {
+        let mut sums = [[0.0; LANES]; SOURCES];
+        let [a, b, c, d, e] = vectors.each_ref().map(|vector| &vector[..point.len()]);
+        for i in (0..whole).step_by(LANES) {
+            for lane in 0..LANES {
+                let x = point[i + lane];
+                sums[0][lane] += a[i + lane] * x;
+                sums[1][lane] += b[i + lane] * x;
+                sums[2][lane] += c[i + lane] * x;
+                sums[3][lane] += d[i + lane] * x;
+                sums[4][lane] += e[i + lane] * x;
+            }
+        }
+        let rest = |j: usize| dot(&vectors[j][whole..point.len()], &point[whole..]);
+        std::array::from_fn(|j| sums[j].iter().sum::<f64>() + rest(j))
+    })
 }
 
 impl Sources {
@@ -115,18 +139,20 @@ impl Sources {
         let [last, earlier, fast, middle, slow] = &mut self.offsets;
         let (last, earlier, fast) = (&mut last[..n], &mut earlier[..n], &mut fast[..n]);
         let (middle, slow, mean, way) = (&mut middle[..n], &mut slow[..n], &mut self.mean[..n], &mut way[..n]);
-        for i in 0..n {
-            let explained = b0 * last[i] + b1 * earlier[i] + b2 * fast[i] + b3 * middle[i] + b4 * slow[i];
-            let y = unit * point[i] + explained;
-            earlier[i] = last[i] - step * y;
-            last[i] = y0 * y;
-            fast[i] = o2 * fast[i] + y2 * y;
-            middle[i] = o3 * middle[i] + y3 * y;
-            slow[i] = o4 * slow[i] + y4 * y;
-            mean[i] += step * y;
-            let moved = a0 * last[i] + a1 * earlier[i] + a2 * fast[i] + a3 * middle[i] + a4 * slow[i];
-            way[i] = mean[i] + moved;
-        }
+        Arch::new().dispatch(|| {
+            for i in 0..n {
+                let explained = b0 * last[i] + b1 * earlier[i] + b2 * fast[i] + b3 * middle[i] + b4 * slow[i];
+                let y = unit * point[i] + explained;
+                earlier[i] = last[i] - step * y;
+                last[i] = y0 * y;
+                fast[i] = o2 * fast[i] + y2 * y;
+                middle[i] = o3 * middle[i] + y3 * y;
+                slow[i] = o4 * slow[i] + y4 * y;
+                mean[i] += step * y;
+                let moved = a0 * last[i] + a1 * earlier[i] + a2 * fast[i] + a3 * middle[i] + a4 * slow[i];
+                way[i] = mean[i] + moved;
+            }
+        });
     }
 
     /// Checks a deserialized state for rows of this length and this number of columns.
@@ -140,7 +166,7 @@ impl Sources {
             entries("the coordinates of the sources", coordinates, -LARGEST..=LARGEST)?;
             ensure(row.iter().all(|x| x.is_finite()), "the products of the sources must be finite")?;
         }
-        count("the number of moves of the sources", self.moves)
+        ensure(self.age < RENEWED, "the products of the sources must be recent")
     }
 }
 
@@ -166,6 +192,7 @@ impl Ambient {
     /// Computes the coordinates and inner products of the sources from their vectors.
     pub(crate) fn renew_sources(&mut self) {
         let Some(mut sources) = self.sources.take() else { return };
+        sources.age = 0;
         let Sources { offsets, coordinates, gram, .. } = &mut *sources;
         for (i, (offset, coordinates)) in offsets.iter().zip(coordinates).enumerate() {
             if self.standard {
@@ -187,7 +214,7 @@ impl Ambient {
         let Some(mut sources) = self.sources.take() else { return };
         let own_unit = self.unit();
         let point = self.loaded_point();
-        let along: [f64; SOURCES] = std::array::from_fn(|j| own_unit * dot(&sources.offsets[j], point));
+        let along = products(&sources.offsets, point).map(|product| own_unit * product);
         let square = self.scratch.0.square * own_unit * own_unit;
         sources.along.0 = (along, square);
         let known = sources.coordinates[0].len();
@@ -211,8 +238,8 @@ impl Ambient {
         sources.move_coordinates(change, columns, unit);
         let own_unit = self.unit();
         sources.move_offsets(change, self.loaded_point(), own_unit, &mut origin.way);
-        sources.moves += 1;
-        let is_due = sources.moves.is_multiple_of(RENEWED);
+        sources.age += 1;
+        let is_due = sources.age >= RENEWED;
         (self.sources, self.origin) = (Some(sources), Some(origin));
         if is_due {
             self.renew_sources();
