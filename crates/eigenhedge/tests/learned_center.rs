@@ -96,6 +96,8 @@ impl DenseCenter {
             let mut raised = self.gram.clone();
             (0..SOURCES).for_each(|i| raised.column_mut(i)[i] += 1e-3 * trace / SOURCES as f64);
             self.coefficients = solve(&raised, &self.moments);
+            let largest = self.coefficients.iter().fold(16f64, |most, b| most.max(b.abs()));
+            self.coefficients.iter_mut().for_each(|b| *b *= 16.0 / largest);
         }
         self.sources[1] = self.sources[0].clone();
         self.sources[0] = row.to_vec();
