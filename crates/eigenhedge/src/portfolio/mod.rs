@@ -66,14 +66,15 @@ struct Working {
     filling: Filling,
 }
 
-/// Row length from which `auto` has no learned centers: such rows may be sparse, and a learned center is dense.
-const LONG: usize = 4096;
+/// Row length from which `auto` has no learned centers. Blocks of such rows share one pass over the columns, for which the steps of
+/// the center must be known in advance, and longer rows may be sparse, while a learned center is dense.
+const LONG: usize = 512;
 
 /// Returns the members of `auto`, each with its center.
 ///
 /// Around the mean, the members are a forgetting leader with a short memory, the leader (incremental PCA with a few more
 /// directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. For drifting
-/// levels, leaders use the last row, forgetting means, or a center that is learned. Rows of at least 4096 numbers have more
+/// levels, leaders use the last row, forgetting means, or a center that is learned. Rows of at least 512 numbers have more
 /// forgetting centers instead of learned ones. If the center of the template is not the mean, all members use the center of the
 /// template. Features of kernels rarely have drifting levels, so the mean is their only center, and there are more memories.
 /// Without a center and with a given norm bound, tracking with fixed share is also a member. The portfolio then inherits its

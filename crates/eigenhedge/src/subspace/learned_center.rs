@@ -9,8 +9,9 @@
 //! and r = [`RIDGE`]. The kept directions count a little (ε > 0), because a center that is free along them diverges.
 //!
 //! Outliers: the factor w is the weight of the row, reduced so that its size in the regression, the larger of its own energy and
-//! the mean energy of the offsets, is at most [`LARGEST_SIZE`] times the median of the recent sizes. `--clip` has no effect on the
-//! center: with rows clipped around it, the center would follow its own predictions.
+//! the mean energy of the offsets, is at most [`LARGEST_SIZE`] times the median of the recent sizes. `--clip` limits
+//! the distance from the mean at which a row enters the sources. With rows clipped around the center itself, the center would
+//! follow its own predictions.
 //!
 //! Guarantee: none. The loss is that of the center that was used.
 //!
@@ -49,6 +50,8 @@ pub(super) struct LearnedCenter {
     /// Weights of the rows in the sources.
     weights: [f64; SOURCES],
     sizes: RecentMedian,
+    /// Distances of recent rows from the mean, if rows are clipped.
+    distances: RecentMedian,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -96,6 +99,15 @@ impl LearnedCenter {
         }
     }
 
+    /// Records the distance of a row from the mean. Returns the factor that limits it to `times` the median, or 1 without `times`.
+    fn shorten(&mut self, distance: f64, times: Option<f64>) -> f64 {
+        times.map_or(1.0, |times| {
+            let factor = self.distances.shortening(distance, times);
+            self.distances.push(distance);
+            factor
+        })
+    }
+
     /// Moves the weights of the sources by a row of weight `own`. Returns the steps of the sources.
     fn steps(&mut self, own: f64) -> [f64; SOURCES] {
         let next = |j: usize| MEMORIES[j] * self.weights[j] + own;
@@ -109,7 +121,8 @@ impl LearnedCenter {
             entries("the regression of the center", list, -LARGEST..=LARGEST)?;
         }
         ensure(self.weights.iter().all(|w| (0.0..=LARGEST).contains(w)), "the weights of sources must be finite")?;
-        self.sizes.check_state()
+        self.sizes.check_state()?;
+        self.distances.check_state()
     }
 }
 
@@ -158,8 +171,9 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         let size = lost(square, row, row).max(mean_size).clamp(0.0, LARGEST);
         let own = self.scratch.0.row_weight;
         learned.learn(&gram, &moments, size, own);
+        let shortening = learned.shorten(square.sqrt().min(LARGEST), self.options.clip);
         let (steps, mean_step) = (learned.steps(own), own / (self.center_weight + own));
-        Some(SourceMove { mean_step, steps, before, after: learned.coefficients })
+        Some(SourceMove { shortening, mean_step, steps, before, after: learned.coefficients })
     }
 }
 

@@ -3,8 +3,8 @@
 //! Setting: the mean m of all rows and the sources c_j: the last row, the row before it, and three forgetting means. The
 //! origin is `m + Σ b_j d_j` with the offsets `d_j = c_j - m`. The learner chooses the coefficients b.
 //!
-//! Update: with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (s_j - s) y`, where s_j is the step of
-//! its source. Coordinates and inner products of the offsets follow by the same combinations. They are computed anew whenever
+//! Update: with `y = x - m` and the step s of the mean, an offset becomes `(1 - s_j) d_j + (g s_j - s) y`, where s_j is the step of
+//! its source, and g < 1 for a clipped row. Coordinates and inner products of the offsets follow by the same combinations. They are computed anew whenever
 //! the columns are combined, and at least every [`RENEWED`] rows, so that rounding errors do not accumulate.
 //!
 //! Cost: two passes over five vectors of n numbers per row, and products with the columns whenever these are combined.
@@ -43,6 +43,8 @@ pub struct Sources {
 /// Change of the sources and of the origin after a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SourceMove {
+    /// Factor of the row's deviation from the mean when the sources take it in, 1 unless the row is clipped.
+    pub shortening: f64,
     /// Share by which the mean moves towards the row.
     pub mean_step: f64,
     /// Shares by which the sources move towards the row. The second source becomes the first.
@@ -55,7 +57,10 @@ pub struct SourceMove {
 impl SourceMove {
     /// Returns the factors of offset `j` (of the first one, for the second) and of the row in the new offset.
     fn factors(&self, j: usize) -> (f64, f64) {
-        if j == 1 { (1.0, -self.mean_step) } else { (1.0 - self.steps[j], self.steps[j] - self.mean_step) }
+        match j {
+            1 => (1.0, -self.mean_step),
+            _ => (1.0 - self.steps[j], self.shortening * self.steps[j] - self.mean_step),
+        }
     }
 }
 
