@@ -110,6 +110,7 @@ class Data:
     model = cached_property(lambda d: learned(d.X))
     plain = cached_property(lambda d: learned(d.X, center=False))
     other = cached_property(lambda d: learned(d.Y))
+    imputer = cached_property(lambda d: eh.OnlineImputer(K).fit(d.X))
     pca = cached_property(lambda d: eh.OnlinePCA(K).fit(d.X))
     kernel_pca = cached_property(lambda d: eh.KernelPCA(K).fit(d.X))
     online_kernel_pca = cached_property(lambda d: eh.OnlineKernelPCA(K, kernel="rbf").fit(d.X[:100]))
@@ -242,11 +243,17 @@ CALLS = {
     "OnlinePCA.get_covariance": (lambda d: d.pca.get_covariance(), "PCA.get_covariance"),
     "OnlinePCA.get_precision": (lambda d: d.pca.get_precision(), "PCA.get_precision"),
     "OnlinePCA.save": (lambda d: d.pca.save(d.path("pca")), "pickle of PCA"),
+    "OnlineImputer.fit": (lambda d: eh.OnlineImputer(K).fit(d.X), "IncrementalPCA.fit"),
+    "OnlineImputer.partial_fit": (lambda d: eh.OnlineImputer(K).partial_fit(d.X), "IncrementalPCA.partial_fit"),
+    "OnlineImputer.transform": (lambda d: d.imputer.transform(d.X), "PCA.transform"),
+    "OnlineImputer.standard_errors": (lambda d: d.imputer.standard_errors(d.X), "PCA.score_samples"),
+    "OnlineImputer.save": (lambda d: d.imputer.save(d.path("imputer")), "pickle of PCA"),
     "Model.learn": (lambda d: eh.Model(d.columns, K).learn(d.X), "IncrementalPCA.fit"),
     "Model.step": (lambda d: d.model.step(d.X[0]), "nothing"),
     "Model.step_batch": (lambda d: eh.Model(d.columns, K, center=False).step_batch(d.X), "IncrementalPCA.fit"),
     "Model.step_each": (lambda d: eh.Model(d.columns, K).step_each(d.X), "IncrementalPCA.fit"),
     "Model.transform": (lambda d: d.model.transform(d.X), "PCA.transform"),
+    "Model.filled": (lambda d: d.model.filled(d.X), "PCA.transform"),
     "Model.losses": (lambda d: d.model.losses(d.X), "PCA.score_samples"),
     "Model.reconstruct": (lambda d: d.model.reconstruct(d.X[:, :K]), "PCA.inverse_transform"),
     "Model.merge": (lambda d: d.model.merge(d.other), "X.T @ X"),

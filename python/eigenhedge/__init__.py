@@ -7,7 +7,8 @@ reconstruction error is recorded as the loss, and then the learner updates.
 - :class:`Model`: learns row by row. It can be saved and loaded.
 - :class:`Fleet`: one model or monitor per key.
 - :class:`Moments`: count, mean and scatter of rows, computed in parts. :func:`merge`: merges models of parts.
-- :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`KernelPCA`, :class:`KernelRidge`: scikit-learn estimators.
+- :class:`OnlinePCA`, :class:`OnlineKernelPCA`, :class:`OnlineImputer`, :class:`KernelPCA`, :class:`KernelRidge`: estimators
+  for scikit-learn.
 - :class:`Monitor`: scores, alarms, incidents, causes and change points for rows of sensor readings.
 - :class:`Client`: streams of ``eigenhedge serve``, over HTTP.
 - :mod:`eigenhedge.river`: transformer and anomaly detector (also :class:`SubspaceAnomaly`) for River.
@@ -53,6 +54,7 @@ from ._snapshot import export, load, merge, save
 
 if TYPE_CHECKING:
     from ._alarms import Alarms
+    from ._imputer import OnlineImputer
     from ._kernel_methods import KernelPCA, KernelRidge
     from ._kernel_pca import OnlineKernelPCA
     from ._monitor import Monitor
@@ -67,6 +69,7 @@ else:
         "KernelPCA": "_kernel_methods",
         "KernelRidge": "_kernel_methods",
         "Monitor": "_monitor",
+        "OnlineImputer": "_imputer",
         "OnlineKernelPCA": "_kernel_pca",
         "OnlinePCA": "_pca",
         "SubspaceAnomaly": "river",
@@ -92,8 +95,8 @@ else:
 # fmt: off
 __all__ = [
     "Alarms", "Average", "CappedHedge", "Client", "Discrepancy", "Experts", "ExpertsResult", "Fleet", "Hedge", "KernelMean",
-    "KernelPCA", "KernelRidge", "Model", "Moments", "Monitor", "OnlineKernelPCA", "OnlinePCA", "Pair", "PairResult", "Preimage",
-    "RunResult", "Trial", "__version__", "bounds", "capping", "corners", "experts", "export", "kernel_mean", "kernels",
+    "KernelPCA", "KernelRidge", "Model", "Moments", "Monitor", "OnlineImputer", "OnlineKernelPCA", "OnlinePCA", "Pair",
+    "PairResult", "Preimage", "RunResult", "Trial", "__version__", "bounds", "capping", "corners", "experts", "export", "kernel_mean", "kernels",
     "learners", "load", "merge", "mmd", "options", "pair", "plot", "preimage", "run", "save", "set_threads",
 ]
 # fmt: on

@@ -44,6 +44,11 @@ class RunResult:
     reconstructions : ndarray of shape (n_rows, n_columns), or None
         Projection of each row on the subspace drawn for it, in units of the rows. The squared distance from the row, in
         standard units if columns are standardized, is the loss of the row. The attribute is None unless requested.
+    filled : ndarray of shape (n_rows, n_columns), or None
+        Rows with their missing cells filled in, each before it was learned. A cell of a column without any value so far is NaN.
+        The attribute is None unless requested.
+    fill_errors : ndarray of shape (n_rows, n_columns), or None
+        Standard errors of the cells that were filled in, and 0 for all other cells.
     index : pandas.Index or None
         Index of the rows, if they were a pandas DataFrame.
 
@@ -65,6 +70,8 @@ class RunResult:
     summary: Summary
     model: Model
     reconstructions: Floats | None = None
+    filled: Floats | None = None
+    fill_errors: Floats | None = None
     index: Any = None
 
     def __repr__(self) -> str:
@@ -89,7 +96,15 @@ class RunResult:
 
 
 @takes_options
-def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = False, **options: Unpack[Options]) -> RunResult:
+def run(
+    X: Table,
+    k: int,
+    *,
+    standardize: str = "none",
+    reconstructions: bool = False,
+    filled: bool = False,
+    **options: Unpack[Options],
+) -> RunResult:
     """Run one learner over the rows of a table, one trial per row.
 
     Before each row, the learner commits to a k-dimensional subspace. The row arrives, its loss is recorded, and the
@@ -113,12 +128,15 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
         rows) or ``"warmup:ROWS"`` (by the first ROWS rows). Losses and coordinates are then in standard units.
     reconstructions : bool, default=False
         True to also compute the projection of each row. Only for plain rows and subspace learners.
+    filled : bool, default=False
+        True to also return the rows with their missing cells filled in, and the standard errors of these cells. Requires
+        ``missing="fill"``.
     {options}
 
     Returns
     -------
     RunResult
-        Losses, coordinates, summary, model and, if requested, reconstructions.
+        Losses, coordinates, summary, model and, if requested, reconstructions and filled rows.
 
     Examples
     --------
@@ -143,10 +161,15 @@ def run(X: Table, k: int, *, standardize: str = "none", reconstructions: bool = 
         options["gamma"] = _median_gamma(rows, {name: options.get(name) for name in OF_KERNELS - {"budget"}})
     model = Model(rows.shape[1], k, standardize=standardize, **options)
     model._set_feature_names(None if names is None else list(names))
-    answers, projections = model._step_each(rows, reconstructions)
+    if filled and options.get("missing") != "fill":
+        raise ValueError("filled=True needs missing='fill'")
+    answers, projections, fills = model._step_each(rows, reconstructions, filled)
+    if fills is not None:
+        table = np.asarray(rows, dtype=np.float64)
+        fills = (np.where(np.isnan(table), fills[0], table), fills[1])
     if options.get("missing") == "skip" and isinstance(rows, np.ndarray):
         skipped = np.isnan(rows).any(axis=1)
         for array in (*answers, projections):
             if array is not None:
                 array[skipped] = np.nan
-    return RunResult(*answers, model.summary, model, projections, row_index(X))
+    return RunResult(*answers, model.summary, model, projections, *(fills or (None, None)), row_index(X))

@@ -9,6 +9,7 @@ try:
         BaseEstimator,
         ClassNamePrefixFeaturesOutMixin,
         MultiOutputMixin,
+        OneToOneFeatureMixin,
         OutlierMixin,
         RegressorMixin,
         TransformerMixin,

@@ -16,6 +16,7 @@ from ._types import Path
 
 if TYPE_CHECKING:
     from . import river
+    from ._imputer import OnlineImputer
     from ._kernel_pca import OnlineKernelPCA
     from ._monitor import Monitor
     from ._online import Online
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     #: Classes that a file can contain.
     Contents: TypeAlias = (
-        Model | OnlinePCA | OnlineKernelPCA | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
+        Model | OnlinePCA | OnlineKernelPCA | OnlineImputer | Monitor | Fleet[Any, Any] | river.OnlinePCA | river.SubspaceAnomaly
     )
     from ._pca import OnlinePCA
 
@@ -32,6 +33,7 @@ Kind = TypeVar("Kind")
 #: Modules of the classes that a file can contain, and the classes based on a monitor.
 CLASSES = {
     "OnlinePCA": "_pca",
+    "OnlineImputer": "_imputer",
     "OnlineKernelPCA": "_kernel_pca",
     "Monitor": "_monitor",
     "river.OnlinePCA": "river",

@@ -18,6 +18,9 @@ const LEAST_SET: usize = 32;
 /// Expected losses, losses and coordinates of rows.
 pub type Answers<'py> = (Array1<'py>, Array1<'py>, Array2<'py>);
 
+/// Rows whose missing cells are filled in, and the standard errors of these cells.
+pub type Fills<'py> = (Array2<'py>, Array2<'py>);
+
 /// Learns from every row, in order. On an error, the previous rows have been learned.
 pub fn learn(
     py: Python<'_>,
@@ -142,13 +145,15 @@ pub fn step_batch(
     Ok(loss)
 }
 
-/// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true.
+/// Runs one trial per row. Also returns the reconstructed rows if `reconstructions` is true, and the filled cells with their
+/// standard errors if `filled` is true. Rows without missing cells are zero there.
 pub fn step_each<'py>(
     py: Python<'py>,
     state: &Mutex<State>,
     rows: &Object<'py>,
     reconstructions: bool,
-) -> PyResult<(Answers<'py>, Option<Array2<'py>>)> {
+    filled: bool,
+) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
     let (points, given, names) = taken(py, state, rows)?;
     let mut rows = Rows::given(&given)?;
     let (count, length) = (rows.count(), rows.length());
@@ -156,17 +161,23 @@ pub fn step_each<'py>(
     let state = &mut *state;
     state.ask(true, reconstructions).map_err(refused)?;
     let kept = state.core.spec().kept;
-    let projected = if reconstructions { length } else { 0 };
+    let projected = if reconstructions { length } else { 0 } + if filled { 2 * length } else { 0 };
     check_room("the coordinates of the rows", &[2, count, kept.saturating_add(projected)])?;
     let (mut expected, mut losses) = (Vec::with_capacity(count), Vec::with_capacity(count));
     let mut coordinates = Vec::with_capacity(count.saturating_mul(kept));
-    let mut projections = Vec::with_capacity(count.saturating_mul(projected));
+    let (mut projections, mut cells, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let zeros = vec![0.0; length];
     let mut tell = |run: &Model, loss: Loss| {
         expected.push(loss.expected);
         losses.push(loss.realised);
         coordinates.extend_from_slice(run.coordinates());
         if reconstructions {
             projections.extend_from_slice(run.reconstruction());
+        }
+        if filled {
+            let fill = run.filled();
+            cells.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.row));
+            errors.extend_from_slice(fill.map_or(&zeros[..], |fill| &fill.errors));
         }
     };
     settle(state, &mut rows)?;
@@ -176,7 +187,29 @@ pub fn step_each<'py>(
     points.told(outcome)?;
     let answers = (expected.into_pyarray(py), losses.into_pyarray(py), table(py, coordinates, count, kept)?);
     let projections = reconstructions.then(|| table(py, projections, count, length)).transpose()?;
-    Ok((answers, projections))
+    let filled = filled
+        .then(|| PyResult::Ok((table(py, cells, count, length)?, table(py, errors, count, length)?)))
+        .transpose()?;
+    Ok((answers, projections, filled))
+}
+
+/// Fills in the missing cells of rows without learning.
+pub fn filled<'py>(py: Python<'py>, state: &Mutex<State>, rows: &Object<'py>) -> PyResult<Fills<'py>> {
+    let (points, given, _) = taken(py, state, rows)?;
+    let mut rows = Rows::given(&given)?;
+    let (count, length) = (rows.count(), rows.length());
+    let mut state = settled(py, state)?;
+    let state = &mut *state;
+    check_room("the filled rows", &[2, count, length])?;
+    let (mut cells, mut errors) = (Vec::new(), Vec::new());
+    let outcome = each(py, count, |i| {
+        let fill = state.core.fill(rows.row(i))?;
+        cells.extend_from_slice(&fill.row);
+        errors.extend_from_slice(&fill.errors);
+        Ok(())
+    });
+    points.told(outcome)?;
+    Ok((table(py, cells, count, length)?, table(py, errors, count, length)?))
 }
 
 /// Estimates the scale of the columns from warm-up rows. Returns true if more rows are needed.

@@ -6,7 +6,7 @@ use crate::embedding::{Embedded, embedded, reconstructed};
 use crate::errors::refused;
 use crate::interrupt::alone;
 use crate::items::Points;
-use crate::learning::{self, Answers, square, warm_up};
+use crate::learning::{self, Answers, Fills, square, warm_up};
 use crate::options::{Named, given};
 use crate::sparse::Csr;
 use crate::spelling::{from_json, spelling, to_python};
@@ -228,7 +228,7 @@ impl PyModel {
     /// expected_losses, losses : ndarray of shape (n_rows,)
     /// coordinates : ndarray of shape (n_rows, k)
     fn step_each<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Answers<'py>> {
-        Ok(self.step_each_with(py, X, false)?.0)
+        Ok(self.step_each_with(py, X, false, false)?.0)
     }
 
     #[pyo3(name = "_step_each")]
@@ -237,8 +237,9 @@ impl PyModel {
         py: Python<'py>,
         rows: &Object<'py>,
         reconstructions: bool,
-    ) -> PyResult<(Answers<'py>, Option<Array2<'py>>)> {
-        learning::step_each(py, &self.state, rows, reconstructions)
+        filled: bool,
+    ) -> PyResult<(Answers<'py>, Option<Array2<'py>>, Option<Fills<'py>>)> {
+        learning::step_each(py, &self.state, rows, reconstructions, filled)
     }
 
     #[pyo3(name = "_learn_set")]
@@ -265,6 +266,23 @@ impl PyModel {
     /// of shape (n_rows,), without learning.
     fn losses<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Array1<'py>> {
         Ok(self.embed(py, X, true)?.1)
+    }
+
+    /// Return the rows of ``X`` with their missing cells filled in, and the standard errors of these cells, without learning.
+    ///
+    /// Each row is treated as the next row. A cell of a column without any value so far is NaN.
+    ///
+    /// Parameters
+    /// ----------
+    /// X : array-like of shape (n_rows, n_columns)
+    ///     Rows. NaN cells are missing.
+    ///
+    /// Returns
+    /// -------
+    /// filled, errors : ndarray of shape (n_rows, n_columns)
+    ///     Rows without missing cells, and standard errors, which are 0 for cells that were not missing.
+    fn filled<'py>(&self, py: Python<'py>, X: &Object<'py>) -> PyResult<Fills<'py>> {
+        learning::filled(py, &self.state, X)
     }
 
     /// Return the coordinates that each row would get as the next row in :meth:`step`, and its loss, without learning.

@@ -75,7 +75,7 @@ impl Named<'_, '_> {
         let value = match (values, text) {
             (Type::Choice(list), None) => {
                 // The words on the command line for True and False.
-                let word = self.value.extract().map(|yes| if yes { "mean" } else { "none" });
+                let word = self.value.extract().map(|yes| if yes { "running" } else { "none" });
                 word.ok().filter(|word| list().iter().any(|choice| choice.name == *word)).map(Value::from)
             }
             (Type::Choice(list), Some(text)) => {

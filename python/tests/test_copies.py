@@ -46,6 +46,11 @@ OBJECTS = {
         lambda model: model.partial_fit(4.0 + ROWS[:60]),
         lambda model: (model.n_samples_seen_, model.transform(ROWS).tolist()),
     ),
+    "OnlineImputer": (
+        lambda: eigenhedge.OnlineImputer(1).fit(ROWS),
+        lambda model: model.partial_fit(4.0 + ROWS),
+        lambda model: (model.n_samples_seen_, model.model_.center.tolist()),
+    ),
     "KernelPCA": (
         lambda: eigenhedge.KernelPCA(1).fit(ROWS[:50]),
         lambda model: model.fit(2.0 * ROWS[50:]),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import eigenhedge
-from eigenhedge import Fleet, KernelPCA, KernelRidge, Model, Moments, Monitor, OnlineKernelPCA, OnlinePCA, river
+from eigenhedge import Fleet, KernelPCA, KernelRidge, Model, Moments, Monitor, OnlineImputer, OnlineKernelPCA, OnlinePCA, river
 
 COLUMNS = list("abcd")
 #: Number of rows.
@@ -87,6 +87,7 @@ CALLS = {
     "run": lambda first, second: eigenhedge.run(first, 2).model.transform(second),
     "Model.learn": learned("learn"),
     "Model.transform": learned("transform"),
+    "Model.filled": learned("filled"),
     "Model.losses": learned("losses"),
     "Model.step_each": stepped,
     "Model.step_batch": batch,
@@ -103,11 +104,12 @@ CALLS = {
 ESTIMATORS = {
     "OnlinePCA": lambda: OnlinePCA(2),
     "OnlineKernelPCA": lambda: OnlineKernelPCA(2, learner="tracking", budget=20),
+    "OnlineImputer": lambda: OnlineImputer(2),
     "KernelPCA": lambda: KernelPCA(2),
     "Monitor": lambda: Monitor(warm_up=60),
 }
 for name, make in ESTIMATORS.items():
-    for method in ("transform", "score_samples", "score", "predict", "decision_function", "partial_fit"):
+    for method in ("transform", "score_samples", "score", "predict", "decision_function", "partial_fit", "standard_errors"):
         if hasattr(make(), method) and (name, method) != ("OnlineKernelPCA", "partial_fit"):
             if (name, method) == ("Monitor", "partial_fit"):
                 continue

@@ -118,8 +118,8 @@ def test_learners_tell_which_options_they_read():
 
 
 def test_center_is_a_word_or_a_yes_or_no():
-    summaries = [eigenhedge.run(ROWS, 2, center=center).summary for center in [True, "mean", None, False, "none"]]
-    assert [summary["options"]["center"] for summary in summaries] == ["mean", "mean", "mean", "none", "none"]
+    summaries = [eigenhedge.run(ROWS, 2, center=center).summary for center in [True, "running", None, False, "none"]]
+    assert [summary["options"]["center"] for summary in summaries] == ["running", "running", "running", "none", "none"]
     with pytest.raises(ValueError, match="mixing must be one of none, fixed-share, past-average, got True"):
         Model(5, 2, learner="tracking", mixing=True)
 

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import estimator_checks
 
 import eigenhedge
-from eigenhedge import KernelPCA, KernelRidge, Monitor, OnlineKernelPCA, OnlinePCA
+from eigenhedge import KernelPCA, KernelRidge, Monitor, OnlineImputer, OnlineKernelPCA, OnlinePCA
 
 ESTIMATORS = [
     OnlinePCA(),
@@ -31,6 +31,7 @@ ESTIMATORS = [
     OnlinePCA(n_components=1, learner="tracking"),
     OnlineKernelPCA(n_components=2, kernel="rbf"),
     OnlineKernelPCA(),
+    OnlineImputer(),
     KernelPCA(n_components=2, kernel="rbf"),
     KernelPCA(n_components=1, kernel="precomputed"),
     OnlineKernelPCA(n_components=1, kernel="precomputed"),
@@ -41,7 +42,7 @@ ESTIMATORS = [
     Monitor(),
     Monitor(1, mode="freeze:100", limit="conformal:0.05"),
 ]
-TRANSFORMERS = ESTIMATORS[:6]
+TRANSFORMERS = ESTIMATORS[:7]
 OTHERS = [estimator for estimator in ESTIMATORS if is_regressor(estimator) or is_outlier_detector(estimator)]
 
 # Defined by scikit-learn, and run on its own estimators, but not part of check_estimator.
@@ -73,7 +74,7 @@ def test_every_estimator_is_checked():
     public = [getattr(eigenhedge, name) for name in eigenhedge.__all__]
     offered = {item for item in public if inspect.isclass(item) and issubclass(item, BaseEstimator)}
     assert offered == {type(estimator) for estimator in ESTIMATORS}
-    assert offered == {OnlinePCA, OnlineKernelPCA, KernelPCA, KernelRidge, Monitor}
+    assert offered == {OnlinePCA, OnlineKernelPCA, OnlineImputer, KernelPCA, KernelRidge, Monitor}
 
 
 @pytest.mark.parametrize("estimator, name", list(left_out()))

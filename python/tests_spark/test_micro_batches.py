@@ -135,7 +135,7 @@ def test_a_micro_batch_that_runs_again_is_not_learned_twice(spark, rng, tmp_path
 def test_micro_batches_that_cannot_be_learned_are_refused(spark, rng, tmp_path):
     df = spark.createDataFrame(keyed(rng, 1, 5))
     for options, sentence in [
-        ({"center": "mean"}, "center must be none for micro-batches"),
+        ({"center": "running"}, "center must be none for micro-batches"),
         ({"missing": "fill"}, "missing must be fail or skip for micro-batches"),
         ({"standardize": "running"}, "use first_batch='standardize'"),
         ({"first_batch": "mean"}, "first_batch must be one of none, center, standardize"),

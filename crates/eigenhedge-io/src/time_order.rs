@@ -161,7 +161,9 @@ mod tests {
         assert_eq!(clock.sentence().unwrap(), "the clock goes back an hour before row 120, the end of summer time");
         assert!(shown.is_sorted() && shown[..120] == times[..120] && shown[180..] == times[180..]);
         let mut newest = TimeOrder::default();
-        (0..100).for_each(|row| drop(newest.enter("", -60.0 * row as f64, row)));
+        (0..100).for_each(|row| {
+            let _ = newest.enter("", -60.0 * row as f64, row);
+        });
         assert!(newest.sentence().unwrap().starts_with("the newest come first"));
         let mut keyed = TimeOrder::default();
         for (row, key) in ["a", "b", "c"].iter().cycle().take(60).enumerate() {

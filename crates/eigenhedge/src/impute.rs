@@ -30,6 +30,8 @@ pub(crate) struct Imputation {
     /// Normal equations, later overwritten by their Cholesky factor in the lower triangle.
     normal: Matrix,
     coefficients: Vec<f64>,
+    /// Row of the directions times the inverse of the Cholesky factor.
+    scaled: Vec<f64>,
     /// System of the missing cells, with one column of B_M for each.
     few: Few,
 }
@@ -145,9 +147,10 @@ impl Few {
 
 impl Imputation {
     /// Writes the leave-one-out error of each observed cell of the most recently filled row, and 0 for each missing
-    /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis.
-    pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64]) {
-        let Self { seen, normal, coefficients, .. } = self;
+    /// cell. `row` has NaN in the missing cells. [`Self::fill`] must have been called with the same basis. Also writes the variance of
+    /// the residual of each observed cell, `1 - h`, and of the error of each missing cell, in units of the noise per cell.
+    pub fn errors_without(&mut self, basis: &Matrix, row: &[f64], out: &mut [f64], variances: &mut [f64]) {
+        let Self { seen, normal, coefficients, .. } = &mut *self;
         // L is the Cholesky factor. Rows of B_Ω are multiplied by L⁻¹. Their squared lengths are the leverages h.
         for i in 0..coefficients.len() {
             for p in 0..i {
@@ -159,13 +162,27 @@ impl Imputation {
         }
         for (j, (error, x)) in out.iter_mut().zip(row).enumerate() {
             let (mut fitted, mut own) = (0.0, 0.0);
-            for (i, c) in coefficients.iter().enumerate() {
+            for (i, c) in self.coefficients.iter().enumerate() {
                 fitted += c * basis.column(i)[j];
-                own += seen.column(i)[j].powi(2);
+                own += self.seen.column(i)[j].powi(2);
             }
-            let error_without = (x - fitted) / (1.0 - own).max(LEAST_LEFT);
+            let left = (1.0 - own).max(LEAST_LEFT);
+            let error_without = (x - fitted) / left;
             *error = if error_without.is_finite() { error_without } else { 0.0 };
+            variances[j] = if x.is_nan() { 1.0 + self.leverage(basis, j) } else { left };
         }
+    }
+
+    /// Returns `b_jᵀ A⁻¹ b_j` for the row b_j of the basis and the factorized normal equations A.
+    fn leverage(&mut self, basis: &Matrix, j: usize) -> f64 {
+        let Self { normal, scaled, .. } = self;
+        scaled.clear();
+        for i in 0..basis.columns() {
+            let before: f64 = scaled.iter().enumerate().map(|(p, x)| normal.column(p)[i] * x).sum();
+            scaled.push((basis.column(i)[j] - before) / normal.column(i)[i]);
+        }
+        let leverage = dot(scaled, scaled);
+        if leverage.is_finite() { leverage } else { 0.0 }
     }
 }
 
@@ -234,7 +251,23 @@ mod tests {
         }
         // The oracle of the leave-one-out errors fits each observed cell in a separate call.
         let mut errors = vec![0.0; length];
-        imputation.errors_without(&basis, &row, &mut errors);
+        let mut variances = vec![0.0; length];
+        imputation.errors_without(&basis, &row, &mut errors, &mut variances);
+        // The oracle of the variances inverts the normal equations, one unit vector at a time.
+        for j in 0..length {
+            let own: Vec<f64> = (0..count).map(|i| basis.column(i)[j]).collect();
+            let mut solution = own.clone();
+            let mut normal = Matrix::zeros(count, count);
+            for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+                let seen = (0..length).filter(|j| !row[*j].is_nan());
+                normal.column_mut(a)[b] = seen.map(|j| basis.column(a)[j] * basis.column(b)[j]).sum();
+            }
+            (0..count).for_each(|i| normal.column_mut(i)[i] += ridges[i]);
+            solve(&mut normal, &mut solution);
+            let leverage = dot(&own, &solution);
+            let wanted = if row[j].is_nan() { 1.0 + leverage } else { 1.0 - leverage };
+            assert!((variances[j] - wanted).abs() <= 1e-12, "{j}: {} {wanted}", variances[j]);
+        }
         for j in (0..length).filter(|j| !row[*j].is_nan()) {
             let mut without = row.clone();
             without[j] = f64::NAN;

@@ -198,7 +198,7 @@ pub use linalg::Matrix;
 pub use memory::set_max_memory;
 pub use mixing::Mixing;
 pub use model::{
-    AnyLearner, Certificate, Comparators, Embedding, LinearMap, Member, Model, ShiftingBound, Summary, Totals,
+    AnyLearner, Certificate, Comparators, Embedding, Filled, LinearMap, Member, Model, ShiftingBound, Summary, Totals,
 };
 pub use moments::{Moments, Principal};
 pub use monitor::{

@@ -104,7 +104,8 @@ fn kernel_simultaneous_agrees_with_the_fixture() {
 
 /// Returns centers, and bounds for shortening long rows.
 fn treatments() -> Vec<(Option<RunningCenter>, Option<f64>)> {
-    let centers = [RunningCenter::MEAN, RunningCenter::forgetting(0.6), RunningCenter { prior: 2.0, forget: 1.0 }];
+    let centers =
+        [RunningCenter::MEAN, RunningCenter::forgetting(0.6), RunningCenter { prior: 2.0, ..RunningCenter::MEAN }];
     let mut all: Vec<_> = centers.map(|center| (Some(center), None)).to_vec();
     all.extend([(None, Some(1.2)), (Some(RunningCenter::MEAN), Some(1.2)), (Some(centers[1]), Some(1.2))]);
     all

@@ -126,7 +126,10 @@ fn assert_same(spec: &Spec, one: &Outcome, other: &Outcome, unit: f64, from: usi
 #[test]
 fn rows_in_any_unit_have_the_same_losses_in_that_unit() {
     let rows = rows(6, 45);
-    for spec in specs(None, &[None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, forget: 0.9 })]) {
+    for spec in specs(
+        None,
+        &[None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, ..RunningCenter::forgetting(0.9) })],
+    ) {
         let before = run(&spec, &rows);
         for factor in [1e-152, 1e-150, 1e-75, 1e75, 1e150, 1e151] {
             assert_same(&spec, &before, &run(&spec, &scaled(&rows, factor)), factor * factor, 0, factor);

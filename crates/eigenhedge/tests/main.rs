@@ -15,6 +15,7 @@ mod invariance;
 mod kernel_laws;
 mod laws;
 mod leading;
+mod learned_center;
 mod long_rows;
 mod merge;
 mod missing;

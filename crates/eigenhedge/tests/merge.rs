@@ -279,7 +279,7 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
         (leader.clone(), Spec::bare(Kind::Leader, 2), "k must be 3 as in the first model, got 2"),
         (leader.clone(), anchored(1.0), "the learner must be leader as in the first model, got anchored"),
         (anchored(2.0), anchored(1.0), "eta must be 2 as in the first model, got 1"),
-        (leader.clone(), centered(RunningCenter::MEAN), "center must be none as in the first model, got mean"),
+        (leader.clone(), centered(RunningCenter::MEAN), "center must be none as in the first model, got running"),
         (
             leader.clone(),
             Spec { max_rank: Some(5), ..leader.clone() },
@@ -296,9 +296,9 @@ fn what_does_not_fit_together_is_refused_with_a_sentence() {
         (Spec::bare(Kind::Gha, 3), "got gha"),
         (
             centered(RunningCenter::forgetting(0.9)),
-            "center must be mean or none: the outcome would depend on the order",
+            "center must be running or none: the outcome would depend on the order",
         ),
-        (centered(RunningCenter { prior: 2.0, forget: 1.0 }), "center-prior must be 0"),
+        (centered(RunningCenter { prior: 2.0, ..RunningCenter::MEAN }), "center-prior must be 0"),
         (Spec { clip: Some(3.0), ..leader.clone() }, "clip must be none"),
         (Spec { missing: Missing::Fill, ..leader.clone() }, "missing must be fail or skip"),
         (Spec { kernel: Some(eigenhedge::kernel::VectorKernel::Linear), ..leader.clone() }, "kernel must be none"),

@@ -134,7 +134,9 @@ fn no_bit_depends_on_the_number_of_threads() {
     // Small and zero residuals.
     rows[40] = rows[30].iter().zip(&rows[31]).map(|(a, b)| a + 1e-3 * b).collect();
     rows[50] = rows[49].clone();
-    for center in [None, Some(RunningCenter { prior: 1.0, forget: 1.0 }), Some(RunningCenter::forgetting(0.6))] {
+    for center in
+        [None, Some(RunningCenter { prior: 1.0, ..RunningCenter::MEAN }), Some(RunningCenter::forgetting(0.6))]
+    {
         let spec = Spec { center, eta: 2.0, ..Spec::bare(Kind::Tracking, 4) };
         let alone = learned(&spec, &rows, 1, false);
         for count in [1, 2, 3, 7] {

@@ -156,7 +156,7 @@ fn between_values() -> Vec<Value> {
             json!({ "required": ["merge"], "properties": { "merge": positive } }),
             json!({ "properties": { "mixing": { "enum": ["fixed-share", null] } } }),
         ),
-        rule(given("center_prior"), not("center", "none")),
+        rule(given("center_prior"), json!({ "allOf": [not("center", "none"), not("center", "learned")] })),
         rule(
             given("start_center"),
             json!({ "required": ["center_prior"], "properties": { "center_prior": positive } }),

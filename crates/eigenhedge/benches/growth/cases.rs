@@ -185,7 +185,7 @@ pub fn all() -> Vec<Case> {
     let features = |kind| move |k| featured(Options::new(kind, k));
     let atoms = |kind| move |k| with_budget(Options::new(kind, k));
     let unmixed = |k| mixed(k, "none");
-    let centered = move |k| with_budget(unmixed(k)).with("center", "mean");
+    let centered = move |k| with_budget(unmixed(k)).with("center", "running");
     vec![
         registered(narrow, "tracking", unmixed),
         // A share of 0.001 remembers directions for a thousand rows: until then their number grows with every row.

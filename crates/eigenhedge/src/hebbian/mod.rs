@@ -108,6 +108,9 @@ impl Params {
         if let Some(clip) = self.clip {
             error::positive("clip", clip)?;
         }
+        if self.center.is_some_and(|center| center.learned) {
+            return Err(Error::Unsupported("a learned center needs a learner over subspaces, which this one is not"));
+        }
         self.center.map_or(Ok(()), RunningCenter::check)
     }
 }

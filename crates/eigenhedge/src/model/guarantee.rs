@@ -95,8 +95,8 @@ pub enum Reason {
     /// Runs were merged and no theorem covers that, or rows were learned without a prediction.
     #[error("no theorem covers merged runs with a center or a rate that changes, or rows that were not predicted")]
     Merged,
-    /// The center forgets old rows.
-    #[error("no theorem covers a center that forgets")]
+    /// The center forgets old rows, or is learned.
+    #[error("no theorem covers a center that forgets or is learned")]
     ForgettingCenter,
     /// The norm bound was not known from the start.
     #[error("the theorem needs a norm bound given in advance: norm-bound Q")]

@@ -214,7 +214,7 @@ impl Spec {
             }
             Self { kernel: Some(_), .. } => "kernel must be none: features of kernels are not merged",
             Self { center: Some(center), .. } if !center.is_mean() => {
-                return Err(depends_on_order("center must be mean or none"));
+                return Err(depends_on_order("center must be running or none"));
             }
             Self { center: Some(center), .. } if center.prior != 0.0 => {
                 "center-prior must be 0: its imaginary rows would be counted once for each part"

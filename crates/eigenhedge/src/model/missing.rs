@@ -14,14 +14,53 @@
 //! Not done: the best fixed subspace in hindsight on the observed cells, which is not an eigenvalue problem. The
 //! summary has no best loss once a row was filled in. Energies are those of the filled rows.
 
+use super::any::FILLS;
 use super::{Model, Working};
 use crate::error::Error;
 use crate::learner::{Learner, Loss};
 use crate::portfolio::Portfolio;
 use crate::registry::Missing;
 use crate::row::check_cells;
+use crate::standardize::{Standardize, Standardizer};
 use crate::state::ensure;
 use crate::subspace::{Instance, Scales};
+
+/// Row whose missing cells are filled in.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filled {
+    /// All cells of the row.
+    pub row: Vec<f64>,
+    /// Standard errors of the cells that were missing, and 0 for the observed cells.
+    pub errors: Vec<f64>,
+}
+
+impl Filled {
+    pub(super) fn clear(&mut self) {
+        self.row.clear();
+    }
+
+    /// Marks a cell about which nothing is known.
+    fn forget(&mut self, column: usize) {
+        (self.row[column], self.errors[column]) = (f64::NAN, f64::NAN);
+    }
+
+    /// Converts standard units to those of the raw row.
+    pub(super) fn in_units_of(&mut self, standardizer: &Standardizer, raw: &[f64]) {
+        if standardizer.how() == Standardize::None || self.row.is_empty() {
+            return;
+        }
+        let Self { row, errors } = self;
+        errors.iter_mut().zip(&*row).for_each(|(error, x)| *error += x);
+        standardizer.undo_like(raw, errors);
+        standardizer.undo_like(raw, row);
+        for ((error, x), raw) in errors.iter_mut().zip(row).zip(raw) {
+            *error = if raw.is_nan() { *error - *x } else { 0.0 };
+            if !raw.is_nan() {
+                *x = *raw;
+            }
+        }
+    }
+}
 
 impl Model {
     /// Changes the handling of missing cells for the following rows. Returns an error if the model has already filled
@@ -62,6 +101,10 @@ impl Model {
             coordinates.resize(self.spec.kept, 0.0);
             reconstruction.clear();
             reconstruction.resize(self.length, 0.0);
+            if self.spec.missing == Missing::Fill {
+                self.fill_cells(row);
+                self.learner.plain_mut().into_iter().for_each(Portfolio::cancel_fill);
+            }
             return Ok(Loss::default());
         }
         if !self.unseen.is_empty() && !self.learner.inside().fixes_center() {
@@ -70,19 +113,72 @@ impl Model {
         let loss = if missing == 0 {
             self.learn(row)?
         } else {
-            let scales = self.scales();
-            let mut filled = std::mem::take(&mut self.filled.0);
-            self.learner.plain_mut().into_iter().for_each(|plain| plain.fill(row, scales, &mut filled));
+            self.fill_cells(row);
+            let filled = std::mem::take(&mut self.scratch.0.fill.row);
             let outcome = self.learn(&filled);
-            self.filled.0 = filled;
+            self.scratch.0.fill.row = filled;
             self.learner.plain_mut().into_iter().for_each(Portfolio::cancel_fill);
-            let loss = outcome?;
+            let loss = outcome.inspect_err(|_| self.scratch.0.fill.clear())?;
             self.totals.filled_rows += 1;
             self.totals.missing_cells += missing as u64;
             loss
         };
         self.unseen.retain(|column| row[*column].is_nan());
+        let unknown = if missing > 0 { &self.unseen[..] } else { &[] };
+        unknown.iter().for_each(|column| self.scratch.0.fill.forget(*column));
         Ok(loss)
+    }
+
+    /// Fills in the missing cells of a row in standard units. The caller then runs the trial or cancels it.
+    fn fill_cells(&mut self, row: &[f64]) {
+        let scales = self.scales();
+        let Filled { row: filled, errors } = &mut self.scratch.0.fill;
+        if let Some(plain) = self.learner.plain_mut() {
+            plain.fill(row, scales, filled);
+            plain.fill_deviations().clone_into(errors);
+        }
+    }
+
+    /// Returns the most recent row with its missing cells filled in before it was learned, in units of the input, or `None` if no
+    /// cell was missing. A cell of a column without any value so far is NaN.
+    ///
+    /// ```
+    /// use eigenhedge::{Kind, Missing, Model, Spec};
+    ///
+    /// let mut model = Model::new(Spec { missing: Missing::Fill, ..Spec::new(Kind::Auto, 1) }, 3, 7)?;
+    /// for t in 0..50 {
+    ///     let level = (0.3 * f64::from(t)).sin();
+    ///     model.step(&[level, 2.0 * level, -level])?;
+    ///     assert!(model.filled().is_none());
+    /// }
+    /// model.step(&[1.0, f64::NAN, -1.0])?;
+    /// let filled = model.filled().unwrap();
+    /// assert!(filled.row[0] == 1.0 && (filled.row[1] - 2.0).abs() < 0.1);
+    /// assert!(filled.errors[0] == 0.0 && filled.errors[1] > 0.0);
+    /// # Ok::<(), eigenhedge::Error>(())
+    /// ```
+    pub fn filled(&self) -> Option<&Filled> {
+        Some(&self.scratch.0.fill).filter(|fill| !fill.row.is_empty())
+    }
+
+    /// Fills in the missing cells of a row without learning it. The result is that of [`Self::filled`], and the row itself if no
+    /// cell is missing. Returns `Err` for a wrong length, an infinite cell, features of kernels and Hebbian learners.
+    pub fn fill(&mut self, raw: &[f64]) -> Result<Filled, Error> {
+        check_cells("row", raw, self.length)?;
+        if self.learner.plain_mut().is_none() {
+            return Err(FILLS);
+        }
+        let mut row = raw.to_vec();
+        if self.columns.standardizer.how() != Standardize::None {
+            self.columns.scaled(raw, self.length, &mut row)?;
+        }
+        self.fill_cells(&row);
+        self.learner.plain_mut().into_iter().for_each(Portfolio::cancel_fill);
+        let mut filled = std::mem::take(&mut self.scratch.0.fill);
+        let unknown = self.unseen.iter().filter(|column| raw[**column].is_nan());
+        unknown.for_each(|column| filled.forget(*column));
+        filled.in_units_of(&self.columns.standardizer, raw);
+        Ok(filled)
     }
 
     /// Sets the centers of the columns whose first observed cells are in this row. Returns an error before that if the

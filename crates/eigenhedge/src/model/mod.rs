@@ -20,6 +20,7 @@ use basis::Basis;
 pub use embedding::{Embedding, LinearMap};
 use guarantee::{BoundInputs, Comparator, Guarantee, guarantee};
 pub use guarantee::{Reason, bound_holds};
+pub use missing::Filled;
 pub use summary::{Certificate, Member, ShiftingBound, Summary};
 pub use totals::Totals;
 
@@ -70,9 +71,6 @@ pub struct Model {
     /// State of the calling program, in the format of that program. It is empty if the program has stored no state. The
     /// next row clears it.
     pub resume_state: Vec<u8>,
-    /// Most recent row with missing cells, after they were filled in.
-    #[serde(skip)]
-    filled: Scratch<Vec<f64>>,
     #[serde(skip)]
     scratch: Scratch<Working>,
 }
@@ -84,6 +82,8 @@ struct Working {
     reconstructs: bool,
     reconstruction: Vec<f64>,
     scaled: Vec<f64>,
+    /// Most recent row, if it had missing cells. Otherwise empty.
+    fill: Filled,
     block: Vec<Vec<f64>>,
     /// Embedding of the learned state, cached until the next row. The field is `None` until the embedding is computed.
     frozen: Option<Box<Embedding>>,
@@ -159,7 +159,6 @@ impl Model {
         });
         Ok(Self {
             unseen: if spec.begins_by_column() { (0..length).collect() } else { Vec::new() },
-            filled: Scratch::default(),
             columns: Columns::default(),
             resume_state: Vec::new(),
             spec,

@@ -88,7 +88,7 @@ fn specs() -> Vec<Spec> {
             }
         }
     }
-    let prior = Some(RunningCenter { prior: 2.0, forget: 1.0 });
+    let prior = Some(RunningCenter { prior: 2.0, ..RunningCenter::MEAN });
     specs.push(Spec { center: prior, ..Spec::new(Kind::Anchored, 2) });
     specs.push(Spec { clip: Some(4.0), ..Spec::new(Kind::Leader, 2) });
     specs

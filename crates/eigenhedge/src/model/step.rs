@@ -56,6 +56,7 @@ impl Model {
     /// Updates the scale after a row, and converts the reconstruction to units of the input.
     fn enter_raw(&mut self, raw: &[f64]) {
         self.columns.standardizer.undo_like(raw, &mut self.scratch.0.reconstruction);
+        self.scratch.0.fill.in_units_of(&self.columns.standardizer, raw);
         if !self.spec.missing.passes_over(raw) {
             self.columns.standardizer.count_in(raw);
         }
@@ -63,6 +64,7 @@ impl Model {
 
     /// Runs one trial with a row in standard units.
     fn step_scaled(&mut self, row: &[f64]) -> Result<Loss, Error> {
+        self.scratch.0.fill.clear();
         let loss = match self.spec.missing {
             Missing::Fail => self.learn(row).map_err(name_option),
             Missing::Skip | Missing::Fill => self.step_seen(row),

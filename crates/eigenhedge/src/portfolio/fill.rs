@@ -5,6 +5,7 @@
 
 use super::Portfolio;
 use super::fill_errors::{Filling, combination};
+use crate::linalg::Matrix;
 use crate::span::Ambient;
 use crate::subspace::Scales;
 
@@ -22,25 +23,32 @@ impl Portfolio<Ambient> {
     /// Fills in the missing cells of the row, and prepares its trial. The caller then runs the trial or
     /// cancels it.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
-        let Filling { working, own, rows, errors, products, normal, weights, losses } = &mut self.scratch.0.filling;
+        let Filling { working, own, rows, errors, variances, products, normal, weights, losses, squares, deviations } =
+            &mut self.scratch.0.filling;
         let count = self.members.len();
-        rows.resize(row.len(), count);
-        errors.resize(row.len(), count);
+        [&mut *rows, &mut *errors, &mut *variances].into_iter().for_each(|matrix| matrix.resize(row.len(), count));
         losses.clear();
         for (i, member) in self.members.iter_mut().enumerate() {
-            // A single member has weight 1 for any errors.
-            let place = (count > 1).then(|| errors.column_mut(i));
-            losses.push(member.fill(row, scales, working, own, place));
+            losses.push(member.fill(row, scales, working, own, errors.column_mut(i), variances.column_mut(i)));
             rows.column_mut(i).copy_from_slice(own);
         }
         self.fill_errors.with_row(errors, products);
         combination(products, normal, weights);
-        filled.clear();
-        let cell = |(j, x): (usize, &f64)| match x.is_nan() {
-            true => weights.iter().enumerate().map(|(i, weight)| weight * rows.column(i)[j]).sum(),
-            false => *x,
-        };
-        filled.extend(row.iter().enumerate().map(cell));
+        let sum =
+            |matrix: &Matrix, j: usize| weights.iter().enumerate().map(|(i, w)| w * matrix.column(i)[j]).sum::<f64>();
+        (filled.clear(), squares.clear(), deviations.clear());
+        for (j, x) in row.iter().enumerate() {
+            let (is_missing, variance) = (x.is_nan(), sum(variances, j));
+            filled.push(if is_missing { sum(rows, j) } else { *x });
+            squares.push(if is_missing { f64::NAN } else { sum(errors, j).powi(2) * variance });
+            let noise = if is_missing { self.fill_errors.noise(j).unwrap_or(scales.noise) } else { 0.0 };
+            deviations.push((noise * variance).sqrt());
+        }
+    }
+
+    /// Returns the standard errors of the cells that were filled in most recently, and 0 for the observed cells.
+    pub(crate) fn fill_deviations(&self) -> &[f64] {
+        &self.scratch.0.filling.deviations
     }
 
     /// Cancels the prepared trial.

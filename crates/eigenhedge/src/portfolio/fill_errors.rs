@@ -5,6 +5,9 @@
 //! Granger's combination of forecasts). Errors of different members partly cancel, so that the combination is better than any
 //! single member.
 //!
+//! The standard error of a filled cell is that of a ridge regression on the observed cells, with the noise of its column: the
+//! mean of the squared leave-one-out errors of the combination, each multiplied by `1 - h` for the leverage h of its cell.
+//!
 //! Numerics: E decays, and its diagonal is raised slightly, so that members with nearly equal errors get nearly equal weights.
 //! Negative weights are set to zero.
 
@@ -17,13 +20,22 @@ use serde::{Deserialize, Serialize};
 
 /// Factor by which the products of errors decay per row.
 const MEMORY: f64 = 0.98;
+/// Factor by which the weight of earlier rows in the noise of a column decays per row.
+const NOISE_MEMORY: f64 = 0.98;
 /// Share of the smallest diagonal entry that is added to the diagonal.
 const RAISED: f64 = 0.01;
 
-/// Products of the leave-one-out errors of pairs of members on observed cells. The matrix is empty before the first row
-/// with a missing cell.
+/// Errors of the members on observed cells, left out one at a time. All fields are empty before the first row with a missing
+/// cell.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub(super) struct FillErrors(Matrix);
+pub(super) struct FillErrors {
+    /// Products of the errors of pairs of members.
+    products: Matrix,
+    /// Mean squared error of the combination in each column, without the part that is due to the other cells.
+    noise: Vec<f64>,
+    /// Weights of the rows in these means.
+    weights: Vec<f64>,
+}
 
 /// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +46,12 @@ pub(super) struct Filling {
     pub rows: Matrix,
     /// Leave-one-out errors of each member, one column per member.
     pub errors: Matrix,
+    /// Variances of the cells in units of the noise, one column per member.
+    pub variances: Matrix,
+    /// Squared errors of the combination on observed cells, without the part due to the other cells. NaN for missing cells.
+    pub squares: Vec<f64>,
+    /// Standard errors of the missing cells, and 0 for observed cells.
+    pub deviations: Vec<f64>,
     /// Products of the errors including those of the current row, if that row was filled in.
     pub products: Matrix,
     /// Matrix of the normal equations for the weights.
@@ -48,26 +66,42 @@ impl FillErrors {
     /// Computes the decayed products plus those of the errors of one more row.
     pub fn with_row(&self, errors: &Matrix, out: &mut Matrix) {
         multiply(out, errors.view().transpose(), errors.view());
-        for j in 0..self.0.columns() {
-            let before = self.0.column(j);
+        for j in 0..self.products.columns() {
+            let before = self.products.column(j);
             out.column_mut(j).iter_mut().zip(before).for_each(|(entry, before)| *entry += MEMORY * before);
         }
     }
 
-    /// Stores the new products, after a row was learned.
+    /// Returns the noise of a column, or `None` if none of its cells was observed in a row with missing cells.
+    pub fn noise(&self, column: usize) -> Option<f64> {
+        self.noise.get(column).copied().filter(|_| self.weights[column] > 0.0)
+    }
+
+    /// Stores the new errors, after a row was learned.
     pub fn commit(&mut self, filling: &Filling) {
-        if !filling.losses.is_empty() {
-            self.0.clone_from(&filling.products);
+        if filling.losses.is_empty() {
+            return;
+        }
+        self.products.clone_from(&filling.products);
+        [&mut self.noise, &mut self.weights].into_iter().for_each(|list| list.resize(filling.squares.len(), 0.0));
+        let columns = self.noise.iter_mut().zip(&mut self.weights).zip(&filling.squares);
+        for ((noise, weight), square) in columns.filter(|(_, square)| square.is_finite()) {
+            *weight = NOISE_MEMORY * *weight + 1.0;
+            *noise += (square - *noise) / *weight;
         }
     }
 
     /// Checks a deserialized state for this number of members.
     pub fn check(&self, members: usize) -> Result<(), Error> {
-        let size = self.0.columns();
-        let fits = size == 0 || size == members && self.0.rows() == members;
+        let Self { products, noise, weights } = self;
+        let size = products.columns();
+        let fits = size == 0 || size == members && products.rows() == members;
         ensure(fits, "the errors of fills must be those of all members")?;
-        let is_finite = (0..size).all(|j| self.0.column(j).iter().all(|entry| entry.is_finite()));
-        ensure(is_finite, "the errors of fills must be finite")
+        let is_finite = (0..size).all(|j| products.column(j).iter().all(|entry| entry.is_finite()));
+        ensure(is_finite, "the errors of fills must be finite")?;
+        ensure(noise.len() == weights.len(), "the errors of fills must be those of all columns")?;
+        let is_valid = noise.iter().chain(weights).all(|x| *x >= 0.0 && x.is_finite());
+        ensure(is_valid, "the noise of fills must be finite and not negative")
     }
 }
 

@@ -66,14 +66,19 @@ struct Working {
     filling: Filling,
 }
 
+/// Row length from which `auto` has no learned centers. Blocks of such rows share one pass over the columns, for which the steps of
+/// the center must be known in advance, and longer rows may be sparse, while a learned center is dense.
+const LONG: usize = 512;
+
 /// Returns the members of `auto`, each with its center.
 ///
-/// Around the mean, the members are forgetting leaders with several memories, the leader (incremental PCA with a few
-/// more directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits.
-/// For drifting levels, leaders with a long memory use forgetting centers. If the center of the template is not the
-/// mean, all members use the center of the template. Features of kernels rarely have drifting levels, so the mean is
-/// their only center, and there are more memories. Without a center and with a given norm bound, tracking with fixed
-/// share is also a member. The portfolio then inherits its bound for drift.
+/// Around the mean, the members are a forgetting leader with a short memory, the leader (incremental PCA with a few more
+/// directions), and anchored with a self-confident rate, whose bound for arbitrary rows the portfolio inherits. For drifting
+/// levels, leaders use the last row, forgetting means, or a center that is learned. Rows of at least 512 numbers have more
+/// forgetting centers instead of learned ones. If the center of the template is not the mean, all members use the center of the
+/// template. Features of kernels rarely have drifting levels, so the mean is their only center, and there are more memories.
+/// Without a center and with a given norm bound, tracking with fixed share is also a member. The portfolio then inherits its
+/// bound for drift.
 ///
 /// Each member has at most `k + 3` explicit directions, unless rows are shorter or the template sets another
 /// limit. Its cost is therefore O(nk) per row on any stream.
@@ -83,16 +88,35 @@ pub fn auto(template: &Spec, length: usize) -> Vec<Spec> {
     let max_rank = base.max_rank.or((base.kernel.is_some() || length > enough).then_some(enough));
     let base = Spec { max_rank, ..base };
     let forgetting = |forget: f64| Spec { learner: Kind::ForgettingLeader, forget, ..base.clone() };
-    let memories = if base.kernel.is_some() { &[0.5, 0.8, 0.95, 0.99][..] } else { &[0.5, 0.95, 0.99] };
+    let drifting = base.center.filter(|center| center.is_mean() && base.kernel.is_none());
+    let learns_centers = drifting.is_some_and(|center| center.prior == 0.0) && length < LONG;
+    let memories = match base.kernel {
+        Some(_) => &[0.5, 0.8, 0.95, 0.99][..],
+        None if learns_centers => &[0.5],
+        None => &[0.5, 0.95, 0.99],
+    };
     let mut members: Vec<Spec> = memories.iter().copied().map(forgetting).collect();
     members.push(Spec { learner: Kind::Leader, ..base.clone() });
     members.push(Spec { learner: Kind::Anchored, self_confident: true, ..base.clone() });
-    if let Some(center) = base.center.filter(|center| center.is_mean() && base.kernel.is_none()) {
-        for (center_forget, forget) in [(0.0, 0.999), (0.5, 0.99), (0.8, 0.995), (0.98, 0.99)] {
-            let center = Some(RunningCenter { forget: center_forget, ..center });
-            // A bound on the distances from the mean does not hold for other centers.
-            members.push(Spec { center, norm_bound: NormBound::Running, ..forgetting(forget) });
-        }
+    if let Some(mean) = drifting {
+        let around = |forget| RunningCenter { forget, ..mean };
+        let (last, learned) = (around(0.0), RunningCenter::LEARNED);
+        let centers = if learns_centers {
+            vec![
+                (last, 0.999),
+                (learned, 0.8),
+                (learned, 0.99),
+                (learned, 0.999),
+                (around(0.8), 0.95),
+                (around(0.5), 0.99),
+            ]
+        } else {
+            vec![(last, 0.999), (around(0.5), 0.99), (around(0.8), 0.995), (around(0.98), 0.99)]
+        };
+        // A bound on the distances from the mean does not hold for other centers.
+        let member =
+            |(center, forget)| Spec { center: Some(center), norm_bound: NormBound::Running, ..forgetting(forget) };
+        members.extend(centers.into_iter().map(member));
     }
     if let (None, NormBound::Given(_)) = (base.center, base.norm_bound) {
         let mixing = Mixing::FixedShare { alpha: 1e-3 };
@@ -315,7 +339,10 @@ impl Portfolio<Ambient> {
             self.members.iter_mut().zip(&batches).map(|(member, batch)| member.incur_frozen(batch, &lot)).collect();
         let loss = self.charge(losses);
         self.learn_weights(self.members.iter().map(|member| member.last_square()).fold(0.0, f64::max));
-        self.members.iter_mut().zip(batches).for_each(|(member, batch)| member.learn_frozen(batch, &mut lot));
+        for (member, batch) in self.members.iter_mut().zip(batches) {
+            member.learn_frozen(batch, &mut lot);
+            member.advance_learned_center(rows);
+        }
         Ok(loss)
     }
 

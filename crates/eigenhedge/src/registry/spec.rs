@@ -225,7 +225,11 @@ impl Spec {
             label += &format!(" {}", self.forget);
         }
         if let Some(center) = self.center.filter(|center| !center.is_mean()) {
-            label += &format!(", center {}", center.forget);
+            label += &match center {
+                RunningCenter { learned: true, .. } => ", center learned".to_owned(),
+                RunningCenter { forget: 0.0, .. } => ", center last".to_owned(),
+                RunningCenter { forget, .. } => format!(", center {forget}"),
+            };
         }
         if let Some(most) = self.max_rank.filter(|_| self.learner.reads("max-rank")) {
             label += &format!(", rank {most}");

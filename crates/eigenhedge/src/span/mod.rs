@@ -12,6 +12,8 @@ mod removal;
 pub use ambient::Ambient;
 #[cfg(test)]
 pub(crate) use ambient::SHORTEST;
+pub(crate) use ambient::SOURCES;
+pub use ambient::{SourceMove, Sources};
 pub use feature::Feature;
 pub(crate) use feature::{Growth, TakenIn};
 
@@ -120,6 +122,25 @@ pub trait Span {
 
     /// Moves the origin by `step` times the loaded point.
     fn shift_origin(&mut self, step: f64);
+
+    /// Makes the origin a learned one, before the first point. Returns `Err` unless points are plain rows.
+    fn learn_origin(&mut self) -> Result<(), Error> {
+        Err(Error::Unsupported(
+            "a learned center needs plain rows: with a kernel, center must be running, forget:F, last or none",
+        ))
+    }
+
+    /// Returns the sources of a learned origin, or `None` for any other origin.
+    fn sources(&self) -> Option<&Sources> {
+        None
+    }
+
+    /// Computes products of the loaded point with the sources of a learned origin. `columns` are the coordinates of the point in
+    /// the columns, including an appended one, divided by `unit`.
+    fn project_sources(&mut self, _columns: &[f64], _unit: f64) {}
+
+    /// Moves a learned origin and its sources after the loaded point, for which [`Self::project_sources`] was called.
+    fn move_sources(&mut self, _change: &SourceMove, _columns: &[f64], _unit: f64) {}
 
     /// Sets the origin exactly to the loaded point. The span must have no columns yet.
     fn begin_at(&mut self, point: &Self::Point);

@@ -1,17 +1,21 @@
-//! Running center: a weighted mean of the rows so far.
+//! Running center: a weighted mean of the rows so far, or a learned combination of such means.
 
 use crate::error::{Error, require};
 use serde::{Deserialize, Serialize};
 
 /// Weighted mean of the rows so far, which is subtracted from the next row.
 ///
-/// At row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row.
+/// At row t, row s has the weight `forget^(t-s)`: 1 gives the mean of all rows, and 0 the most recent row. A learned center adds
+/// a combination of recent levels to the mean of all rows. Its coefficients are learned (see `subspace/learned_center.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunningCenter {
     /// Weight of the initial center, as a number of imaginary rows (`1/η̃` in JMLR Algorithm 6).
     pub prior: f64,
     /// Factor in `[0, 1]` by which each row multiplies the weights of all earlier rows.
     pub forget: f64,
+    /// True for a learned center. `forget` must then be 1, and `prior` 0.
+    #[serde(default)]
+    pub learned: bool,
 }
 
 /// Smallest positive prior. It ensures that no product of a row with the prior underflows.
@@ -19,20 +23,26 @@ const SMALLEST_PRIOR: f64 = 1e-100;
 
 impl RunningCenter {
     /// Mean of all rows.
-    pub const MEAN: Self = Self { prior: 0.0, forget: 1.0 };
+    pub const MEAN: Self = Self::forgetting(1.0);
+    /// Learned combination of the mean of all rows and of recent levels.
+    pub const LEARNED: Self = Self { learned: true, ..Self::MEAN };
 
     /// Creates a forgetting mean. Each row multiplies the weights of all earlier rows by `forget`.
     pub const fn forgetting(forget: f64) -> Self {
-        Self { prior: 0.0, forget }
+        Self { prior: 0.0, forget, learned: false }
     }
 
-    /// Returns true if all rows have equal weight.
+    /// Returns true if this is the mean of all rows, with equal weights.
     pub fn is_mean(self) -> bool {
-        self.forget == 1.0
+        self.forget == 1.0 && !self.learned
     }
 
     pub(crate) fn check(self) -> Result<(), Error> {
         check_center_prior("center-prior", self.prior)?;
+        if self.learned {
+            let rule = "0 with a learned center, which starts at the first row";
+            return require(self.prior == 0.0 && self.forget == 1.0, "center-prior", rule, self.prior).map(drop);
+        }
         if self.is_mean() { Ok(()) } else { check_center_memory("center", self.forget).map(drop) }
     }
 

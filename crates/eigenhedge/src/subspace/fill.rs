@@ -78,8 +78,8 @@ impl<R: Rule> Subspace<Ambient, R> {
         self.span.write_directions(directions, expanded, basis);
     }
 
-    /// Fills in the missing cells of the row. If `errors` is given, computes the leave-one-out errors of the observed
-    /// cells. Returns the expected loss of the observed cells. The loss assumes that directions are chosen
+    /// Fills in the missing cells of the row. Computes the leave-one-out errors of the observed cells, and the variances of the
+    /// cells in units of the noise per cell ([`Imputation::errors_without`]). Returns the expected loss of the observed cells. The loss assumes that directions are chosen
     /// independently, which is exact if the choice is certain or no cell is missing.
     pub(crate) fn fill(
         &mut self,
@@ -87,16 +87,15 @@ impl<R: Rule> Subspace<Ambient, R> {
         scales: Scales,
         working: &mut Fill,
         filled: &mut Vec<f64>,
-        errors: Option<&mut [f64]>,
+        errors: &mut [f64],
+        variances: &mut [f64],
     ) -> f64 {
         self.gather(scales, working);
         let Fill { imputation, probabilities, ridges, basis, deviation, given, coordinates, .. } = working;
         self.span.deviation(row, deviation);
         given.clone_from(deviation);
         imputation.fill(basis, ridges, deviation);
-        if let Some(errors) = errors {
-            imputation.errors_without(basis, given, errors);
-        }
+        imputation.errors_without(basis, given, errors, variances);
         self.span.place(deviation, filled);
         basis.transpose_times(deviation, coordinates);
         let common = kept(self.rule.complement().log_weight);

@@ -3,7 +3,8 @@
 //! Setting: rows x of a batch and the center m of the previous rows. The instance is the scatter matrix `S = Σ (x - m)(x - m)ᵀ`.
 //!
 //! Update: that of one trial with this instance. A rule that forgets multiplies the previous rows by its factor once for each
-//! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one.
+//! row of the batch, and weighs the rows of the batch equally. Then the center moves as after the rows one by one. A learned
+//! center learns its coefficients from these rows with the directions after the batch.
 //!
 //! Members of a portfolio share the scatter matrix around the mean μ of the batch: with b rows and `d = μ - m`, theirs is larger
 //! by `b d dᵀ`. A member with a rank cap R needs the R largest eigenpairs of `fᵇC + S` alone. They come from the
@@ -310,8 +311,10 @@ impl Subspace<Ambient, AnyRule> {
                 self.trials += lot.rows() as u64;
             }
         }
-        self.center_weight = frozen.center_weight;
-        self.span.move_origin(&frozen.way);
+        if !self.options.center.is_some_and(|center| center.learned) {
+            self.center_weight = frozen.center_weight;
+            self.span.move_origin(&frozen.way);
+        }
     }
 
     /// Replaces directions and values by the largest pairs after the batch. The columns of the span become the directions.

@@ -15,6 +15,7 @@ mod fill;
 mod frame;
 mod frozen_center;
 mod instance;
+mod learned_center;
 mod load;
 mod merge;
 mod outside;
@@ -57,6 +58,7 @@ use crate::span::Span;
 use crate::state::{LARGEST, State, count, energy, ensure, length, within};
 use aligned::Aligned;
 use choice::Choice;
+use learned_center::LearnedCenter;
 use outside::Outside;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +99,7 @@ pub struct Subspace<S, R> {
     energy: f64,
     trials: u64,
     center_weight: f64,
+    learned: Option<Box<LearnedCenter>>,
     clip: Clip,
     /// Total expected loss of the learned rows.
     lost: f64,
@@ -185,6 +188,8 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
         let least =
             if self.trials == 0 || self.options.center.is_none() { built.center_weight } else { f64::MIN_POSITIVE };
         within("the weight of the rows in the center", self.center_weight, least..=LARGEST)?;
+        ensure(self.learned.is_some() == built.learned.is_some(), "only a learned center has coefficients")?;
+        self.learned.as_ref().map_or(Ok(()), |learned| learned.check_state())?;
         count("the number of rows that were healed", self.healed)?;
         energy("the largest squared norm of a row", self.largest_square)?;
         within("the energy of all rows", self.energy, 0.0..=LARGEST_TOTAL)?;
@@ -198,7 +203,7 @@ impl<S: Span + State> State for Subspace<S, AnyRule> {
 
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Creates a learner that keeps `kept` directions. Returns `Err` if `kept` or an option is out of range.
-    pub(crate) fn new(kept: usize, span: S, rule: R, options: Options) -> Result<Self, Error> {
+    pub(crate) fn new(kept: usize, mut span: S, rule: R, options: Options) -> Result<Self, Error> {
         check_kept(kept, span.dimension())?;
         if let NormBound::Given(bound) = options.norm_bound {
             error::norm_bound(bound)?;
@@ -206,6 +211,10 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         options.center.map_or(Ok(()), RunningCenter::check)?;
         if let Some(clip) = options.clip {
             error::positive("clip", clip)?;
+        }
+        let learns_center = options.center.is_some_and(|center| center.learned);
+        if learns_center {
+            span.learn_origin()?;
         }
         Ok(Self {
             kept,
@@ -216,6 +225,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
             energy: 0.0,
             trials: 0,
             center_weight: options.center.map_or(0.0, |center| center.prior),
+            learned: learns_center.then(Box::default),
             clip: Clip::default(),
             lost: 0.0,
             scale: 0.0,

@@ -34,6 +34,12 @@ pub trait Directions {
     /// Returns the coordinates of the most recently observed point.
     fn coordinates(&self) -> &[f64];
 
+    /// Computes the coordinates of a point without what lies outside. The most recently observed point may be replaced.
+    fn coordinates_of(&mut self, columns: &[f64], out: &mut Vec<f64>) {
+        self.observe(columns);
+        self.coordinates().clone_into(out);
+    }
+
     /// Returns the part of the most recently observed point outside the directions.
     fn outside(&self) -> &[f64] {
         &[]

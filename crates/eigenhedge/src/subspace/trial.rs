@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::learner::{Learner, Loss, Upcoming};
 use crate::num::exp;
 use crate::random::Random;
-use crate::span::Span;
+use crate::span::{SourceMove, Span};
 
 impl<S: Span, R: Rule> Subspace<S, R> {
     /// Returns the share of the current row that is learned.
@@ -71,6 +71,7 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.span.begin_at(point);
         self.trials += 1;
         self.center_weight = self.scratch.0.row_weight;
+        self.learned.iter_mut().for_each(|learned| learned.begin(self.scratch.0.row_weight));
         let lost = self.span.end_trial();
         assert!(lost.is_none(), "there are no columns to lose");
     }
@@ -99,9 +100,12 @@ impl<S: Span, R: Rule> Subspace<S, R> {
         self.rule.update(&self.scratch.0.observed, self.scale);
     }
 
-    fn move_center(&mut self, shortening: f64) {
-        if let Some(center) = self.options.center {
-            let own = self.scratch.0.row_weight;
+    pub(super) fn move_center(&mut self, shortening: f64, learned: Option<SourceMove>) {
+        let own = self.scratch.0.row_weight;
+        if let Some(change) = learned {
+            self.span.move_sources(&change, &self.scratch.0.columns, self.scratch.0.observed.unit_square.sqrt());
+            self.center_weight += own;
+        } else if let Some(center) = self.options.center {
             self.span.shift_origin(shortening * center.step(self.center_weight, own));
             self.center_weight = center.next_weight(self.center_weight, own);
         }
@@ -170,6 +174,7 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             if to_unit != 1.0 {
                 self.scratch.0.columns.iter_mut().for_each(|c| *c *= to_unit);
             }
+            self.observe_sources();
             let loss = self.charge(uncarried);
             total.expected += weight * loss.expected;
             total.realised += weight * loss.realised;
@@ -190,9 +195,10 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
             return self.begin_center(instance);
         }
         let shortening = self.shorten();
+        let learned = self.learn_coefficients();
         self.learn(self.centering_weight() * shortening * shortening, shortening);
         self.trials += 1;
-        self.move_center(shortening);
+        self.move_center(shortening, learned);
         self.combine_columns();
         self.evict_atoms();
         if let Some(rotation) = self.span.end_trial() {
@@ -209,8 +215,8 @@ impl<S: Span, R: Rule> Learner<Instance<'_, S::Point>> for Subspace<S, R> {
         let weight = self.center_weight;
         match self.options.center {
             None => self.span.prefetch(&mut points, None),
-            // With clipping, the center depends on the rows, so the points cannot be centered in advance.
-            Some(_) if self.options.clip.is_some() => {}
+            // If the steps of the center depend on the rows, the points cannot be centered in advance.
+            Some(center) if center.learned || self.options.clip.is_some() => {}
             Some(center) => self.span.prefetch(&mut points, Some(&|later| center.later_step(weight, later))),
         }
     }

@@ -208,6 +208,12 @@ impl DenseScatter {
         values[..values.len() - n].iter().sum()
     }
 
+    /// Returns the expected projection on the dropped directions.
+    pub fn dropped_projection(&self) -> Matrix {
+        let dropped = self.dropped();
+        sum(&self.basis, |i| dropped[i])
+    }
+
     /// Returns the probability that each direction is dropped.
     fn dropped(&self) -> Vec<f64> {
         let (values, n) = (&self.values, self.values.len());

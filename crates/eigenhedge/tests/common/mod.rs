@@ -32,7 +32,9 @@ pub fn specs(kept: usize) -> Vec<Spec> {
     let mut specs = Vec::new();
     for entry in subspace_learners() {
         let spec = Spec { eta: 3.0, ..Spec::bare(entry.kind, kept) };
-        for center in [None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, forget: 0.9 })] {
+        for center in
+            [None, Some(RunningCenter::MEAN), Some(RunningCenter { prior: 2.5, ..RunningCenter::forgetting(0.9) })]
+        {
             specs.push(Spec { center, ..spec.clone() });
         }
         if entry.kind.reads("mixing") {

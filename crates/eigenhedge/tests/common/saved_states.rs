@@ -257,7 +257,7 @@ fn spec(random: &mut Random, length: usize, kernel: Option<VectorKernel>) -> Spe
         None,
         Some(RunningCenter::MEAN),
         Some(RunningCenter::forgetting(0.6)),
-        Some(RunningCenter { prior: 2.5, forget: 0.9 }),
+        Some(RunningCenter { prior: 2.5, ..RunningCenter::forgetting(0.9) }),
     ];
     let mixings = [
         Mixing::None,

@@ -29,8 +29,10 @@ pub(super) fn mixing_rules() -> Vec<Choice> {
 
 pub(super) fn centers() -> Vec<Choice> {
     let mut centers = choices(&[
-        ("mean", "The mean of the earlier rows"),
+        ("running", "The mean of the earlier rows"),
         ("forget", "A forgetting mean: earlier rows are multiplied by this factor at each row"),
+        ("last", "The last row"),
+        ("learned", "The mean of the earlier rows plus a learned combination of recent levels"),
         ("none", "Nothing"),
     ]);
     centers[1].number = Some(check_center_memory);

@@ -13,7 +13,7 @@ use crate::error::{self, Error};
 use crate::kernel::KERNELS;
 use crate::mixing::Mixing;
 use crate::registry::spec::{ALPHA, default_merge};
-use crate::registry::{Kind, Missing};
+use crate::registry::{Family, Kind, Missing};
 use crate::simplex::Multiplicity;
 use crate::subspace::{NormBound, RunningCenter, check_center_prior};
 
@@ -199,29 +199,45 @@ pub const OPTIONS: &[OptionEntry] = &[
         )
     },
     OptionEntry {
-        default: "mean",
+        default: "running",
         neutral: Some("none"),
         set: |setup, value| {
             setup.spec.center = match value.text() {
                 "none" => None,
-                "mean" => Some(RunningCenter::MEAN),
+                "running" => Some(RunningCenter::MEAN),
+                "last" => Some(RunningCenter::forgetting(0.0)),
+                "learned" => Some(RunningCenter::LEARNED),
                 _ => Some(RunningCenter::forgetting(value.number())),
             }
         },
         get: |setup| {
             Some(match setup.spec.center {
                 None => "none".into(),
-                Some(center) if center.is_mean() => "mean".into(),
+                Some(center) if center.learned => "learned".into(),
+                Some(center) if center.is_mean() => "running".into(),
+                Some(center) if center.forget == 0.0 => "last".into(),
                 Some(center) => Value::Text(format!("forget:{}", exact(center.forget))),
             })
+        },
+        conflict: |_, setup| {
+            let is_learned = setup.spec.center.is_some_and(|center| center.learned);
+            let family = setup.spec.learner.entry().family;
+            match (is_learned, setup.kernel) {
+                (true, Some(_)) => Some("{center} learned needs plain rows and cannot be used with a {kernel}".into()),
+                (true, None) if family == Family::Hebbian => {
+                    Some("{center} learned needs a learner over subspaces, which this one is not".into())
+                }
+                _ => None,
+            }
         },
         example: "--center none",
         ..OptionEntry::new(
             "center",
             Type::Choice(centers),
-            "mean|forget:F|none",
+            "running|forget:F|last|learned|none",
             "Center to subtract: the mean of the earlier rows, a forgetting mean (earlier rows are multiplied by F at each \
-             row; 0 uses only the last row), or nothing; with `mean`, auto also has members with forgetting centers",
+             row), the last row, a learned combination of these, or nothing; with `running`, auto also has members with \
+             forgetting and learned centers",
         )
     },
     OptionEntry {
@@ -230,8 +246,10 @@ pub const OPTIONS: &[OptionEntry] = &[
             setup.spec.center.iter_mut().for_each(|center| center.prior = value.number());
         },
         get: |setup| setup.spec.center.map(|center| center.prior.into()),
-        conflict: |_, setup| {
-            setup.spec.center.is_none().then(|| "{center-prior} has no effect with {center} none".into())
+        conflict: |_, setup| match setup.spec.center {
+            None => Some("{center-prior} has no effect with {center} none".into()),
+            Some(center) if center.learned => Some("{center-prior} cannot be used with {center} learned".into()),
+            Some(_) => None,
         },
         example: "--center-prior 10",
         ..OptionEntry::new(

@@ -22,11 +22,14 @@
 mod block;
 mod deferred;
 mod merge;
+mod sources;
 mod sparse;
 mod sparse_columns;
 mod sparse_trial;
 mod state;
 
+pub(crate) use sources::SOURCES;
+pub use sources::{SourceMove, Sources};
 #[cfg(test)]
 pub(crate) use sparse::SHORTEST;
 
@@ -50,6 +53,8 @@ pub struct Ambient {
     /// Written columns, followed by the stored vectors of the deferred columns.
     columns: Matrix,
     origin: Option<Origin>,
+    /// Sources of a learned origin. Its rows are always dense.
+    sources: Option<Box<Sources>>,
     combinations: u64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -163,6 +168,7 @@ impl Ambient {
             dimension: Multiplicity::Finite(length as u64),
             columns: Matrix::zeros(length, 0),
             origin: None,
+            sources: None,
             combinations: 0,
             scratch: Scratch::default(),
             length,
@@ -634,6 +640,7 @@ impl Span for Ambient {
                 self.columns.orthonormalise();
             }
         }
+        self.renew_sources();
     }
 
     fn heal(&mut self) {
@@ -642,6 +649,7 @@ impl Span for Ambient {
         self.combine(&Matrix::identity(columns));
         self.columns.orthonormalise();
         self.deferred.clear();
+        self.renew_sources();
     }
 
     fn shift_origin(&mut self, step: f64) {
@@ -649,15 +657,26 @@ impl Span for Ambient {
         if self.sparse.is_some() {
             return self.shift_sparse(step);
         }
-        let origin = self.origin.get_or_insert_with(|| Origin::at(vec![0.0; self.length]));
-        let Working { point, place, .. } = &mut self.scratch.0;
-        let point = match place {
-            Place::Apart => &point[..],
-            Place::Behind => self.columns.spare(),
-            Place::Stored => self.columns.column(self.columns.columns() - 1),
-            Place::Cells => unreachable!("only a span of sparse rows has a point in this place"),
-        };
-        origin.way.iter_mut().zip(point).for_each(|(m, z)| *m += step * z);
+        let mut origin = self.origin.take().unwrap_or_else(|| Origin::at(vec![0.0; self.length]));
+        origin.way.iter_mut().zip(self.loaded_point()).for_each(|(m, z)| *m += step * z);
+        self.origin = Some(origin);
+    }
+
+    fn learn_origin(&mut self) -> Result<(), Error> {
+        self.begin_sources();
+        Ok(())
+    }
+
+    fn sources(&self) -> Option<&Sources> {
+        self.sources.as_deref()
+    }
+
+    fn project_sources(&mut self, columns: &[f64], unit: f64) {
+        self.project_on_sources(columns, unit);
+    }
+
+    fn move_sources(&mut self, change: &SourceMove, columns: &[f64], unit: f64) {
+        self.move_along_sources(change, columns, unit);
     }
 
     fn begin_at(&mut self, point: &[f64]) {
@@ -674,6 +693,7 @@ impl Span for Ambient {
         }
         let columns = self.complete();
         self.scratch.0.expanded.transpose_of(&columns);
+        self.renew_sources();
         Some(&self.scratch.0.expanded)
     }
 

@@ -74,7 +74,7 @@ impl Ambient {
         self.sparse_streak = if is_sparse { (self.sparse_streak + 1).min(STREAK) } else { 0 };
         let length = self.length;
         match &mut self.sparse {
-            None if self.sparse_streak == STREAK => self.enter_sparse(),
+            None if self.sparse_streak == STREAK && self.sources.is_none() => self.enter_sparse(),
             None => {}
             Some(sparse) => {
                 sparse.dense_streak = if is_sparse { 0 } else { sparse.dense_streak + 1 };

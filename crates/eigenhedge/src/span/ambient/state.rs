@@ -24,6 +24,12 @@ impl State for Ambient {
                 energy("the squared norm of the center", dot(part, part))?;
             }
         }
+        let sources = (&self.sources, &built.sources);
+        ensure(sources.0.is_some() == sources.1.is_some(), "only a learned center has sources")?;
+        if let Some(sources) = sources.0 {
+            sources.check_state(self.length, self.columns())?;
+            ensure(self.sparse.is_none(), "a learned center must have dense rows")?;
+        }
         count("the number of combinations", self.combinations)?;
         energies("the energy of the stored vectors", &self.columns)?;
         self.deferred.check_state(&self.columns)?;

@@ -89,6 +89,10 @@ impl Directions for Frame {
         *outside_square
     }
 
+    fn coordinates_of(&mut self, columns: &[f64], out: &mut Vec<f64>) {
+        self.rotation.transpose_times(columns, out);
+    }
+
     fn heal(&mut self) {
         self.rotation.orthonormalise();
     }

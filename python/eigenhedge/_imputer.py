@@ -1,0 +1,149 @@
+"""Imputation of missing cells as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import numbers
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._core import Model
+from ._estimator import NativeEstimator
+from ._online import check_n_components, seed_of
+from ._options import stores_arguments
+from ._rows import blocks, is_single
+from ._saved import plain
+from ._sklearn import OneToOneFeatureMixin, TransformerMixin
+from ._types import Floats, Table
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class OnlineImputer(OneToOneFeatureMixin, TransformerMixin, NativeEstimator):
+    """Imputation of missing cells from the other cells of a row and from the rows before it.
+
+    The rows are learned in order, and the center follows their level. For a table in the order of time, the cells as they would
+    have been filled in before later rows were known are those of ``eigenhedge.run(X, k, missing="fill", filled=True)``.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Number of directions kept. None selects a third of the number of features, at least 1.
+    learner : str, default="auto"
+        Name of a subspace learner in :func:`eigenhedge.learners`.
+    standardize : str, default="running"
+        Standardization of the columns: ``"none"``, ``"running"`` or ``"warmup:ROWS"``. Columns in different units need it.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the random draws, which do not affect the filled cells.
+
+    Attributes
+    ----------
+    n_components_, n_features_in_, n_samples_seen_ : int
+        Number of directions kept, length of a row, and number of rows since the last ``fit``.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if the rows had names.
+    model_ : Model
+        Model that the estimator trains.
+
+    Notes
+    -----
+    A cell of a column without any value so far stays NaN. ``transform`` treats every row as the next row after those learned, so
+    that its result does not depend on the other rows of the call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from eigenhedge import OnlineImputer
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 1)) @ [[3.0, 4.0, 1.0]] + 0.1 * rng.normal(size=(300, 3))
+    >>> imputer = OnlineImputer(1).fit(X)
+    >>> row = imputer.transform([[6.0, np.nan, 2.0]])
+    >>> bool(abs(row[0, 1] - 8.0) < 0.5), bool(imputer.standard_errors([[6.0, np.nan, 2.0]])[0, 1] < 0.5)
+    (True, True)
+    """
+
+    n_components_: int
+    _model: Model
+
+    @stores_arguments
+    def __init__(
+        self, n_components: int | None = None, *, learner: str = "auto", standardize: str = "running", random_state: Any = None
+    ) -> None:
+        pass
+
+    n_components: int | None
+    learner: str
+    standardize: str
+    random_state: Any
+
+    def fit(self, X: Table, y: object = None) -> Self:
+        """Reset the imputer and learn from the rows of ``X`` in order. ``y`` is ignored."""
+        rows = self._prepared(X, reset=True)
+        check_n_components(self.n_components)
+        n_features = rows.shape[1]
+        k = max(1, n_features // 3) if self.n_components is None else int(self.n_components)
+        if k > n_features:
+            raise ValueError(f"n_components must be at most n_features={n_features}, got {k}")
+        room = None if k < n_features else k + 1
+        options: dict[str, Any] = {"learner": self.learner, "missing": "fill", "best": "none", "feature_dim": room}
+        self._model = Model(n_features, k, seed=seed_of(self.random_state), standardize=self.standardize, **options)
+        self.n_components_ = k
+        return self._learn(rows)
+
+    def partial_fit(self, X: Table, y: object = None) -> Self:
+        """Continue learning from one or more rows of ``X``. The first call starts a model. ``y`` is ignored."""
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X)
+        if isinstance(self.n_components, numbers.Integral) and self.n_components != self.n_components_:
+            raise ValueError(f"n_components must stay {self.n_components_} until the next fit, got {self.n_components}")
+        return self._learn(self._prepared(X, reset=False))
+
+    def transform(self, X: Table) -> Floats:
+        """Return the rows of ``X`` with their missing cells filled in, without learning."""
+        filled = self._filled(X)[0]
+        return filled.astype(np.float32) if is_single(X) else filled
+
+    def standard_errors(self, X: Table) -> Floats:
+        """Return the standard errors of the cells that :meth:`transform` fills in, and 0 for all other cells."""
+        return self._filled(X)[1]
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """int: number of rows learned since the last ``fit``."""
+        return self._fitted().rows
+
+    @property
+    def model_(self) -> Model:
+        """Model: model that the estimator trains."""
+        return self._fitted()
+
+    def _fitted(self) -> Model:
+        model: Model = super()._fitted()
+        return model
+
+    def _learn(self, rows: Any) -> Self:
+        for block in blocks(rows):
+            self._model.learn(block)
+        return self
+
+    def _filled(self, X: Table) -> tuple[Floats, Floats]:
+        return self._fitted().filled(self._prepared(X, reset=False))
+
+    def _allows_nan(self) -> bool:
+        return True
+
+    def _remembered(self) -> dict[str, Any]:
+        return {"class": type(self).__name__, "parameters": plain(self.get_params(deep=False))}
+
+    @classmethod
+    def _restored(cls, inner: Model, saved: dict[str, Any]) -> Self:
+        model = cls(**saved["parameters"])
+        model.n_components_ = inner.k
+        model._adopt(inner)
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
