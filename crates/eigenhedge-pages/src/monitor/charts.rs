@@ -6,7 +6,7 @@ use super::record::{ALARM, INCIDENT, NUMBERS, Record, SIGNALS};
 use crate::chart::{Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
 use crate::curve::Curve;
 use crate::heat_map::{HeatMap, leading};
-use crate::number::{grouped, readable};
+use crate::number::grouped;
 use crate::page::{Block, Table};
 use eigenhedge_io::printable;
 
@@ -188,7 +188,7 @@ fn table(listed: &[&Occurrence]) -> Table {
         let end = if is_over(one) { grouped(one.end) } else { "not over".to_owned() };
         vec![
             sentence(one),
-            readable(one.strength),
+            format!("{:.1}", one.strength),
             one.incident.as_ref().map_or(String::new(), |facts| facts.signs.clone()),
             causes.collect::<Vec<_>>().join(", "),
             grouped(one.start),
