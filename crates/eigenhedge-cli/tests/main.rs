@@ -18,6 +18,7 @@ mod mistakes;
 mod models;
 mod monitor;
 mod monitor_pages;
+mod plant_cases;
 mod plant_tables;
 mod refusals;
 mod reports;

@@ -31,7 +31,7 @@ pub(crate) fn in_english(text: &str) -> Option<String> {
     let end = text[start..].find(|sign: char| !sign.is_alphabetic()).map_or(text.len(), |length| start + length);
     let word: String = text[start..end].chars().flat_map(char::to_lowercase).map(without_accent).collect();
     let is_month = |names: &&[&str]| word.len() >= SHORTEST && names.iter().any(|name| name.starts_with(&word));
-    let month = NAMES.iter().position(|names| is_month(&names))?;
+    let month = NAMES.iter().position(is_month)?;
     // An abbreviation may end in a point before a space.
     let rest = &text[end..];
     let rest = rest.strip_prefix('.').filter(|rest| rest.starts_with(' ')).unwrap_or(rest);

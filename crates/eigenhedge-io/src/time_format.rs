@@ -168,9 +168,9 @@ impl TimeFormat {
             return Found::Format(Self(Kind::Iso));
         }
         let has_digits = |digits: usize| cells.iter().all(|cell| cell.trim().len() == digits);
-        let compact =
+        let mut compact =
             COMPACT.iter().filter(|(_, digits)| has_digits(*digits)).filter_map(|(text, _)| Self::from_text(text));
-        if let Some(format) = compact.filter(|format| fits(format) && format.years_fit(cells)).next() {
+        if let Some(format) = compact.find(|format| fits(format) && format.years_fit(cells)) {
             return Found::Format(format);
         }
         if let Some(format) = Self::epoch(cells) {

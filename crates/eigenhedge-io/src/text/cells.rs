@@ -61,6 +61,7 @@ impl CellStyle {
     }
 
     /// Parses a cell that is valid UTF-8, as [`Self::number`] does. Returns `None` for text.
+    #[inline]
     pub fn number_of_text(&self, cell: &str) -> Option<f64> {
         let value = self.parse(cell).or_else(|| self.grouped(cell))?;
         Some(if !self.codes.is_empty() && self.codes.contains(&value) { f64::NAN } else { value })

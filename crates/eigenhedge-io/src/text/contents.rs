@@ -97,7 +97,7 @@ impl Contents<'_> {
         let holds_units = |row: &&ByteRecord| {
             let mut cells = numeric.iter().filter_map(|column| row.get(*column));
             let words = numeric.iter().filter_map(|column| row.get(*column)).filter(|cell| style.is_word(cell)).count();
-            row.len() == width && 2 * words >= numeric.len() && words > 0 && !cells.any(|cell| is_number(cell))
+            row.len() == width && 2 * words >= numeric.len() && words > 0 && !cells.any(&is_number)
         };
         rows[..lines].iter().take_while(holds_units).count()
     }

@@ -56,7 +56,7 @@ impl Look {
         let mut lines = records(head, delimiter);
         lines.retain(|line| !(has_comments && line.get(0).is_some_and(|cell| cell.starts_with(b"#"))));
         let decimal = layout.decimal.or_else(|| found.map(|found| found.decimal));
-        let by_groups = layout.thousands.and_then(|sign| if sign == b'.' { Some(b',') } else { Some(b'.') });
+        let by_groups = layout.thousands.map(|sign| if sign == b'.' { b',' } else { b'.' });
         let decimal = decimal.or(by_groups).unwrap_or_else(|| match delimiter {
             b',' => decimal_in_quotes(&lines),
             _ => decimal_of(&lines),
