@@ -96,7 +96,8 @@ else:
 __all__ = [
     "Alarms", "Average", "CappedHedge", "Client", "Discrepancy", "Experts", "ExpertsResult", "Fleet", "Hedge", "KernelMean",
     "KernelPCA", "KernelRidge", "Model", "Moments", "Monitor", "OnlineImputer", "OnlineKernelPCA", "OnlinePCA", "Pair",
-    "PairResult", "Preimage", "RunResult", "Trial", "__version__", "bounds", "capping", "corners", "experts", "export", "kernel_mean", "kernels",
-    "learners", "load", "merge", "mmd", "options", "pair", "plot", "preimage", "run", "save", "set_threads",
+    "PairResult", "Preimage", "RunResult", "Trial", "__version__", "bounds", "capping", "corners", "experts", "export",
+    "kernel_mean", "kernels", "learners", "load", "merge", "mmd", "options", "pair", "plot", "preimage", "run", "save",
+    "set_threads",
 ]
 # fmt: on

@@ -85,7 +85,7 @@ def validated(estimator, X, advice, *targets, **rules):
 
 # fmt: off
 __all__ = [
-    "BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "MultiOutputMixin", "NotFittedError", "OutlierMixin", "RegressorMixin",
-    "TransformerMixin", "validate_data", "validated",
+    "BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "MultiOutputMixin", "NotFittedError", "OneToOneFeatureMixin",
+    "OutlierMixin", "RegressorMixin", "TransformerMixin", "validate_data", "validated",
 ]
 # fmt: on
