@@ -34,7 +34,7 @@ struct Monitors {
     fleet: Fleet<Monitor>,
     /// Number of rows of all keys since this fleet was created or opened.
     rows: u64,
-    /// Record of all events, drifts and changes that the monitors reported about these rows.
+    /// Record of all incidents, events and changes that the monitors reported about these rows.
     journal: Journal,
 }
 

@@ -28,7 +28,7 @@ pub struct PyMonitor {
 
 struct State {
     monitor: Monitor,
-    /// Record of all events, drifts and changes that the monitor reported in `update`.
+    /// Record of all incidents, events and changes that the monitor reported in `update`.
     journal: Journal,
     /// Data of the Python side as JSON (see `eigenhedge/_saved.py`). The next row clears it.
     resume_state: Vec<u8>,

@@ -134,10 +134,10 @@ def test_monitors_by_key_give_the_answers_of_the_command_line(tmp_path):
         np.testing.assert_allclose(found, wanted[name], rtol=1e-12, err_msg=name)
     assert (np.concatenate([first.alarm, alarms.alarm]) == wanted["alarm"]).all()
     assert list(wanted["machine"][300:]) == alarms.key and alarms.row[0] == 300
-    assert {drift["key"] for drift in alarms.drifts} == {"key 2"}
-    assert fleet["key 2"].drift_["causes"][0][0] == "d"
+    assert "key 2" in {one["key"] for one in alarms.incidents if one["grade"] == "critical"}
+    assert fleet["key 2"].open_incidents[0]["causes"][0][0] == "d"
     opened = Fleet.load(tmp_path / "m.eh")
-    assert opened.keys() == fleet.keys() and opened["key 2"].drift_["causes"][0][0] == "d"
+    assert opened.keys() == fleet.keys() and opened["key 2"].open_incidents[0]["causes"][0][0] == "d"
 
 
 def test_a_saved_fleet_of_monitors_goes_on(tmp_path):

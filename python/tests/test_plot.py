@@ -109,14 +109,14 @@ def test_a_run_is_drawn_on_one_page(rng):
     assert len(eigenhedge.run(X[:60], 2, kernel="rbf", learner="leader").plot().axes) == 3
 
 
-def test_a_monitor_is_drawn_with_its_limits_alarms_drifts_and_columns(rng):
+def test_a_monitor_is_drawn_with_its_limits_alarms_incidents_and_columns(rng):
     X = rng.normal(size=(700, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(700, 5))
     X[500:530, 3] += 2.0
     alarms = eigenhedge.Monitor().update(X, contributions=True)
     hours = np.datetime64("2024-01-01") + np.arange(700) * np.timedelta64(1, "h")
     score, q, t2, columns, _ = plot.monitor(alarms, times=hours).axes
     reference = np.where(np.arange(700) < 400, np.nan, alarms.reference_limit)
-    stretches = np.count_nonzero(np.diff(alarms.drift.astype(int), prepend=0) == 1)
+    stretches = np.count_nonzero(np.diff(alarms.in_incident.astype(int), prepend=0) == 1)
     assert stretches > 0 and len(alarms.changes) > 0
     for ax, values, limits in [(score, alarms.score, reference), (q, alarms.q, alarms.q_limit), (t2, alarms.t2, alarms.t2_limit)]:
         assert ax.get_yscale() == "log"
@@ -125,13 +125,13 @@ def test_a_monitor_is_drawn_with_its_limits_alarms_drifts_and_columns(rng):
         assert len(ax.lines) == 2 + len(alarms.changes) + (ax is score) and len(ax.patches) == stretches
     np.testing.assert_array_equal(score.lines[-1].get_xdata(), hours[alarms.alarm])
     np.testing.assert_array_equal(score.lines[-1].get_ydata(), alarms.score[alarms.alarm])
-    assert {text.get_text() for text in score.get_legend().get_texts()} == {"value", "limit", "alarm", "drift", "change"}
+    assert {text.get_text() for text in score.get_legend().get_texts()} == {"value", "limit", "alarm", "incident", "change"}
     cells = columns.collections[0].get_array().reshape(5, 700)
     assert cells[:, 515].argmax() == alarms.contributions[515].argmax()
     assert cells[3, 500:530].mean() > cells[3, 420:500].mean() + 0.3
     assert len(eigenhedge.Monitor().update(X).plot().axes) == 3
-    events, drift = len(alarms.events), alarms.drift.sum()
-    assert repr(alarms) == f"<Alarms: rows 700, alarms {alarms.alarm.sum()}, events {events}, drift rows {drift}, changes 1>"
+    numbers = f"incidents {len(alarms.incidents)}, alarms {alarms.alarm.sum()}, events {len(alarms.events)}"
+    assert repr(alarms) == f"<Alarms: rows 700, {numbers}, changes {len(alarms.changes)}>"
     with pytest.raises(ValueError, match="a time for each of the 700 rows, got 699"):
         plot.monitor(alarms, times=hours[1:])
 

@@ -63,13 +63,14 @@ def test_a_ledger_has_the_keys_and_values_of_its_type():
     assert list(typing.get_type_hints(_types.ShiftingBound)) == list(shifting.summary["shifting_bound"])
 
 
-def test_events_and_drifts_have_the_keys_of_their_types():
+def test_events_and_incidents_have_the_keys_of_their_types():
     X = np.random.default_rng(0).normal(size=(500, 3))
     X[450:460] += 20.0
     monitor = eigenhedge.Monitor()
     alarms = monitor.update(X[:455])
-    assert list(typing.get_type_hints(_types.Drift)) == list(monitor.drift_)
-    for occurrence in [monitor.open_event_, alarms.drifts[0], monitor.update(X[455:]).events[0]]:
+    for incident in [monitor.open_incidents[0], alarms.incidents[-1]]:
+        assert list(typing.get_type_hints(_types.Incident)) == list(incident)
+    for occurrence in [monitor.open_event_, monitor.update(X[455:]).events[0]]:
         assert list(typing.get_type_hints(_types.Event)) == list(occurrence)
 
 

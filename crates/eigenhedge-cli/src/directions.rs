@@ -1,5 +1,6 @@
 //! Number of directions: as typed, or as many as explain a share of the energy of the first rows.
 
+use crate::args::Directions;
 use crate::inputs::paths_of;
 use crate::say::say;
 use crate::table::Usage;
@@ -15,22 +16,7 @@ const FIRST: (usize, usize) = (1000, 1 << 20);
 /// Maximum number of directions that are chosen.
 const MOST: usize = 64;
 
-/// Number of directions as typed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Directions {
-    Number(usize),
-    /// Share of the energy that the directions explain.
-    Share(f64),
-}
-
 impl Directions {
-    /// Parses a number, or a share between 0 and 1.
-    pub fn from_text(text: &str) -> Result<Self, String> {
-        let share = text.parse().ok().filter(|share: &f64| *share > 0.0 && *share < 1.0).map(Self::Share);
-        let number = text.parse().ok().map(Self::Number);
-        number.or(share).ok_or_else(|| "must be a whole number, or a share between 0 and 1".to_owned())
-    }
-
     /// Returns the number of directions of a table. A table that cannot be read is left to the command.
     pub fn choose(
         asked: Option<Self>,

@@ -1,6 +1,6 @@
 //! Files that the inputs of a command name: files, the tables in a folder, or the files that match a pattern.
 
-use crate::table::{Usage, is_dash};
+use crate::usage::{Usage, is_dash};
 use eigenhedge_io::{Source, matches_pattern};
 use std::path::{Path, PathBuf};
 

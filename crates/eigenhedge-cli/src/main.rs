@@ -17,6 +17,7 @@ mod scaled;
 mod stdout;
 mod stop;
 mod table;
+mod usage;
 mod working;
 
 use anyhow::Context;

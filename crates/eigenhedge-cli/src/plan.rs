@@ -1,8 +1,8 @@
 //! The checked arguments of `run`. All values are validated as far as possible without the data.
 
+use crate::args::Directions;
 use crate::args::{AnswersAs, KeepArgs, LiveArgs, OfRun, OptionArgs, RunArgs, SummaryForm, typed};
 use crate::destination::{Destination, judge_outputs, judge_page, judge_plot};
-use crate::directions::Directions;
 use crate::table::{self, Usage};
 use anyhow::anyhow;
 use eigenhedge::options::{Options, Setup, spelled};

@@ -3,6 +3,7 @@
 use crate::args::{BadRow, BesideArgs, TableArgs};
 use crate::inputs::{inputs, is_workbook, paths_of};
 use crate::scaled::ScaledStream;
+pub use crate::usage::{Usage, is_dash};
 use anyhow::anyhow;
 use eigenhedge::kernel::{TextItems, VectorKernel};
 use eigenhedge::{Kind, Missing, Model, Standardize};
@@ -10,16 +11,6 @@ use eigenhedge_io::{Error, Format, Layout, OnBadRow, Pivot, Selector, Source, St
 use eigenhedge_pages::file_name;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// Error about an invalid command line, with its message.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Usage(pub String);
-
-/// Returns true for `-`, which means standard input or output.
-pub fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
 
 /// Returns the source of a table: a file, several files, the files of a folder or of a pattern, or standard input.
 pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {

@@ -2,13 +2,27 @@
 
 use crate::format::Format;
 use crate::memory::MaxMemory;
-use crate::pivot::Pivot;
 use crate::reading::Reading;
 use crate::stop::Stop;
 use crate::time_format::TimeFormat;
 use crate::timezone::Timezone;
 use eigenhedge::Missing;
 use eigenhedge::kernel::TextItems;
+
+/// Columns of a table in long format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pivot {
+    /// Column of times.
+    pub time: Selector,
+    /// Column of tags, each of which becomes a column.
+    pub tag: Selector,
+    /// Column of values.
+    pub value: Selector,
+    /// Length of an interval in seconds whose values are one row, or `None` if values of the same time are one row.
+    pub every: Option<f64>,
+    /// True if a cell is the mean of the values of an interval, false if it is the last one.
+    pub mean: bool,
+}
 
 /// Layout of a table: its format, the selected columns, and their treatment.
 #[derive(Debug, Clone)]

@@ -96,7 +96,7 @@ mod workbook {
 }
 
 pub use answers::{
-    Answers, CAUSES, Cell, CellKind, Column, Dialect, Form, Output, Position, Target, answer_cells, answer_columns,
+    Answers, CAUSES, Cell, CellKind, Column, Form, Output, Position, Target, answer_cells, answer_columns,
     cause_columns, json_cells, number_cells, number_columns, verdict_cells, verdict_columns,
 };
 pub use binary::{Array, read_array};
@@ -108,11 +108,10 @@ pub use export::write_linear_map;
 pub use format::Format;
 pub use group_store::{GroupStore, open_fleet, save_fleet, scratch_file};
 pub use input_source::Source;
-pub use layout::{Layout, OnBadRow, Selector};
+pub use layout::{Layout, OnBadRow, Pivot, Selector};
 pub use memory::MaxMemory;
-pub use pivot::Pivot;
 pub use reader::Progress;
-pub use reading::Reading;
+pub use reading::{Dialect, Reading};
 pub use refusal::refusal;
 pub use row::Row;
 pub use selectors::matches_pattern;

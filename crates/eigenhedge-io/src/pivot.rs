@@ -14,10 +14,9 @@ use crate::columns::select;
 use crate::dates::iso_time;
 use crate::error::{Error, Fault, RowPlace};
 use crate::input_source::Source;
-use crate::layout::{Layout, Selector};
+use crate::layout::{Layout, Pivot, Selector};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
-use crate::stream::Stream;
 use crate::time_format::TimeFormat;
 use eigenhedge::Missing;
 use std::collections::{HashMap, VecDeque};
@@ -27,36 +26,35 @@ const FIRST_VALUES: usize = 1000;
 /// Approximate memory of a tag in bytes.
 const TAG: u128 = 512;
 
-/// Columns of a table in long format.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Pivot {
-    /// Column of times.
-    pub time: Selector,
-    /// Column of tags, each of which becomes a column.
-    pub tag: Selector,
-    /// Column of values.
-    pub value: Selector,
-    /// Length of an interval in seconds whose values are one row, or `None` if values of the same time are one row.
-    pub every: Option<f64>,
-    /// True if a cell is the mean of the values of an interval, false if it is the last one.
-    pub mean: bool,
-}
-
 /// Value with its time in seconds since 1970 and the number of its tag.
 type Value = (f64, usize, f64);
 
+/// Stream of the rows of a long table.
+pub(crate) trait LongRows: Sized + 'static {
+    fn open(source: &Source, layout: &Layout) -> Result<Self, Error>;
+    /// Returns the value of the next row.
+    fn next_value(&mut self) -> Result<Option<f64>, Error>;
+    fn kept(&self) -> &[String];
+    fn kept_columns(&self) -> Vec<String>;
+    fn time(&self) -> Option<f64>;
+    fn allow(&self, what: &str, bytes: u128) -> Result<(), Error>;
+    fn source(&self) -> String;
+    fn progress(&self) -> Progress;
+    fn reading(&self) -> Reading;
+}
+
 /// Source of values in the order of reading.
-enum Values {
-    Stream(Box<Stream>, VecDeque<Value>),
+enum Values<S> {
+    Stream(Box<S>, VecDeque<Value>),
     Sorted(std::vec::IntoIter<Value>),
 }
 
 /// Reader of the rows.
-pub(crate) struct PivotReader {
+pub(crate) struct PivotReader<S> {
     source: Source,
     layout: Layout,
     pivot: Pivot,
-    values: Values,
+    values: Values<S>,
     tags: HashMap<String, usize>,
     /// Numbers of the tags of the selected columns.
     selected: Vec<usize>,
@@ -89,17 +87,17 @@ fn layout_of_values(layout: &Layout, pivot: &Pivot) -> Layout {
     }
 }
 
-impl PivotReader {
+impl<S: LongRows> PivotReader<S> {
     /// Opens the table and finds its tags.
     pub fn open(source: &Source, layout: &Layout, pivot: &Pivot) -> Result<Opened, Error> {
         let values = layout_of_values(layout, pivot);
-        let mut stream = Stream::open(source, &values)?;
+        let mut stream = S::open(source, &values)?;
         let (mut tags, mut names) = (HashMap::new(), vec![stream.kept_columns().swap_remove(0)]);
         let mut first = VecDeque::new();
         let (mut latest, mut late, mut count) = (f64::NEG_INFINITY, 0u64, 0u64);
         let is_regular = source.is_regular();
         while is_regular || first.len() < FIRST_VALUES {
-            let Some(value) = stream.next_row()?.map(|row| row[0]) else { break };
+            let Some(value) = stream.next_value()? else { break };
             let tag = &stream.kept()[1];
             let number = match tags.get(tag) {
                 Some(number) => *number,
@@ -128,9 +126,9 @@ impl PivotReader {
             true if 10 * late > count => {
                 let size = size_of::<Value>() as u128;
                 stream.allow("the values, which are not in the order of time", size * u128::from(count))?;
-                Values::Sorted(sorted(source, &values, &tags)?)
+                Values::Sorted(sorted::<S>(source, &values, &tags)?)
             }
-            true => Values::Stream(Box::new(Stream::open(source, &values)?), VecDeque::new()),
+            true => Values::Stream(Box::new(S::open(source, &values)?), VecDeque::new()),
             false => Values::Stream(Box::new(stream), first),
         };
         let reader = Self {
@@ -163,7 +161,7 @@ impl PivotReader {
                 if let Some(value) = first.pop_front() {
                     return Ok(Some(value));
                 }
-                while let Some(value) = stream.next_row()?.map(|row| row[0]) {
+                while let Some(value) = stream.next_value()? {
                     match self.tags.get(&stream.kept()[1]) {
                         Some(tag) => return Ok(Some((stream.time().unwrap_or(0.0), *tag, value))),
                         None => self.unknown += 1,
@@ -194,10 +192,14 @@ impl PivotReader {
 }
 
 /// Returns all values in the order of time.
-fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Result<std::vec::IntoIter<Value>, Error> {
-    let mut stream = Stream::open(source, layout)?;
+fn sorted<S: LongRows>(
+    source: &Source,
+    layout: &Layout,
+    tags: &HashMap<String, usize>,
+) -> Result<std::vec::IntoIter<Value>, Error> {
+    let mut stream = S::open(source, layout)?;
     let mut values = Vec::new();
-    while let Some(value) = stream.next_row()?.map(|row| row[0]) {
+    while let Some(value) = stream.next_value()? {
         let tag = tags.get(&stream.kept()[1]).copied();
         values.extend(tag.map(|tag| (stream.time().unwrap_or(0.0), tag, value)));
     }
@@ -205,7 +207,7 @@ fn sorted(source: &Source, layout: &Layout, tags: &HashMap<String, usize>) -> Re
     Ok(values.into_iter())
 }
 
-impl Reader for PivotReader {
+impl<S: LongRows> Reader for PivotReader<S> {
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error> {
         loop {
             let Some((time, tag, value)) = self.next_value()? else {
@@ -254,7 +256,7 @@ impl Reader for PivotReader {
     fn go_to(&mut self, position: &ReadPosition) -> Result<u64, Error> {
         if position.rows < self.rows {
             let layout = layout_of_values(&self.layout, &self.pivot);
-            self.values = Values::Stream(Box::new(Stream::open(&self.source, &layout)?), VecDeque::new());
+            self.values = Values::Stream(Box::new(S::open(&self.source, &layout)?), VecDeque::new());
             (self.rows, self.time, self.next) = (0, None, None);
         }
         let mut row = Vec::new();

@@ -1,8 +1,23 @@
 //! Detected properties of a table that the layout does not specify.
 
-use crate::answers::Dialect;
 use crate::time_format::TimeFormat;
 use serde::{Deserialize, Serialize};
+
+/// Signs of a CSV table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dialect {
+    /// Sign between cells.
+    pub delimiter: u8,
+    /// Decimal sign.
+    pub decimal: u8,
+}
+
+/// Commas between cells, and decimal points.
+impl Default for Dialect {
+    fn default() -> Self {
+        Self { delimiter: b',', decimal: b'.' }
+    }
+}
 
 /// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in the same
 /// way.

@@ -15,7 +15,7 @@ use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::{InputSource, Source};
 use crate::layout::{Layout, OnBadRow};
-use crate::pivot::PivotReader;
+use crate::pivot::{LongRows, PivotReader};
 use crate::read_ahead::ReadAhead;
 use crate::read_as::read_as;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
@@ -133,7 +133,7 @@ impl Stream {
         let (input, Opened { reader, columns }) = match (parts.as_slice(), &layout.pivot) {
             (_, Some(pivot)) => {
                 let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
-                (input, PivotReader::open(source, layout, pivot)?)
+                (input, PivotReader::<Self>::open(source, layout, pivot)?)
             }
             ([] | [_], None) => {
                 let input = InputSource::new(parts.first().unwrap_or(source), layout)?;
@@ -565,4 +565,42 @@ fn append_items(items: TextItems, text: &str, row: &mut Vec<f64>) -> Result<(), 
         });
     }
     Ok(())
+}
+
+impl LongRows for Stream {
+    fn open(source: &Source, layout: &Layout) -> Result<Self, Error> {
+        Self::open(source, layout)
+    }
+
+    fn next_value(&mut self) -> Result<Option<f64>, Error> {
+        Ok(self.next_row()?.map(|row| row[0]))
+    }
+
+    fn kept(&self) -> &[String] {
+        self.kept()
+    }
+
+    fn kept_columns(&self) -> Vec<String> {
+        self.kept_columns()
+    }
+
+    fn time(&self) -> Option<f64> {
+        self.time()
+    }
+
+    fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
+        self.allow(what, bytes)
+    }
+
+    fn source(&self) -> String {
+        self.source()
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress()
+    }
+
+    fn reading(&self) -> Reading {
+        self.reading()
+    }
 }

@@ -69,8 +69,9 @@ fn a_warm_monitor_allocates_nothing() {
     let options = MonitorOptions::default()
         .with_lags(Choose::Fixed(1))
         .with_differences(Choose::Fixed(true))
-        // A report of a change allocates.
-        .with_change_time(1e9);
+        // Reports allocate.
+        .with_change_time(1e9)
+        .with_incident_time(1e9);
     let mut monitor = Monitor::new(options, 12).unwrap();
     let rows: Vec<Vec<f64>> = streams::signal_and_noise(12, 4, 0.3, 1).take(2500).collect();
     let mut before = 0;

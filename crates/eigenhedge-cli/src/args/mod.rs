@@ -1,10 +1,10 @@
 //! The command line as typed. [`crate::plan`] interprets the combination of values.
 
-use crate::directions::Directions;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+mod directions;
 mod monitor;
 mod monitor_options;
 mod options;
@@ -15,6 +15,7 @@ mod reproduce;
 mod serve;
 mod table;
 
+pub use directions::Directions;
 pub use monitor::MonitorArgs;
 pub use options::{OfKernels, OfRun, OptionArgs, typed};
 pub use outputs::{AnswersAs, KeepArgs, LiveArgs, OutArgs};

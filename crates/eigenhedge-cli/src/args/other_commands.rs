@@ -1,8 +1,8 @@
 //! Arguments of the commands other than `demo`, `run` and `monitor`.
 
+use super::Directions;
 use super::options::{OfCompare, OfKernels, OptionArgs, learners};
 use super::{OutArgs, SummaryForm, TableArgs};
-use crate::directions::Directions;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Kind;

@@ -1,10 +1,10 @@
 //! The batch methods: `pca`, `kernel-pca`, `kernel-ridge`, `preimage`, `mmd`. All rows are read before any output.
 
+use crate::args::Directions;
 use crate::args::{
     CenterArg, KernelPcaArgs, KernelRidgeArgs, MmdArgs, OfKernels, OptionArgs, PcaArgs, SummaryForm, TableArgs,
 };
 use crate::destination::{Destination, coordinate_names, judge_outputs};
-use crate::directions::Directions;
 use crate::plan;
 use crate::say::{say, say_gamma};
 use crate::scaled::ScaledStream;

@@ -4,6 +4,7 @@ use super::cells::{Cell, Column};
 use super::number::write_number;
 use crate::error::Fault;
 use crate::format::Format;
+use crate::reading::Dialect;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
@@ -20,22 +21,6 @@ pub enum Form {
     Jsonl,
     /// Apache Parquet. Rows are stored as plain records and converted when the table is complete.
     Parquet,
-}
-
-/// Signs of a CSV table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dialect {
-    /// Sign between cells.
-    pub delimiter: u8,
-    /// Decimal sign.
-    pub decimal: u8,
-}
-
-/// Commas between cells, and decimal points.
-impl Default for Dialect {
-    fn default() -> Self {
-        Self { delimiter: b',', decimal: b'.' }
-    }
 }
 
 impl Form {

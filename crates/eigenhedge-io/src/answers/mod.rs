@@ -21,10 +21,11 @@ mod tables;
 
 pub use behind::Output;
 pub use cells::{Cell, CellKind, Column, number_cells, number_columns};
-pub use form::{Dialect, Form};
+pub use form::Form;
 pub use tables::{CAUSES, answer_cells, answer_columns, cause_columns, verdict_cells, verdict_columns};
 
 use crate::error::{Error, Fault};
+use crate::reading::Dialect;
 use crate::staging::{Kind, Place, Staging, cut_from_target, unwritable};
 use cells::read_cell;
 use serde::{Deserialize, Serialize};

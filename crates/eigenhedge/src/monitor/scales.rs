@@ -39,6 +39,8 @@ const SCORES: usize = REMEMBERED + 1;
 const LARGEST_SHARE: f64 = 0.995;
 /// Largest share of normal values above a limit.
 const MOST_OVER: f64 = 0.05;
+/// Maximum score of a warm-up row, as a multiple of the 95 % point.
+const CAP: f64 = 4.0;
 /// Minimum share of a residual energy, relative to the mean over the columns, for jumps.
 const LEAST_RESIDUAL: f64 = 0.03;
 /// Length of the warm-up, in autocorrelation times of a column, below which the column wanders.
@@ -323,6 +325,9 @@ impl Bar {
         let mut sorted = values.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         let high = quantile(&sorted, 1.0 - MOST_OVER);
+        // Outliers in the warm-up do not raise the limit much.
+        let values: Vec<f64> = values.iter().map(|s| s.min(CAP * high)).collect();
+        sorted.iter_mut().for_each(|s| *s = s.min(CAP * high));
         let excess = || sorted.iter().filter(|s| **s > high);
         let over = excess().count().max(1) as f64;
         let tail = if high > 0.0 { excess().map(|s| (s / high).ln()).sum::<f64>() / over } else { 0.0 };
@@ -338,7 +343,7 @@ impl Bar {
             limit = limit.max((mean + times * (variance * (1.0 + 1.0 / effective)).sqrt()).powi(2));
         }
         let limit = limit.max(1e-3);
-        let usual = upper_quantile(values, TENTH).clamp(1e-6, limit);
+        let usual = upper_quantile(&values, TENTH).clamp(1e-6, limit);
         Self { limit, usual, tail: tail.max(LEAST_TAIL) }
     }
 

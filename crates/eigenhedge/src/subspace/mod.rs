@@ -16,6 +16,7 @@ mod frame;
 mod frozen_center;
 mod instance;
 mod learned_center;
+mod learned_trial;
 mod load;
 mod merge;
 mod outside;

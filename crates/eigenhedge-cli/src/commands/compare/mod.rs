@@ -2,9 +2,9 @@
 
 mod contestants;
 
+use crate::args::Directions;
 use crate::args::{CenterArg, CompareArgs, SummaryForm};
 use crate::destination::{judge_page, judge_plot};
-use crate::directions::Directions;
 use crate::files::judge_place;
 use crate::plan;
 use crate::stdout;

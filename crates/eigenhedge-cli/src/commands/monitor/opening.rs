@@ -4,17 +4,17 @@ use super::Outputs;
 use super::hook::Hook;
 use super::metrics::Metrics;
 use super::monitors::{MonitorState, Monitors, Watched};
-use super::options::{can_read_again, misfit, plan};
-use crate::args::{BesideArgs, MonitorArgs};
+use super::options::{can_read_again, layout, misfit, plan};
+use crate::args::MonitorArgs;
 use crate::commands::session::words::sentence;
 use crate::commands::session::{Options, ResumeState, Session, Snapshots};
 use crate::destination::Destination;
 use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::live::Shared;
 use crate::stop::StopSignal;
-use crate::table::{self, Usage, say_reading, source, with_beside};
+use crate::table::{say_reading, source};
 use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind, Standardize};
+use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
 use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
@@ -185,15 +185,6 @@ fn records_for(args: &MonitorArgs) -> Option<&'static str> {
 /// Returns the maximum number of monitors in memory.
 fn most(args: &MonitorArgs) -> usize {
     args.max_groups.map_or(MOST_IN_MEMORY, |most| most as usize)
-}
-
-/// Returns the layout of the table without scaling, because the monitor scales its columns itself.
-pub(super) fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
-    let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
-    let (time_format, timezone, safe_cells) = (args.time_format.clone(), args.timezone, args.safe_cells);
-    let beside = BesideArgs { copy_columns, time, time_format, timezone, safe_cells, group_by, max_groups: None };
-    let layout = with_beside(table::layout(&args.table, source)?, &beside, Standardize::None)?;
-    Ok(Layout { missing: Some(options.missing), ..layout })
 }
 
 /// Creates a monitor for this table. With `--train`, the monitor learns the rows of that table first.

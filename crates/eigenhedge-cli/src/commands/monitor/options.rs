@@ -1,14 +1,22 @@
 //! Options of the monitor: from the command line, in messages, and in a snapshot.
 
-use super::opening::layout;
-use crate::args::{MonitorArgs, typed};
+use crate::args::{BesideArgs, MonitorArgs, typed};
 use crate::commands::session::Options;
-use crate::table::{Usage, is_dash, source};
+use crate::table::{self, Usage, is_dash, source, with_beside};
 use anyhow::{Result, anyhow};
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, MONITOR_OPTIONS, Mode, MonitorOption, MonitorOptions, Standardize};
-use eigenhedge_io::{Layout, OnBadRow, Stream};
+use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
 use serde_json::json;
+
+/// Returns the layout of the table without scaling, because the monitor scales its columns itself.
+pub(super) fn layout(args: &MonitorArgs, options: &MonitorOptions, source: &Source) -> Result<Layout, Usage> {
+    let (copy_columns, time, group_by) = (args.copy_columns.clone(), args.time.clone(), args.group_by.clone());
+    let (time_format, timezone, safe_cells) = (args.time_format.clone(), args.timezone, args.safe_cells);
+    let beside = BesideArgs { copy_columns, time, time_format, timezone, safe_cells, group_by, max_groups: None };
+    let layout = with_beside(table::layout(&args.table, source)?, &beside, Standardize::None)?;
+    Ok(Layout { missing: Some(options.missing), ..layout })
+}
 
 /// Returns true if a table that ends during the warm-up can be read again.
 pub fn can_read_again(args: &MonitorArgs) -> bool {

@@ -1,0 +1,13 @@
+//! Errors of usage, and `-` for standard input and output.
+
+use std::path::Path;
+
+/// Error about an invalid command line, with its message.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Usage(pub String);
+
+/// Returns true for `-`, which means standard input or output.
+pub fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
