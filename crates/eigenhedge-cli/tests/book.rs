@@ -139,7 +139,7 @@ fn every_command_and_option_is_in_the_reference() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     let reference: String =
-        ["commands.md", "options.md", "formats.md", "snapshots.md", "run-summary.md"].map(read).concat();
+        ["commands.md", "options.md", "formats.md", "times.md", "snapshots.md", "run-summary.md"].map(read).concat();
     let has = |name: &str| {
         reference.match_indices(name).any(|(at, _)| {
             !reference[at + name.len()..].starts_with(|next: char| next.is_ascii_alphanumeric() || next == '-')

@@ -187,7 +187,7 @@ fn every_command_writes_the_same_table_in_every_format() {
     place.write("calm.csv", "a,b\n".to_owned() + &"1,2\n".repeat(100));
     result(&place, "monitor calm.csv --warm-up 60 --quiet --events events.csv");
     assert_eq!(place.read("events.csv").lines().count(), 1);
-    assert!(place.read("events.csv").starts_with("kind,start,end,"));
+    assert!(place.read("events.csv").starts_with("kind,incident,start,reported,end,"));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn another_run_is_refused_by_the_name_of_what_differs() {
         (format!("{base} --seed 4"), "--seed must be as in run.snap, 0, got 4"),
         ("data.csv -k 3 --out out.csv".into(), "-k must be as in run.snap, 2, got 3"),
         (format!("{base} --learner leader"), "--learner must be as in run.snap, auto, got leader"),
-        (format!("{base} --center none"), "--center must be as in run.snap, mean, got none"),
+        (format!("{base} --center none"), "--center must be as in run.snap, running, got none"),
         (format!("{base} --standardize running"), "--standardize must be as in run.snap, none, got running"),
         (format!("{base} --no-header"), "--no-header must be as in run.snap, false, got true"),
         ("data.csv -k 2".into(), "--out must be as in run.snap, out.csv, got none"),

@@ -180,6 +180,8 @@ impl TimeFormat {
         match <[Self; 2]>::try_from(fitting) {
             // Only English has AM and PM with numbers, and the month comes first.
             Ok([_, second]) if second.to_string().contains("%p") => Found::Format(second),
+            // A month has a name, so that both mean the same.
+            Ok([_, second]) if second.to_string().contains("%b") => Found::Format(second),
             Ok([first, second]) => match (first.steps(cells), second.steps(cells)) {
                 (Steps::Regular, Steps::Irregular) => Found::Format(first),
                 (Steps::Irregular, Steps::Regular) => Found::Format(second),
