@@ -36,7 +36,9 @@ impl Portfolio<Ambient> {
         combination(products, normal, weights);
         let sum =
             |matrix: &Matrix, j: usize| weights.iter().enumerate().map(|(i, w)| w * matrix.column(i)[j]).sum::<f64>();
-        (filled.clear(), squares.clear(), deviations.clear());
+        filled.clear();
+        squares.clear();
+        deviations.clear();
         for (j, x) in row.iter().enumerate() {
             let (is_missing, variance) = (x.is_nan(), sum(variances, j));
             filled.push(if is_missing { sum(rows, j) } else { *x });
