@@ -17,7 +17,7 @@ from pathlib import Path
 import monitor_field
 import numpy as np
 import pandas as pd
-from monitor_harness import SETUP, alarmed, bar, data, inside, frame, lacks, monitor, note, reported
+from monitor_harness import SETUP, alarmed, bar, data, frame, inside, lacks, monitor, note, reported
 from sklearn.metrics import roc_auc_score
 
 
@@ -237,7 +237,9 @@ def shifts(streams: int = 20) -> None:
     )
     for remembered in (0.0, 0.8):
         tables = [frame(simulated(rng, 8400, remembered)).assign(run=f"r{i}") for i in range(8)]
-        _, events = monitor(pd.concat(tables), "--group-by", "run", "--change-time", "2000", "--differences", "off", "--events-detail")
+        _, events = monitor(
+            pd.concat(tables), "--group-by", "run", "--change-time", "2000", "--differences", "off", "--events-detail"
+        )
         reports = 0 if len(events) == 0 else int(events["kind"].isin(["rise", "fall"]).sum())
         between = 8 * 8000 / max(reports, 1)
         name = f"changes, remembering {remembered}: 2000 rows between false reports within a factor 4"

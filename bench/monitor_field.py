@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from monitor_harness import alarmed, bar, data, inside, frame, lacks, monitor, note, reported
+from monitor_harness import alarmed, bar, data, frame, inside, lacks, monitor, note, reported
 from scipy.signal import lfilter
 from sklearn.metrics import roc_auc_score
 

@@ -244,7 +244,7 @@ class Monitor(OutlierMixin, NativeEstimator):
 
     @property
     def totals_(self) -> dict[str, int]:
-        """dict: counts by name: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted."""
+        """dict: counts: rows, warm_up, passed_over, scored, alarms, events, changes, incident_rows, incidents, accepted."""
         return self._fitted().totals
 
     @property

@@ -172,4 +172,5 @@ def run(
         for array in (*answers, projections):
             if array is not None:
                 array[skipped] = np.nan
-    return RunResult(*answers, model.summary, model, projections, *(fills or (None, None)), row_index(X))
+    cells, errors = (None, None) if fills is None else fills
+    return RunResult(*answers, model.summary, model, projections, cells, errors, row_index(X))

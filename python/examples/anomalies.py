@@ -27,7 +27,7 @@ alarms = monitor.update(sensors[1000:1360], contributions=True)
 alarms
 
 # %% [markdown]
-# The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas are incidents, and dotted lines are changes of
+# The plot shows scores, Q and T² with their limits. Points are alarms, shaded areas incidents, and dotted lines changes of
 # the level of the scores. The heat map shows the contribution of each column to Q. Row 0 is the first row of `update`.
 
 # %%

@@ -163,7 +163,9 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
     frame.insert(0, "machine", ["left", "right"] * 600)
     frame.to_csv(tmp_path / "rows.csv", index=False)
     command = [PROGRAM, "monitor", "rows.csv", "--group-by", "machine", "--warm-up", "150", "--quiet"]
-    subprocess.run([*command, "--events", "events.jsonl", "--events-detail", "--on-alarm", "cat >> told.jsonl"], check=True, cwd=tmp_path)
+    subprocess.run(
+        [*command, "--events", "events.jsonl", "--events-detail", "--on-alarm", "cat >> told.jsonl"], check=True, cwd=tmp_path
+    )
     texts = [(tmp_path / name).read_text() for name in ("told.jsonl", "events.jsonl")]
     told, listed = ([json.loads(line) for line in text.splitlines()] for text in texts)
 
@@ -191,6 +193,9 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
         kind = event.get("kind", "incident")
         return {**same, **texts, "kind": kind, "machine": event["key"], "strength": strength, **causes}
 
+    def place(event):
+        return event["machine"], event["start"]
+
     # The end of a table ends the open events. A stream and a fleet have no end.
     of_open = [{**event, "key": key} for key in fleet if (event := fleet[key].open_event_) is not None]
     assert len(of_open) > 0
@@ -200,5 +205,7 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
         (("incident",), alarms.incidents),
     ]:
         ours = sorted((plain(event) for event in found), key=lambda event: (event["machine"], event["start"]))
-        theirs = sorted((event for event in listed if event["kind"] in kinds), key=lambda event: (event["machine"], event["start"]))
+        theirs = sorted(
+            (event for event in listed if event["kind"] in kinds), key=lambda event: (event["machine"], event["start"])
+        )
         assert theirs == ours, kinds
