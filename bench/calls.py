@@ -281,6 +281,7 @@ CALLS = {
     "Monitor.report": (lambda d: d.monitor.report(d.path("report.html")), "pyplot.plot"),
     "Monitor.save": (lambda d: d.monitor.save(d.path("monitor")), "pickle of PCA"),
     "Alarms.to_frame": (lambda d: d.alarms.to_frame(), "copy of the table"),
+    "Alarms.incidents_to_frame": (lambda d: d.alarms.incidents_to_frame(), "copy of the table"),
     "Alarms.plot": (lambda d: closed(d.alarms.plot()), "pyplot.plot"),
     "Alarms.of_key": (lambda d: eh.Fleet(eh.Monitor(warm_up=20)).update(d.keys, d.X).of_key("key 0"), "X.T @ X"),
     "Fleet.update": (lambda d: eh.Fleet(K).update(d.keys, d.X), "IncrementalPCA.fit"),

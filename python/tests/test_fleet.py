@@ -151,13 +151,13 @@ def test_a_saved_fleet_of_monitors_goes_on(tmp_path):
     np.testing.assert_array_equal(again.update(keys[600:], X[600:]).score, after.score)
 
 
-def test_a_drift_of_one_key_is_accepted():
+def test_an_incident_of_one_key_is_accepted():
     keys, X = sensors()
     fleet = Fleet(eigenhedge.Monitor(warm_up=100))
     fleet.update(keys, X)
-    assert fleet["key 2"].drift_ is not None and fleet["key 1"].drift_ is None
+    assert fleet["key 2"].open_incidents
     fleet.accept("key 2")
-    assert fleet["key 2"].drift_ is None
+    assert fleet["key 2"].open_incidents == []
     with pytest.raises(KeyError):
         fleet.accept("key 9")
 
@@ -199,7 +199,7 @@ def test_a_pickled_fleet_goes_on(tmp_path, k):
     else:
         np.testing.assert_array_equal(found.score, wanted.score)
         np.testing.assert_array_equal(found.limit, wanted.limit)
-        assert copied["key 2"].drift_["causes"] == whole["key 2"].drift_["causes"]
+        assert copied["key 2"].open_incidents[0]["causes"] == whole["key 2"].open_incidents[0]["causes"]
     assert len(pickle.loads(pickle.dumps(Fleet(k)))) == 0
 
 

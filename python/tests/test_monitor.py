@@ -81,10 +81,10 @@ def test_causes_events_and_changes_have_names(table):
     monitor = Monitor()
     alarms = monitor.update(table, contributions=True)
     assert (alarms.causes[500:540, 0] == "heat").mean() > 0.9 and alarms.causes[10, 0] is None
-    event = max((event for event in alarms.events if event["kind"] == "alarms"), key=lambda event: event["strength"])
-    assert event["causes"][0][0] == "heat" and 500 <= event["start"] <= 502 and 537 <= event["end"] <= 541
-    assert alarms.alarm[656:680].all() and (alarms.causes[656:680, 0] == "noise").all()
-    assert any(event["start"] <= 656 and event["end"] == 679 for event in alarms.events)
+    fault = next(one for one in alarms.incidents if 498 <= one["start"] <= 502)
+    assert fault["causes"][0][0] == "heat" and 537 <= fault["end"] <= 560
+    assert alarms.in_incident[656:680].all() and (alarms.causes[656:680, 0] == "noise").all()
+    assert any("stuck" in one["signs"] and one["causes"][0][0] == "noise" for one in alarms.incidents)
     assert any(change["kind"] == "rise" and abs(change["start"] - 500) <= 2 for change in alarms.changes)
     np.testing.assert_allclose(alarms.contributions[400:].sum(axis=1), alarms.q[400:], rtol=1e-10)
     assert np.isnan(alarms.contributions[:400]).all() and alarms.contributions.shape == (800, 5)
@@ -236,7 +236,8 @@ def test_the_two_verdicts_are_told_in_three_ways(biased):
     assert (alarms.state[:400] == "unscored").all() and not inside[:400].any()
     # Inside an incident, single rows are no alarms; its first row is one.
     assert ((alarms.score > alarms.limit) == alarms.alarm)[scored & ~inside].all()
-    assert alarms.alarm[np.flatnonzero(np.diff(alarms.incident) > 0) + 1].all()
+    numbers, first = np.unique(alarms.incident, return_index=True)
+    assert alarms.alarm[first[numbers > 0]].all()
     frame = alarms.to_frame()
     assert list(frame)[:10] == "row score q t2 limit alarm state incident change cause_1".split()
     assert frame["incident"].isna().sum() == (~inside).sum()

@@ -46,7 +46,7 @@ def test_numpy_is_enough_for_learners_and_the_monitor():
         learner.learn(X)
         monitor = Monitor(k=2)
         alarms = monitor.update(X)
-        print(run.summary["rows"], learner.rows, alarms.alarm[500:520].sum() > 15)
+        print(run.summary["rows"], learner.rows, alarms.in_incident[500:520].sum() > 15)
         print(monitor, Monitor().set_params(lags=2).get_params()["lags"])
         print((Monitor().fit(X[:400]).predict(X[500:520]) == -1).sum() > 15)
         path = os.path.join(tempfile.mkdtemp(), "model.eh")
