@@ -123,7 +123,7 @@ def test_monitors_of_keys_go_on_across_restarts(spark, rng, tmp_path):
         told = answers[answers["machine"] == machine].sort_values("time")
         assert np.array_equal(told["score"].to_numpy(), alarms.score, equal_nan=True)
         assert (told["alarm"].to_numpy() == alarms.alarm).all() and (told["state"].to_numpy() == alarms.state).all()
-        assert (told["drift_since"].fillna(-1).to_numpy() == alarms.drift_since).all()
+        assert (told["incident"].fillna(-1).to_numpy() == alarms.incident).all()
         assert told["causes"].iloc[-1][0] == alarms.causes[-1][0]
         assert bytes(models.loc[machine, "model"]) == monitor._model.to_bytes()
 
