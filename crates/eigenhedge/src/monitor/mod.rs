@@ -500,7 +500,7 @@ impl Fitted {
             let rows = (number, position);
             let step = incidents.enter(rows, (vector, of_flags[1]), columns, (flags, alone), (follows, verdict.alarm));
             (verdict.incident, verdict.opened, verdict.closed) = (step.inside, step.opened, step.closed);
-            verdict.alarm = step.opened.is_some() || verdict.alarm && !step.is_quiet;
+            verdict.alarm = follows && step.opened.is_some() || verdict.alarm && !step.is_quiet;
             if let Some(opened) = step.opened.filter(|_| ratio <= 1.0) {
                 verdict.causes = opened.causes;
             }
