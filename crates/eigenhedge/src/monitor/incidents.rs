@@ -20,7 +20,7 @@ use super::scales::{JUMP, REMEMBERED, Scales, Scores};
 use super::shape::Parts;
 use crate::error::Error;
 use crate::scratch::Scratch;
-use crate::state::{LARGEST, count, ensure, within};
+use crate::state::{LARGEST, count, ensure, entries, within};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -131,7 +131,7 @@ pub fn grade(severity: f64) -> &'static str {
     }
 }
 
-/// What single columns show at a row.
+/// Faults of single columns at a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Columns {
     /// Stuck column, and its run of equal values as a multiple of the limit.
@@ -156,7 +156,7 @@ impl Columns {
     }
 }
 
-/// What a row changed.
+/// Changes of the incidents at a row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Step {
     pub opened: Option<Incident>,
@@ -180,6 +180,8 @@ struct Open {
     /// True if only the slowest level exceeded its limit at the report.
     is_slow: bool,
     is_live: bool,
+    /// Factors of the limits when the incident opened.
+    factors: Scores,
     /// True for each score that has exceeded its limit.
     exceeded: [bool; JUMP + 1],
     /// Largest ratios of score to limit: of the rows up to the last but one block of [`AGAIN`] rows, of the last block, and since.
@@ -268,7 +270,9 @@ impl Incidents {
         let factors = self.raised.map(|raised| (raised + borrowed).exp());
         let bars = *self.scales.bars();
         let ratio = |i: usize| scores[i] / (bars[i].limit * factors[i]);
-        let is_usual = |i: usize| scores[i] < factors[i] * bars[i].usual.max(UNCERTAIN * error * bars[i].limit);
+        // The raise by an incident does not end it.
+        let ends = self.open.as_ref().map_or(factors, |open| open.factors);
+        let is_usual = |i: usize| scores[i] < ends[i] * bars[i].usual.max(UNCERTAIN * error * bars[i].limit);
         for i in (0..REMEMBERED).filter(|i| is_usual(*i)) {
             (self.armed[i], self.since[i]) = (true, position + 1);
         }
@@ -283,24 +287,17 @@ impl Incidents {
         }
         if fires && self.open.is_none() {
             let start = first.map_or(position, |i| self.since[i].min(position));
-            step.opened = Some(self.begin((number, position), start, first));
+            step.opened = Some(self.begin((number, position), start, first, factors));
         }
         if let Some(open) = &mut self.open {
             open.fastest = open.fastest.into_iter().chain(first).min();
             let is_moved = open.incident.signs[Sign::Moved as usize] && columns.moved.is_some();
             let holds = is_moved || open.fastest.is_some_and(|i| !is_usual(i.max(1)));
-            open.is_live = if open.is_live { holds || has_jump || columns.are_new() } else { fires };
+            let goes_on = holds || has_jump || columns.are_new();
+            open.is_live = if step.opened.is_none() && open.is_live { goes_on } else { fires };
             if open.is_live {
-                let blamed = match first {
-                    Some(i) if !has_jump || ratio(i) >= ratio(JUMP) => Some(i),
-                    first => {
-                        if has_jump {
-                            Some(JUMP)
-                        } else {
-                            first
-                        }
-                    }
-                };
+                let jump = has_jump.then_some(JUMP).filter(|_| first.is_none_or(|i| ratio(i) < ratio(JUMP)));
+                let blamed = jump.or(first);
                 let is_peak = severity > open.incident.severity || step.opened.is_some();
                 open.extend((number, position), severity, columns, is_alarm);
                 step.inside = Some(open.incident.incident);
@@ -331,7 +328,7 @@ impl Incidents {
         step
     }
 
-    fn begin(&mut self, (number, position): (u64, u64), start: u64, first: Option<usize>) -> Incident {
+    fn begin(&mut self, (number, position): (u64, u64), start: u64, first: Option<usize>, factors: Scores) -> Incident {
         self.count += 1;
         let back = usize::try_from(position - start).unwrap_or(usize::MAX).min(self.numbers.len() - 1);
         let incident = Incident {
@@ -356,6 +353,7 @@ impl Incidents {
             fastest: first,
             is_slow,
             is_live: true,
+            factors,
             exceeded: [false; JUMP + 1],
             largest: [1.0; 3],
         };
@@ -373,7 +371,7 @@ impl Incidents {
     pub fn check_state(&self, d: usize, width: usize) -> Result<(), Error> {
         self.scales.check_state(d)?;
         within("the time between incidents", self.time, 1.0..=1e9)?;
-        crate::state::entries("the raises of limits", &self.raised, 0.0..=MOST_RAISED)?;
+        entries("the raises of limits", &self.raised, 0.0..=MOST_RAISED)?;
         ensure(self.numbers.len() <= REMEMBERED_ROWS, "only the last row numbers must be kept")?;
         self.numbers.iter().chain(&self.since).try_for_each(|row| count("the row of an incident", *row))?;
         count("the number of incidents", self.count)?;
@@ -384,7 +382,8 @@ impl Incidents {
         }
         ensure(start <= reported && reported <= end, "an incident must be reported after it began")?;
         ensure(fastest.is_none_or(|i| i < REMEMBERED), "a score of an incident must exist")?;
-        crate::state::entries("the ratios of an incident", &open.largest, 0.0..=LARGEST)?;
+        entries("the ratios of an incident", &open.largest, 0.0..=LARGEST)?;
+        entries("the factors of an incident", &open.factors, 1.0..=LARGEST)?;
         within("the severity of an incident", incident.severity, 0.0..=LARGEST)?;
         let causes = incident.causes.iter().flatten();
         causes.map(|cause| cause.column).try_for_each(|column| ensure(column < width, "a cause must be a column"))

@@ -150,32 +150,32 @@ impl Monitor {
         };
         let rule = if has_differences { options.limit.halved() } else { options.limit };
         let active = self.width - flags.len();
-        let fit = |rows: &Matrix, weights: &[f64], of_flags: &[[f64; 2]], gap: usize, shape: Shape| {
-            let (vectors, last) = embedded(rows, lags);
-            let weights: Vec<f64> = weights.windows(lags + 1).map(least).collect();
-            let sample =
-                Sample { rows: &vectors, weights: &weights, active: active * (lags + 1), near: None, within: None };
+        let fit = |lagged: &Lagged, gap: usize, shape: Shape| {
+            let sample = lagged.sample(active);
             let shape = if lags == 0 { shape } else { Shape::fit(sample, 0..0, options.kept) };
-            let folds = Folds::fit(sample, shape, gap, options.kept);
-            let (channel, scores) = Channel::fit(sample, &folds, &of_flags[lags..], rule);
-            let scales = (gap == lags).then(|| {
-                // Long rows take too long to decompose again.
-                let folds = match (vectors.rows() < LARGE, scales::kept(vectors.columns())) {
-                    (true, kept) => Folds::fit(sample, Shape::fit(sample, 0..0, kept), gap, kept),
-                    (false, _) => folds,
-                };
-                Scales::fit(sample, folds, &of_flags[lags..], options.incident_time)
-            });
-            (channel, scores, last, scales)
+            Folds::fit(sample, shape, gap, options.kept)
         };
-        let (levels, scores, lagged, scales) = fit(&rows, &weights, &of_flags, lags, shape);
+        let lagged = Lagged::new(&rows, &weights, lags);
+        let (sample, of_rows) = (lagged.sample(active), &of_flags[lags..]);
+        let folds = fit(&lagged, lags, shape);
+        let (levels, scores) = Channel::fit(sample, &folds, of_rows, rule);
+        let kept = scales::kept(sample.rows.columns());
+        // Long rows take too long to decompose again.
+        let folds = match sample.rows.rows() < LARGE {
+            true => Folds::fit(sample, Shape::fit(sample, 0..0, kept), lags, kept),
+            false => folds,
+        };
+        let scales = Scales::fit(sample, folds, of_rows, options.incident_time);
         let differences = if has_differences {
             let steps: Vec<Vec<f64>> = (1..count).map(|t| difference(rows.column(t), rows.column(t - 1))).collect();
             let Robust { standardizer, rows: steps, weights, shape } = Robust::fit(&steps, &flags, true, options.kept)?;
-            let (channel, _, lags, _) = fit(&steps, &weights, &vec![[0.0; 2]; steps.columns()], lags + 1, shape);
+            let lagged = Lagged::new(&steps, &weights, lags);
+            let folds = fit(&lagged, lags + 1, shape);
+            let none = vec![[0.0; 2]; lagged.vectors.columns()];
+            let (channel, _) = Channel::fit(lagged.sample(active), &folds, &none, rule);
             let previous = rows.column(count - 1).to_vec();
             let (step, causes) = (Scratch::default(), Scratch::default());
-            Some(Differences { channel, lags, standardizer, previous, step, causes })
+            Some(Differences { channel, lags: lagged.last, standardizer, previous, step, causes })
         } else {
             None
         };
@@ -183,9 +183,9 @@ impl Monitor {
         changes.begin(scores.iter().copied(), time_between_independent(&scores));
         let fitted = Fitted {
             rounding: Rounding::fit(raw_rows, &standardizer.scale().collect::<Vec<_>>()),
-            incidents: Incidents::new(scales.ok_or(Error::State("a monitor must have scales"))?, options.incident_time),
+            incidents: Incidents::new(scales, options.incident_time),
             levels,
-            lags: lagged,
+            lags: lagged.last,
             differences,
             flags,
             repeats,
@@ -363,15 +363,30 @@ fn fill_with_means(rows: &mut Matrix, gaps: &[Gaps]) {
     }
 }
 
-/// Appends lags to the rows. Returns the lagged rows as columns of a matrix, and the buffer of the most recent rows.
-fn embedded(rows: &Matrix, count: usize) -> (Matrix, Lags) {
-    let mut lags = Lags::new(rows.rows(), count);
-    let mut vectors = Matrix::zeros(rows.rows() * (count + 1), 0);
-    for t in 0..rows.columns() {
-        lags.push(rows.column(t));
-        lags.row().into_iter().for_each(|vector| vectors.push_column(vector));
+/// Rows with their lags, as columns of a matrix, with weights, and the buffer of the most recent rows.
+struct Lagged {
+    vectors: Matrix,
+    weights: Vec<f64>,
+    last: Lags,
+    lags: usize,
+}
+
+impl Lagged {
+    fn new(rows: &Matrix, weights: &[f64], lags: usize) -> Self {
+        let mut last = Lags::new(rows.rows(), lags);
+        let mut vectors = Matrix::zeros(rows.rows() * (lags + 1), 0);
+        for t in 0..rows.columns() {
+            last.push(rows.column(t));
+            last.row().into_iter().for_each(|vector| vectors.push_column(vector));
+        }
+        Self { vectors, weights: weights.windows(lags + 1).map(least).collect(), last, lags }
     }
-    (vectors, lags)
+
+    /// Returns the rows for a fit. `active` is the number of columns that vary.
+    fn sample(&self, active: usize) -> Sample<'_> {
+        let active = active * (self.lags + 1);
+        Sample { rows: &self.vectors, weights: &self.weights, active, near: None, within: None }
+    }
 }
 
 fn median_autocorrelation(columns: &Matrix) -> f64 {

@@ -219,12 +219,12 @@ pub(crate) fn top(values: &[f64], vectors: &Matrix, kept: usize) -> (Vec<f64>, M
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::linalg::symmetric_eigen;
 
     /// Returns `Q diag(values) Qᵀ` for a random orthonormal Q.
-    fn with_spectrum(values: &[f64], seed: u64) -> Matrix {
+    pub fn with_spectrum(values: &[f64], seed: u64) -> Matrix {
         let n = values.len();
         let mut random = Random::seeded(seed);
         let mut q = Matrix::zeros(n, n);

@@ -338,22 +338,9 @@ impl Factors {
 
 #[cfg(test)]
 mod tests {
+    use super::super::largest_pairs::tests::with_spectrum;
     use super::*;
     use crate::linalg::{multiply, symmetric_eigen, symmetric_times};
-
-    /// Returns `Q diag(values) Qᵀ` for a random orthonormal Q.
-    fn with_spectrum(values: &[f64], seed: u64) -> Matrix {
-        let n = values.len();
-        let mut random = Random::seeded(seed);
-        let mut q = Matrix::zeros(n, n);
-        (0..n).for_each(|j| q.column_mut(j).iter_mut().for_each(|x| *x = random.normal()));
-        q.orthonormalise();
-        let mut scaled = q.clone();
-        (0..n).for_each(|j| scaled.column_mut(j).iter_mut().for_each(|x| *x *= values[j]));
-        let mut matrix = Matrix::default();
-        multiply(&mut matrix, scaled.view(), q.view().transpose());
-        matrix
-    }
 
     fn agrees(matrix: &Matrix, kept: usize, name: &str) {
         let (values, vectors) = reduced_pairs(matrix, kept).unwrap_or_else(|| panic!("{name}: inaccurate"));
