@@ -6,8 +6,8 @@
 //! false incidents takes one raise back. A stream whose limits were too low on some time scale has a few incidents, then none.
 //!
 //! **End.** An incident lasts until the fastest score that exceeded its limit, of at least four rows, is usual again: below the
-//! value that a tenth of normal ones exceed, or [`UNCERTAIN`]`/√n` of the limit. If it opens again within [`GAP`] rows, it is the
-//! same incident. If a score becomes [`WORSE`] times as large as before within a few rows, another incident opens. Otherwise it
+//! value that some normal ones exceed (`scales`), or [`UNCERTAIN`]`/√n` of the limit, or below the limit and [`RETURNED`] of its
+//! largest value. If it opens again within [`GAP`] rows, it is the same incident. If a score becomes [`WORSE`] times as large as before within a few rows, another incident opens. Otherwise it
 //! lasts until it is accepted as the new reference.
 //!
 //! **Severity**: minus the decimal logarithm of the probability that normal rows have such an incident in the requested time.
@@ -16,7 +16,8 @@
 
 use super::causes::{Cause, Causes, NAMED};
 use super::flags::Flags;
-use super::scales::{JUMP, REMEMBERED, Scales, Scores};
+use super::repeats::Repeats;
+use super::scales::{Bar, JUMP, REMEMBERED, Scales, Scores};
 use super::shape::Parts;
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -34,6 +35,8 @@ const SINGLE: f64 = 1.2;
 const MOST_RAISED: f64 = 3.0;
 /// Share of a limit, times the square root of the number of warm-up rows, below which a score is usual.
 const UNCERTAIN: f64 = 5.0;
+/// Share of its largest value in an incident below which a score is usual if it does not exceed its limit.
+const RETURNED: f64 = 0.15;
 /// Number of rows within which an incident that ended can go on.
 const GAP: u64 = 32;
 /// Number of rows of an incident without alarms of their own.
@@ -182,6 +185,8 @@ struct Open {
     is_live: bool,
     /// Factors of the limits when the incident opened.
     factors: Scores,
+    /// Largest value of each score.
+    peaks: Scores,
     /// True for each score that has exceeded its limit.
     exceeded: [bool; JUMP + 1],
     /// Largest ratios of score to limit: of the rows up to the last but one block of [`AGAIN`] rows, of the last block, and since.
@@ -258,7 +263,7 @@ impl Incidents {
         (number, position): (u64, u64),
         (vector, of_flags): (&[f64], f64),
         columns: Columns,
-        (flags, causes): (&Flags, &mut Causes),
+        (flags, repeats, causes): (&Flags, &Repeats, &mut Causes),
         (follows, is_alarm): (bool, bool),
     ) -> Step {
         let scores = self.scales.enter(vector, of_flags);
@@ -271,8 +276,11 @@ impl Incidents {
         let bars = *self.scales.bars();
         let ratio = |i: usize| scores[i] / (bars[i].limit * factors[i]);
         // The raise by an incident does not end it.
-        let ends = self.open.as_ref().map_or(factors, |open| open.factors);
-        let is_usual = |i: usize| scores[i] < ends[i] * bars[i].usual.max(UNCERTAIN * error * bars[i].limit);
+        let (ends, peaks) = self.open.as_ref().map_or((factors, Scores::default()), |open| (open.factors, open.peaks));
+        let is_usual = |i: usize| {
+            let Bar { limit, usual, .. } = bars[i];
+            scores[i] < ends[i] * usual.max(UNCERTAIN * error * limit).max(limit.min(RETURNED * peaks[i] / ends[i]))
+        };
         for i in (0..REMEMBERED).filter(|i| is_usual(*i)) {
             (self.armed[i], self.since[i]) = (true, position + 1);
         }
@@ -299,11 +307,13 @@ impl Incidents {
                 let jump = has_jump.then_some(JUMP).filter(|_| first.is_none_or(|i| ratio(i) < ratio(JUMP)));
                 let blamed = jump.or(first);
                 let is_peak = severity > open.incident.severity || step.opened.is_some();
+                open.peaks = std::array::from_fn(|i| open.peaks[i].max(scores[i]));
                 open.extend((number, position), severity, columns, is_alarm);
                 step.inside = Some(open.incident.incident);
                 step.is_quiet = follows && step.opened.is_none() && position - open.reported <= QUIET;
                 if is_peak && (blamed.is_some() || columns.are_new()) {
-                    open.incident.causes = self.scales.blame(blamed, columns, flags, causes, &mut self.parts.0);
+                    open.incident.causes =
+                        self.scales.blame(blamed, columns, (flags, repeats), causes, &mut self.parts.0);
                 }
                 step.opened = step.opened.map(|_| open.incident);
             } else {
@@ -354,6 +364,7 @@ impl Incidents {
             is_slow,
             is_live: true,
             factors,
+            peaks: Scores::default(),
             exceeded: [false; JUMP + 1],
             largest: [1.0; 3],
         };
@@ -384,6 +395,7 @@ impl Incidents {
         ensure(fastest.is_none_or(|i| i < REMEMBERED), "a score of an incident must exist")?;
         entries("the ratios of an incident", &open.largest, 0.0..=LARGEST)?;
         entries("the factors of an incident", &open.factors, 1.0..=LARGEST)?;
+        entries("the scores of an incident", &open.peaks, 0.0..=LARGEST)?;
         within("the severity of an incident", incident.severity, 0.0..=LARGEST)?;
         let causes = incident.causes.iter().flatten();
         causes.map(|cause| cause.column).try_for_each(|column| ensure(column < width, "a cause must be a column"))
@@ -432,7 +444,7 @@ impl Scales {
         &self,
         score: Option<usize>,
         columns: Columns,
-        flags: &Flags,
+        (flags, repeats): (&Flags, &Repeats),
         causes: &mut Causes,
         parts: &mut Parts,
     ) -> [Option<Cause>; NAMED] {
@@ -440,6 +452,7 @@ impl Scales {
         if let Some(score) = score {
             self.parts(score, parts);
             causes.rank(self.shape(), parts);
+            repeats.suspect(&mut causes.ranks);
         }
         flags.add_deviations(&mut causes.ranks);
         let single = [columns.moved.map(|(j, _)| j), columns.silent.map(|(j, _)| j), columns.stuck.map(|(j, _)| j)];

@@ -498,7 +498,8 @@ impl Fitted {
             let alone = &mut self.incident_causes.0;
             alone.reset(row.len());
             let rows = (number, position);
-            let step = incidents.enter(rows, (vector, of_flags[1]), columns, (flags, alone), (follows, verdict.alarm));
+            let of_columns = (&*flags, &*repeats, alone);
+            let step = incidents.enter(rows, (vector, of_flags[1]), columns, of_columns, (follows, verdict.alarm));
             (verdict.incident, verdict.opened, verdict.closed) = (step.inside, step.opened, step.closed);
             verdict.alarm = follows && step.opened.is_some() || verdict.alarm && !step.is_quiet;
             if let Some(opened) = step.opened.filter(|_| ratio <= 1.0) {

@@ -116,6 +116,14 @@ impl Repeats {
         self.longest(|column| column.missing as f64 / column.missing_limit as f64)
     }
 
+    /// Multiplies the rank of each column by up to 2 as its run approaches its limit. Where columns depend on each other exactly,
+    /// the deviation of one is that of all, and the one that repeats its value is the likeliest cause.
+    pub fn suspect(&self, ranks: &mut [f64]) {
+        for (rank, column) in ranks.iter_mut().zip(&self.columns) {
+            *rank *= 1.0 + (column.rows.saturating_sub(1) as f64 / column.limit as f64).min(1.0);
+        }
+    }
+
     fn longest(&self, excess: impl Fn(&Column) -> f64) -> Option<(usize, f64)> {
         let over = self.columns.iter().map(excess).enumerate().filter(|(_, excess)| *excess > 1.0);
         over.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))

@@ -5,10 +5,10 @@
 //!
 //! **Scores.** A *level* is a running mean of the rows with a memory of 1, 4, 16 or 64 rows; its score is that of `level - b` (Q,
 //! T² and M by `shape`, tail probabilities by `tails`). An *energy* `e (exp(mean of ln(1 + s/e)) - 1)` averages the score s of
-//! single rows over 4, 16 or 64 rows, with e the value that a tenth of them exceed. The *jump* is the score of the difference from
+//! single rows over 4, 16 or 64 rows, with e the value that a share [`USUAL`] of them exceeds. The *jump* is the score of the difference from
 //! the previous row.
 //!
-//! **Limits.** A share `α = m/(3 time)` of normal values of a score with memory m exceeds its limit, so that a false incident
+//! **Limits.** A share `α = m/(4 time)` of normal values of a score with memory m exceeds its limit, so that a false incident
 //! occurs about once in the requested time: the 95 % point plus the mean excess times `ln(0.05/α)`; at least Hill's estimate if the
 //! warm-up is too short for α, and at least Student's limit if its rows are few in autocorrelation times.
 //!
@@ -17,7 +17,7 @@
 //!
 //! Cost: one projection O(dk) per row. All levels, and the baseline, are running means of that projection and cost O(d + k) each.
 
-use super::limits::{TENTH, time_between_independent, upper_quantile};
+use super::limits::{time_between_independent, upper_quantile};
 use super::shape::{Folds, Kept, Parts, Sample, Shape, statistics_of};
 use super::tails::{Tails, quantile, student_quantile};
 use crate::error::Error;
@@ -37,6 +37,8 @@ pub(super) const JUMP: usize = REMEMBERED;
 const SCORES: usize = REMEMBERED + 1;
 /// Largest share of the energy that the directions contain.
 const LARGEST_SHARE: f64 = 0.995;
+/// Share of normal values above the usual one, below which an incident ends.
+const USUAL: f64 = 0.15;
 /// Largest share of normal values above a limit.
 const MOST_OVER: f64 = 0.05;
 /// Maximum score of a warm-up row, as a multiple of the 95 % point.
@@ -58,7 +60,7 @@ const LEAST_TAIL: f64 = 0.1;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(super) struct Bar {
     pub limit: f64,
-    /// Value that a tenth of normal values exceed.
+    /// Value that a share [`USUAL`] of normal values exceeds.
     pub usual: f64,
     /// Mean logarithm of the excess over the 95 % point: `ln(s/limit)/tail` is minus the logarithm of the probability of s.
     tail: f64,
@@ -319,7 +321,7 @@ impl Scales {
 impl Bar {
     /// Fits the limits to values of the warm-up. A false incident occurs about once in `time` rows.
     fn fit(values: &[f64], memory: f64, time: f64) -> Self {
-        let alpha = (memory / (3.0 * time)).min(MOST_OVER);
+        let alpha = (memory / (4.0 * time)).min(MOST_OVER);
         let n = values.len() as f64;
         let effective = (n / time_between_independent(values)).max(4.0);
         let mut sorted = values.to_vec();
@@ -343,7 +345,7 @@ impl Bar {
             limit = limit.max((mean + times * (variance * (1.0 + 1.0 / effective)).sqrt()).powi(2));
         }
         let limit = limit.max(1e-3);
-        let usual = upper_quantile(&values, TENTH).clamp(1e-6, limit);
+        let usual = upper_quantile(&values, USUAL).clamp(1e-6, limit);
         Self { limit, usual, tail: tail.max(LEAST_TAIL) }
     }
 
