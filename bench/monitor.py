@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 import monitor_field
+import monitor_plants
 import numpy as np
 import pandas as pd
 from monitor_harness import SETUP, alarmed, bar, data, frame, inside, lacks, monitor, note, reported
@@ -309,6 +310,7 @@ NEEDS = {
     "tables": ("monitoring/adbench",),
     "series": ("monitoring/nab",),
     "engines": ("monitoring/cmapss_fd001.csv",),
+    "plants": ("plants",),
 }
 PARTS = {
     "skab": skab,
@@ -320,6 +322,7 @@ PARTS = {
     "tables": monitor_field.tables,
     "series": monitor_field.series,
     "engines": monitor_field.engines,
+    "plants": monitor_plants.plants,
     "long": monitor_field.long,
     "warmup": monitor_field.warmup,
     "rates": rates,

@@ -38,6 +38,30 @@ fn a_table_that_is_read_again_is_printed_once() {
 }
 
 #[test]
+fn the_five_faults_of_a_plant_are_its_five_gravest_incidents() {
+    let place = Place::new();
+    for (seed, options) in [(1, ""), (2, ""), (1, "--warm-up 14d"), (3, "--warm-up 14d")] {
+        assert_eq!(place.run(&format!("make plant --seed {seed} --out plant.csv")).status, 0);
+        let outcome = place.run(&format!("monitor plant.csv {options} --events events.csv --quiet"));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+        let events = place.read("events.csv");
+        let mut incidents: Vec<Vec<&str>> = events.lines().skip(1).map(|line| line.split(',').collect()).collect();
+        let severity = |incident: &[&str]| incident[8].parse::<f64>().unwrap();
+        incidents.sort_by(|a, b| severity(b).total_cmp(&severity(a)));
+        let mut blamed: Vec<&str> = incidents[..5].iter().map(|incident| incident[15]).collect();
+        blamed.sort_unstable();
+        assert_eq!(blamed, ["AI701", "FI101", "LI401", "PI301", "TI202"], "{seed} {options}: {events}");
+        // Each begins within a day of its fault; the drift is long.
+        let faults = eigenhedge::streams::plant(25_920, seed).faults;
+        let is_near = |row: usize| faults.iter().any(|f| row + 288 >= f.rows.start && row <= f.rows.end + 288);
+        assert!(
+            incidents[..5].iter().all(|incident| is_near(incident[3].parse().unwrap())),
+            "{seed} {options}: {events}"
+        );
+    }
+}
+
+#[test]
 fn alarms_causes_and_events_are_written_and_summed_up() {
     let place = Place::new();
     place.write("t.csv", sensors(600));

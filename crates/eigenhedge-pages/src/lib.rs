@@ -35,6 +35,7 @@ pub mod svg;
 mod text_layout;
 mod top_k;
 
+pub use calendar::moment;
 pub use chart::{Annotation, Chart, Kind, Mark, OtherAxis, Point, Series, Tint};
 pub use curve::Curve;
 pub use downsample::{Downsampler, Keep};

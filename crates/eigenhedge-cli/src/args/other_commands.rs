@@ -205,12 +205,16 @@ pub enum Made {
     /// Sensors with three faults: x1 has an offset for 30 rows from the middle on, x2 is stuck for 40 rows from 70 % on, x3
     /// changes its level in the last tenth
     Faults,
+    /// A plant of twelve sensors with times and five faults: TI202 biased, PI301 stuck, AI701 drifting, a peak of FI101, and a
+    /// dropout of LI401
+    Plant,
 }
 
 /// Options of `make`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  eigenhedge make plant --out sensors.csv
   eigenhedge make three-subspaces --out stream.csv
   eigenhedge make drift --rows 10000 --dim 50 -k 3 | eigenhedge run - -k 3")]
 #[command(mut_arg("out", |out| out.help("Output file [default: standard output]")))]
@@ -218,10 +222,10 @@ pub struct MakeArgs {
     /// Kind of stream
     #[arg(value_enum)]
     pub stream: Made,
-    /// Number of rows
-    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
-    pub rows: usize,
-    /// Number of columns
+    /// Number of rows [default: 1500; plant: 25920, 90 days]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    pub rows: Option<usize>,
+    /// Number of columns; a plant has twelve
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub dim: usize,
     /// Dimension of the subspaces

@@ -3,10 +3,15 @@
 use crate::args::{Made, MakeArgs};
 use anyhow::{Result, anyhow};
 use eigenhedge::streams;
-use eigenhedge_io::{MaxMemory, number_cells, number_columns};
+use eigenhedge_io::{Cell, CellKind, MaxMemory, number_cells, number_columns};
+use eigenhedge_pages::moment;
+
+/// First time of a plant, in seconds since 1970: Monday, 8 January 2024.
+const FIRST: u32 = 1_704_672_000;
 
 pub fn make(args: &MakeArgs) -> Result<()> {
-    let (n, k, rows, seed) = (args.dim, args.k, args.rows, args.seed);
+    let (n, k, seed) = (args.dim, args.k, args.seed);
+    let rows = args.rows.unwrap_or(if args.stream == Made::Plant { 25_920 } else { 1500 });
     // All rows are generated before the first is written.
     let bytes = 16u128.saturating_mul(n as u128).saturating_mul(rows.saturating_add(k) as u128);
     let most = MaxMemory::of_machine();
@@ -24,9 +29,25 @@ pub fn make(args: &MakeArgs) -> Result<()> {
         Made::Starvation => streams::starvation(n, rows.div_ceil(10), rows - rows.div_ceil(10), 0.5, seed).rows,
         Made::Faults => streams::faults(n, k, args.noise, rows, seed),
         Made::LeaderTrap => streams::leader_trap(n, rows),
+        Made::Plant => return make_plant(args, rows),
     };
     let names: Vec<String> = (0..n).map(|i| format!("x{i}")).collect();
     let mut table = args.out.destination_or_standard()?.open(number_columns(&names))?;
     stream.into_iter().take(rows).try_for_each(|row| table.write(&number_cells(&row)))?;
+    Ok(table.finish()?)
+}
+
+fn make_plant(args: &MakeArgs, rows: usize) -> Result<()> {
+    let plant = streams::plant(rows, args.seed);
+    let names = plant.names.iter().map(|name| ((*name).to_owned(), CellKind::Number));
+    let columns = [("time".to_owned(), CellKind::Text)].into_iter().chain(names).collect();
+    let mut table = args.out.destination_or_standard()?.open(columns)?;
+    let mut time = f64::from(FIRST);
+    for row in &plant.rows {
+        let text = moment(time);
+        let cells: Vec<Cell<'_>> = [Cell::Text(&text)].into_iter().chain(number_cells(row)).collect();
+        table.write(&cells)?;
+        time += 300.0;
+    }
     Ok(table.finish()?)
 }

@@ -2,12 +2,12 @@
 //!
 //! - Stationary: [`iid`], [`signal_and_noise`].
 //! - Changing: [`switching`] and [`three_subspaces`], [`recurring`], [`drifting`].
-//! - Sensors with faults at known rows: [`faults`].
+//! - Sensors with faults at known rows: [`faults`], [`plant`].
 //! - Adversarial: [`leader_trap`], [`starvation`], [`coins`], [`charge_surest`].
 //! - Smooth: [`random_walk`], [`sines`], [`turning_images`], [`oscillations`].
 //! - Numerically difficult: [`HARD`], which includes smooth, repeated and rescaled streams.
 //!
-//! Rows of the first four groups have norm at most 1, except those of [`signal_and_noise`] and [`faults`]. The same seed gives
+//! Rows of the first four groups have norm at most 1, except those of [`signal_and_noise`], [`faults`] and [`plant`]. The same seed gives
 //! the same rows.
 //!
 //! ```
@@ -21,6 +21,7 @@ mod adversary;
 mod drift;
 mod faults;
 mod hard;
+mod plant;
 mod smooth;
 mod stationary;
 
@@ -28,6 +29,7 @@ pub use adversary::{charge_surest, coins, leader_trap, starvation};
 pub use drift::{drifting, recurring, switching, three_subspaces};
 pub use faults::faults;
 pub use hard::{HARD, Hard, near_duplicates};
+pub use plant::{Plant, PlantFault, plant};
 pub use smooth::{oscillations, random_walk, sines, turning_images};
 pub use stationary::{iid, signal_and_noise};
 
