@@ -20,6 +20,7 @@ pub struct Plan {
     pub beginning: Beginning,
     pub out: Destination,
     pub reconstruct: Destination,
+    pub filled: Destination,
     /// Format of the summary, or `None` for no summary.
     pub summary: Option<SummaryForm>,
     pub quiet: bool,
@@ -116,6 +117,7 @@ impl Plan {
             },
             out: args.out.destination()?,
             reconstruct: reconstruct(args, &beginning)?,
+            filled: filled(args, &beginning)?,
             standardize,
             source,
             beginning,
@@ -146,12 +148,22 @@ fn reconstruct(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usa
     Destination::new("--reconstruct", args.reconstruct.as_deref(), None)
 }
 
+fn filled(args: &RunArgs, beginning: &Beginning) -> Result<Destination, Usage> {
+    match (&args.filled, beginning) {
+        (Some(_), Beginning::Setup(setup)) if setup.spec.missing != Missing::Fill => {
+            Err(Usage("--filled needs --missing fill".into()))
+        }
+        (path, _) => Destination::new("--filled", path.as_deref(), None),
+    }
+}
+
 /// Returns an error if an output has the path of an input or of another output, or a name of another kind of file.
 fn places(args: &RunArgs) -> Result<(), Usage> {
     let KeepArgs { report, plot, snapshot, .. } = &args.keep;
     let outputs = [
         ("--out", args.out.out.as_deref(), true),
         ("--reconstruct", args.reconstruct.as_deref(), false),
+        ("--filled", args.filled.as_deref(), false),
         ("--report", report.as_deref(), false),
         ("--plot", plot.as_deref(), false),
         ("--snapshot", snapshot.as_deref(), false),

@@ -35,8 +35,9 @@ const CASES: [Case; 14] = [
 ];
 
 /// Options that write another table than `--out`.
-const OTHER_TABLES: [&str; 4] = [
+const OTHER_TABLES: [&str; 5] = [
     "run T -k 2 --quiet --reconstruct FILE",
+    "run T -k 2 --quiet --missing fill --filled FILE",
     "monitor T --warm-up 60 --quiet --events FILE",
     "pca T -k 2 --components FILE",
     "pair T T -k 1 --directions FILE",

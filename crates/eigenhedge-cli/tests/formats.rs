@@ -134,3 +134,42 @@ fn missing_cells_are_filled_in_or_their_rows_skipped() {
     let compared = place.run("compare holes.csv -k 1 --missing skip --learners leader");
     assert_eq!(compared.status, 0, "{}", compared.err);
 }
+
+#[test]
+fn filled_tables_have_all_cells_and_name_the_filled_ones() {
+    let place = Place::new();
+    let cell = |t: usize, j: usize| (0.1 * t as f64 + j as f64).sin() * (j + 1) as f64;
+    let is_hole = |t: usize, j: usize| t > 20 && (t * 7 + j * 3) % 11 == 0;
+    let table = |rows: usize| {
+        let line = |t: usize| {
+            let cells = (0..4).map(|j| if is_hole(t, j) { String::new() } else { format!("{:?}", cell(t, j)) });
+            format!("2024-01-01 00:{:02}:{:02},{}\n", t / 60, t % 60, cells.collect::<Vec<_>>().join(","))
+        };
+        "time,a,b,c,d\n".to_owned() + &(0..rows).map(line).collect::<String>()
+    };
+    place.write("t.csv", table(200));
+    let line = "run t.csv -k 2 --time time --missing fill --quiet";
+    assert!(place.run("run t.csv -k 2 --filled f.csv").err.contains("--filled needs --missing fill"));
+    assert_eq!(place.run(&format!("{line} --filled f.csv")).status, 0);
+    let filled = place.read("f.csv");
+    assert!(filled.starts_with("time,a,b,c,d,filled\n2024-01-01 00:00:00,"), "{filled}");
+    let (mut squares, mut holes) = (0.0, 0.0);
+    for (t, line) in filled.lines().skip(1).enumerate() {
+        let cells: Vec<&str> = line.split(',').collect();
+        let names: Vec<&str> = (0..4).filter(|j| is_hole(t, *j)).map(|j| ["a", "b", "c", "d"][j]).collect();
+        assert_eq!(cells[5], names.join(" "), "{line}");
+        for j in 0..4 {
+            let error = cells[j + 1].parse::<f64>().unwrap() - cell(t, j);
+            assert!(is_hole(t, j) || error == 0.0, "{line}");
+            (squares, holes) = (squares + error * error, holes + f64::from(u8::from(is_hole(t, j))));
+        }
+    }
+    // The four sines have two common directions, which a few rows show.
+    assert!(holes > 50.0 && (squares / holes).sqrt() < 0.1, "{squares} {holes}");
+    // A table that grows goes on where it was.
+    place.write("t.csv", table(120));
+    assert_eq!(place.run(&format!("{line} --filled g.csv --snapshot s.eh")).status, 0);
+    place.write("t.csv", table(200));
+    assert_eq!(place.run(&format!("{line} --filled g.csv --resume s.eh")).status, 0);
+    assert_eq!(place.read("g.csv"), filled);
+}

@@ -195,6 +195,10 @@ pub struct RunArgs {
     /// format follows from the extension
     #[arg(long, value_name = "FILE")]
     pub reconstruct: Option<PathBuf>,
+    /// With `--missing fill`: file for the table with its missing cells filled in before their rows are learned; its last column
+    /// names the filled cells of a row
+    #[arg(long, value_name = "FILE")]
+    pub filled: Option<PathBuf>,
 
     #[command(flatten)]
     pub keep: KeepArgs,

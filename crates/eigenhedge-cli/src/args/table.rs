@@ -106,7 +106,7 @@ pub struct BesideArgs {
     pub safe_cells: bool,
     /// Run one model per value of this column, which is copied to the results. The summary has a line per key, and a snapshot
     /// contains all models
-    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct", "live"])]
+    #[arg(long, value_name = "COLUMN", conflicts_with_all = ["report", "plot", "reconstruct", "filled", "live"])]
     pub group_by: Option<String>,
     /// With --group-by: maximum number of models in memory; the least recently used ones are moved to a file [default: 4096]
     #[arg(long, value_name = "N", requires = "group_by", value_parser = clap::value_parser!(u32).range(1..))]

@@ -22,7 +22,10 @@ mod tables;
 pub use behind::Output;
 pub use cells::{Cell, CellKind, Column, number_cells, number_columns};
 pub use form::Form;
-pub use tables::{CAUSES, answer_cells, answer_columns, cause_columns, verdict_cells, verdict_columns};
+pub use tables::{
+    CAUSES, answer_cells, answer_columns, cause_columns, filled_cells, filled_columns, filled_names, verdict_cells,
+    verdict_columns,
+};
 
 use crate::error::{Error, Fault};
 use crate::reading::Dialect;

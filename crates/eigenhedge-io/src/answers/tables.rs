@@ -1,6 +1,6 @@
 //! Output columns and cells for the result of a learner and for the verdict of a monitor on a row.
 
-use super::{Cell, CellKind, Column};
+use super::{Cell, CellKind, Column, number_columns};
 use eigenhedge::{Loss, Verdict};
 
 /// Returns the output columns of a learner that keeps k directions. `copied` contains the names of the copied columns.
@@ -16,6 +16,24 @@ pub fn answer_cells<'a>(row: u64, texts: &'a [String], loss: Loss, coordinates: 
     let numbers = [loss.expected, loss.realised].into_iter().chain(coordinates.iter().copied());
     let texts = texts.iter().map(|text| Cell::Text(text));
     std::iter::once(Cell::Whole(Some(row))).chain(texts).chain(numbers.map(Cell::Number)).collect()
+}
+
+/// Returns the columns of a table whose missing cells are filled in: copied columns, numbers, and the names of the filled cells.
+pub fn filled_columns(copied: &[String], columns: &[String]) -> Vec<Column> {
+    let texts = copied.iter().map(|name| (name.clone(), CellKind::Text));
+    texts.chain(number_columns(columns)).chain([("filled".to_owned(), CellKind::Text)]).collect()
+}
+
+/// Returns the names of the missing cells of a row, separated by spaces.
+pub fn filled_names(row: &[f64], columns: &[String]) -> String {
+    let missing = row.iter().zip(columns).filter(|(x, _)| x.is_nan()).map(|(_, name)| name.as_str());
+    missing.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the cells of a filled row.
+pub fn filled_cells<'a>(texts: &'a [String], row: &[f64], names: &'a str) -> Vec<Cell<'a>> {
+    let texts = texts.iter().map(|text| Cell::Text(text));
+    texts.chain(row.iter().copied().map(Cell::Number)).chain([Cell::Text(names)]).collect()
 }
 
 /// Number of causes per verdict. A cause is an input column with its share of the squared deviations.

@@ -10,8 +10,8 @@ use crate::stop::StopSignal;
 use anyhow::{Result, anyhow};
 use eigenhedge::{Loss, Model};
 use eigenhedge_io::{
-    Answers, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns, number_cells,
-    number_columns, write_private,
+    Answers, Delivered, Layout, Output, Position, Source, Stream, Target, answer_cells, answer_columns, filled_cells,
+    filled_columns, filled_names, number_cells, number_columns, write_private,
 };
 use eigenhedge_pages::number::readable;
 use eigenhedge_pages::run::Recorder;
@@ -25,6 +25,7 @@ pub struct OneModel<'a> {
     learned: Arc<Shared<Learned>>,
     answers: Output,
     reconstructions: Output,
+    filled: Output,
     lot: Lot,
     /// True if coordinates are computed only for the rows shown in a plot.
     samples_coordinates: bool,
@@ -63,9 +64,16 @@ impl<'a> OneModel<'a> {
             let answers = Answers::open(target, plan.reconstruct.form, columns, at_once(plan), position)?;
             Ok(answers.with_dialect(plan.answers_as.dialect(&stream)))
         };
+        let open_filled = |target: &Target| {
+            let position = saved.as_ref().map(|saved| &saved.engine.filled);
+            let columns = filled_columns(&stream.kept_columns(), stream.columns());
+            let answers = Answers::open(target, plan.filled.form, columns, at_once(plan), position)?;
+            Ok(answers.with_safe_cells(plan.safe_cells).with_dialect(plan.answers_as.dialect(&stream)))
+        };
         let ended = saved.as_ref().is_some_and(|saved| saved.ended);
         let (answers, is_closed) = opened(&plan.out.target, ended, open)?;
         let (reconstructions, is_also_closed) = opened(&plan.reconstruct.target, ended, open_reconstructions)?;
+        let (filled, is_filled_closed) = opened(&plan.filled.target, ended, open_filled)?;
         let (recorder, rows_before, before) = match (&saved, &plan.keep.resume) {
             (Some(saved), Some(path)) => {
                 (saved.engine.recorder(&model, path)?, saved.engine.rows_before, saved.elapsed())
@@ -82,7 +90,8 @@ impl<'a> OneModel<'a> {
             learned: Arc::new(Shared::new(Learned { model, recorder, row: stream.row_number() })),
             answers: output(plan, answers),
             reconstructions: output(plan, reconstructions),
-            closed: is_closed || is_also_closed,
+            filled: output(plan, filled),
+            closed: is_closed || is_also_closed || is_filled_closed,
             rows_before,
             options: learner_options,
             regret: RegretSoFar::default(),
@@ -101,6 +110,7 @@ impl<'a> OneModel<'a> {
     pub fn finish(self) -> Result<Learned> {
         self.answers.finish()?;
         self.reconstructions.finish()?;
+        self.filled.finish()?;
         Arc::into_inner(self.learned).map(Shared::into_inner).ok_or_else(|| anyhow!("the page still looks at the run"))
     }
 }
@@ -133,7 +143,8 @@ impl Engine for OneModel<'_> {
         let mut held = self.learned.lock();
         let Learned { model, recorder, row: last } = &mut *held;
         let (is_written, is_reconstructed) = (self.plan.out.is_wanted(), self.plan.reconstruct.is_wanted());
-        let is_watched = recorder.is_some() || is_written || is_reconstructed;
+        let is_filled = self.plan.filled.is_wanted();
+        let is_watched = recorder.is_some() || is_written || is_reconstructed || is_filled;
         let (mut next, mut written) = (0, Ok(()));
         while next < rows.len() {
             let first = next;
@@ -147,7 +158,7 @@ impl Engine for OneModel<'_> {
                 _ => rows.len(),
             };
             let each = |model: &Model, loss: Loss| {
-                let Delivered { number: row, kept: texts, time, .. } = &rows[next];
+                let Delivered { number: row, kept: texts, time, row: cells, .. } = &rows[next];
                 let row = *row;
                 next += 1;
                 if written.is_err() {
@@ -158,6 +169,11 @@ impl Engine for OneModel<'_> {
                 }
                 if written.is_ok() && is_reconstructed {
                     written = self.reconstructions.write(&number_cells(model.reconstruction()));
+                }
+                if written.is_ok() && is_filled {
+                    let row = model.filled().map_or(cells.numbers(), |filled| &filled.row);
+                    let names = filled_names(cells.numbers(), stream.columns());
+                    written = self.filled.write(&filled_cells(texts, row, &names));
                 }
                 if let Some(recorder) = recorder {
                     recorder.enter(row, time.zip(texts.first().map(String::as_str)), loss, model);
@@ -194,7 +210,8 @@ impl Engine for OneModel<'_> {
         let (answers, reconstructions) = (self.answers.sync()?, self.reconstructions.sync()?);
         let (options, rows_before) = (self.options.clone(), self.rows_before);
         let report = self.learned().recorder.as_ref().map(to_text);
-        Ok((answers, RunState { reconstructions, report, options, rows_before }))
+        let filled = self.filled.sync()?;
+        Ok((answers, RunState { reconstructions, filled, report, options, rows_before }))
     }
 
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()> {

@@ -20,6 +20,9 @@ pub struct RunState {
     /// Extent of the reconstructions that is safely on disk.
     #[serde(default)]
     pub reconstructions: Position,
+    /// Extent of the filled table that is safely on disk.
+    #[serde(default)]
+    pub filled: Position,
     /// Data of the page, if it is recorded.
     pub report: Option<String>,
     /// Options of the learner by name.
@@ -170,6 +173,7 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
         "--answers-as": plan.answers_as.name(),
         "--out": place(&plan.out.target),
         "--reconstruct": place(&plan.reconstruct.target),
+        "--filled": place(&plan.filled.target),
         "--out-format": plan.out.is_wanted().then(|| plan.out.form.name()),
         FIRST_ROW: first_row(&plan.source, layout, reading),
     });
