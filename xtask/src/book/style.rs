@@ -5,7 +5,7 @@ use super::page::Page;
 /// Maximum number of words on a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
 /// Pages that may exceed the maximum number of words.
-const LONG: [&str; 5] = ["references.md", "options.md", "evidence.md", "benchmarks.md", "calls.md"];
+const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
 /// Minimum Flesch reading ease of the README and the tutorials. Technical texts usually have 50 to 60 ("fairly
 /// difficult").
 const LEAST_EASE: f64 = 50.0;
