@@ -362,4 +362,42 @@ mod tests {
         assert_eq!(check(&page("4.0 µs"), "x\n| 64 | 4.0 µs |\n"), Vec::<String>::new());
         assert_eq!(check(&page("4.1 µs"), "x\n| 64 | 4.0 µs |\n").len(), 1);
     }
+
+    /// Changes each digit of a number with a source in turn, and counts the changes that are found.
+    #[test]
+    fn a_digit_that_is_changed_by_hand_is_found() {
+        let root = crate::root();
+        let pages = Page::all(&root).unwrap();
+        let phrases = super::super::figures::fragments(&root).unwrap();
+        let mut files = BTreeMap::new();
+        let (mut tried, mut found) = (0, 0);
+        for page in pages.iter().filter(|page| is_checked(page.file())) {
+            for block in blocks(&page.text).into_iter().filter(|block| !block.sources.is_empty()) {
+                for name in block.sources.iter().filter_map(Source::file) {
+                    files.entry(name.to_owned()).or_insert_with(|| read(&root.join(name)).unwrap());
+                }
+                for (at, digit) in block.text.char_indices().filter(|(_, c)| c.is_ascii_digit()) {
+                    // A digit in code is not a number of the text.
+                    if block.text[..at].matches('`').count() % 2 == 1 {
+                        continue;
+                    }
+                    let other = if digit == '7' { '8' } else { '7' };
+                    let text = format!("{}{other}{}", &block.text[..at], &block.text[at + 1..]);
+                    let edited = Block { text, sources: block.sources.clone(), is_shared: block.is_shared };
+                    tried += 1;
+                    let is_found = !edited.problems(&files, &phrases, true).is_empty();
+                    if !is_found {
+                        println!(
+                            "not found: {}: …{}",
+                            page.name,
+                            &block.text[block.text.floor_char_boundary(at.saturating_sub(30))..=at]
+                        );
+                    }
+                    found += usize::from(is_found);
+                }
+            }
+        }
+        assert!(tried > 500 && found as f64 > 0.98 * tried as f64, "{found} of {tried}");
+        println!("{found} of {tried} changed digits are found");
+    }
 }
