@@ -193,7 +193,6 @@ fn line_after(text: &str, start: &str) -> Result<String, String> {
     Ok(rest.lines().next().unwrap_or_default().to_owned())
 }
 
-/// Returns the numbers in a text, as they are written.
 pub fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));

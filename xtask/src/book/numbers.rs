@@ -89,7 +89,6 @@ impl Source {
         }
     }
 
-    /// Returns the sources in a comment.
     fn parse(comment: &str) -> Vec<Self> {
         let comment = comment.trim();
         if let Some(list) = comment.strip_prefix("given: ") {
@@ -110,7 +109,6 @@ impl Source {
     }
 }
 
-/// Returns the numbers that a key selects.
 fn selected(text: &str, key: &str) -> Vec<f64> {
     let (summary, key) = match key.split_once(' ') {
         Some((word @ ("least" | "most" | "mean" | "count"), key)) => (word, key),

@@ -12,7 +12,6 @@ const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
 
-/// Returns a message for each page with too many words.
 pub fn lengths(pages: &[Page]) -> Vec<String> {
     let too_long = |page: &&Page| !LONG.contains(&page.file()) && words(page) > MOST_WORDS;
     let say = |page: &Page| format!("{} has {} words, at most {MOST_WORDS} are allowed", page.name, words(page));
