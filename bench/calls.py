@@ -4,7 +4,7 @@ Usage: calls.py --program FILE [--quick] [--only NAME]
 
 Each call runs at three sizes: some rows, four times as many rows, four times as many columns. The growth is the exponent of
 rows or columns. Times are processor times of one thread, the least of interleaved laps; those of `Client`, whose work is done
-by another process, are times of the clock. Writes bench/results/calls.json and bench/results/calls.md; with --only, other results are
+by another process, are times of the clock. Writes calls.json and calls.md to bench/results; with --only, other results are
 kept. With --quick, one lap of small tables, and nothing is written. Fails if a command or a public call is not in the list.
 """
 

@@ -187,7 +187,9 @@ def picture(results, path):
         running, free = ratios(cases), ratios(cases, field="best center")
         axes.hlines(heights, running, free, color="0.75", linewidth=1.2, zorder=1)
         axes.scatter(running, heights, s=30, color="#1f5fa8", zorder=3, label="trackers centered by the running mean")
-        axes.scatter(free, heights, s=30, facecolor="white", edgecolor="#c1440e", zorder=2, label="trackers with their best center")
+        axes.scatter(
+            free, heights, s=30, facecolor="white", edgecolor="#c1440e", zorder=2, label="trackers with their best center"
+        )
         axes.axvline(1.0, color="black", linewidth=0.9)
         axes.set_yticks(heights, [f"{case['stream']}, k = {case['k']}" for case in cases], fontsize=8)
         axes.set_ylim(0.3, len(cases) + 0.7)

@@ -1,6 +1,6 @@
 """Draws docs/src/figures/auto-weights.svg: the weights of the members of `auto` on the stream of the demo.
 
-Usage: eigenhedge make three-subspaces --out stream.csv && python docs/auto_weights.py stream.csv docs/src/figures/auto-weights.svg
+Usage: auto_weights.py STREAM PICTURE, with the file of `eigenhedge make three-subspaces --out STREAM`
 """
 
 import sys
