@@ -4,7 +4,7 @@ Usage: calls.py --program FILE [--quick] [--only NAME]
 
 Each call runs at three sizes: some rows, four times as many rows, four times as many columns. The growth is the exponent of
 rows or columns. Times are processor times of one thread, the least of interleaved laps; those of `Client`, whose work is done
-by another process, are times of the clock. Writes bench/results/calls.json and docs/src/calls.md; with --only, other results are
+by another process, are times of the clock. Writes calls.json and calls.md to bench/results; with --only, other results are
 kept. With --quick, one lap of small tables, and nothing is written. Fails if a command or a public call is not in the list.
 """
 
@@ -43,7 +43,7 @@ import eigenhedge as eh  # noqa: E402
 import eigenhedge.river  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS, PAGE = ROOT / "bench/results/calls.json", ROOT / "docs/src/calls.md"
+RESULTS, PAGE = ROOT / "bench/results/calls.json", ROOT / "bench/results/calls.md"
 K = 4
 #: Rows and columns of calls that read rows, and of calls that compare all pairs of rows.
 ROWS, PAIRS = [(1000, 32), (4000, 32), (1000, 128)], [(250, 8), (1000, 8), (250, 32)]

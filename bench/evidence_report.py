@@ -72,7 +72,7 @@ def judge(results):
     """A verdict for each claim about `auto`, and the claims that this run does not test."""
     found, open_claims = [], []
     cases = group_of(results, "in sight")
-    over = "auto over the best tuned of the field, 16 cases"
+    over = "auto over the best tuned tracker, 16 cases"
     if len(cases) == CASES_IN_SIGHT:
         numbers = ratios(cases)
         worst = max(cases, key=lambda case: case[DEFAULT] / case["best"][0])
@@ -127,7 +127,7 @@ def short_table(results):
             for variant in results["variants"]:
                 name = title + variant.removeprefix(DEFAULT)
                 rows.append(summary(name, ratios(cases, variant)))
-                rows.append(summary(f"{name}; the field tunes its center too", ratios(cases, variant, "best center")))
+                rows.append(summary(f"{name}; trackers with their best center", ratios(cases, variant, "best center")))
     return results_io.rows_of(["`auto` over the best tuned", "cases", "geometric mean", "median", "worst", "within 2 %"], rows)
 
 
@@ -186,8 +186,10 @@ def picture(results, path):
         heights = list(range(len(cases), 0, -1))
         running, free = ratios(cases), ratios(cases, field="best center")
         axes.hlines(heights, running, free, color="0.75", linewidth=1.2, zorder=1)
-        axes.scatter(running, heights, s=30, color="#1f5fa8", zorder=3, label="field centered by the running mean")
-        axes.scatter(free, heights, s=30, facecolor="white", edgecolor="#c1440e", zorder=2, label="field tunes its center too")
+        axes.scatter(running, heights, s=30, color="#1f5fa8", zorder=3, label="trackers centered by the running mean")
+        axes.scatter(
+            free, heights, s=30, facecolor="white", edgecolor="#c1440e", zorder=2, label="trackers with their best center"
+        )
         axes.axvline(1.0, color="black", linewidth=0.9)
         axes.set_yticks(heights, [f"{case['stream']}, k = {case['k']}" for case in cases], fontsize=8)
         axes.set_ylim(0.3, len(cases) + 0.7)
@@ -200,7 +202,7 @@ def picture(results, path):
              if 0.8 * min(everything) <= mark <= 1.25 * max(everything)]  # fmt: skip
     last.minorticks_off()
     last.set_xticks(marks, [f"{mark:g}" for mark in marks])
-    last.set_xlabel("loss of auto over that of the best tuned tracker; left of the line auto is better")
+    last.set_xlabel("loss of auto divided by that of the best tuned tracker")
     figure.legend(*last.get_legend_handles_labels(), loc="upper center", ncols=2, fontsize=8, frameon=False)
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.35 / figure.get_figheight()))
     figure.savefig(path, metadata={"Date": None})

@@ -1,4 +1,4 @@
-"""Regret bounds as functions of numbers. The Rust module ``eigenhedge::bounds`` documents each function.
+"""Regret bounds as functions of numbers. The Rust module ``eigenhedge::bounds`` states their hypotheses.
 
 ``k`` is the number of directions kept, ``experts`` the number of experts, and ``dimension`` the dimension of the space
 (``float("inf")`` for infinite dimension). ``best`` is the loss of the comparator, and ``scale`` is Q². A function

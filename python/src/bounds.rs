@@ -71,8 +71,9 @@ impl<'a> From<&'a Setting> for &'a bounds::Setting {
 
 /// Defines a Python function for each function in `eigenhedge::bounds`, and a function that lists them.
 macro_rules! functions {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
-        $(#[pyfunction]
+    ($($(#[$documentation:meta])* fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $($(#[$documentation])*
+        #[pyfunction]
         fn $name($($argument: $type),*) -> $result {
             bounds::$name($($argument.into()),*)
         })*
@@ -88,22 +89,71 @@ macro_rules! functions {
 }
 
 functions! {
+    /// Returns `d log(N/d)` with d = N - k: the divergence of a subspace from the uniform start.
+    ///
+    /// It is k in infinite dimension, and None unless k < N.
     fn divergence(k: usize, dimension: Dimension) -> Option<f64>;
+    /// Returns `k log(N/k)`, the term that the papers print. It is at least `divergence`.
+    ///
+    /// None unless 0 < k ≤ N/2.
     fn divergence_by_kept(k: usize, dimension: Dimension) -> Option<f64>;
+    /// Returns `log C(n, k)`: the divergence of one set of k experts from the uniform distribution over all sets.
     fn set_divergence(k: usize, experts: usize) -> f64;
+    /// Returns the bound of Hedge on the total expected loss: `(η L* + log n) / (1 - e^-η)` (JMLR Theorem 1).
+    ///
+    /// Losses must be between 0 and 1. `best` is the loss L* of any single expert.
     fn hedge(eta: f64, best: f64, experts: usize) -> f64;
+    /// Returns the bound of capped Hedge on the total expected loss: `(η L* + d log(n/d)) / (1 - e^-η)`, d = n - k (JMLR Theorem 3).
+    ///
+    /// Losses must be between 0 and 1, without mixing. `best` is the loss L* of any set of d experts. None unless k < n.
     fn capped_hedge(eta: f64, best: f64, k: usize, experts: usize) -> Option<f64>;
+    /// Returns the bound of Hedge over all sets of experts: `d (η L* + log C(n, d)) / (1 - e^-(ηd))`, d = n - k.
+    ///
+    /// Losses must be between 0 and 1. `eta` is the rate for the losses of single experts.
     fn set_experts(eta: f64, best: f64, k: usize, experts: usize) -> f64;
+    /// Returns the lower bound on the total expected gain of `pair`, without mixing.
+    ///
+    /// `best` is the gain of any subspace of k directions, and the norms of each pair of rows have a product of at most Q². None in
+    /// infinite dimension.
     fn pair(setting: &Setting, best: f64, rows: u64) -> Option<f64>;
+    /// Returns `k log(N/(α d))`: the cost of one change of the comparator under fixed share with the rate `alpha`.
+    ///
+    /// None unless k < N and 0 < α ≤ 1.
     fn shift_cost(k: usize, dimension: Dimension, alpha: f64) -> Option<f64>;
+    /// Returns the bound of tracking with fixed share against a comparator that changes `changes` times.
+    ///
+    /// `best` is the loss of any partition of the rows into `changes + 1` segments, with any subspace for each.
     fn shifting(setting: &Setting, best: f64, changes: usize, alpha: f64) -> Option<f64>;
+    /// Returns the bound of the learner `additive`: `L + Q² (k(N-k)/N + 2 S min(k, N-k)) / (2η) + η/(2Q²) Σ|z|⁴`.
+    ///
+    /// `changes` is the number S of changes of the comparator, and `squares_norm` is the root of Σ|z|⁴ over the rows.
     fn additive(setting: &Setting, best: f64, changes: usize, squares_norm: f64) -> Option<f64>;
+    /// Returns the rate `√(k(N-k)/(N T))` of `additive` for T = `rows` rows.
+    ///
+    /// None unless 0 < k < N and T > 0.
     fn additive_rate(k: usize, dimension: Dimension, rows: u64) -> Option<f64>;
+    /// Returns the bound of tracking without mixing and of anchored, without a center: `(η L* + Q² (D + price)) / (1 - e^-η)`.
+    ///
+    /// `best` is the loss L* of any subspace of k directions. None unless k < N (JMLR Theorem 6).
     fn uncentered(setting: &Setting, best: f64) -> Option<f64>;
+    /// Returns the bound of anchored with a running center (JMLR Theorem 8).
+    ///
+    /// `best` is the loss of any subspace around any center m, `prior` the number of prior rows at the first center m0, `offset` at least
+    /// |m - m0|², and `rows` the number of rows. None unless k < N.
     fn centered(setting: &Setting, best: f64, prior: f64, offset: f64, rows: u64) -> Option<f64>;
+    /// Returns the bound of anchored whose center is the mean of the earlier rows (JMLR Corollary 9).
+    ///
+    /// `first_square` is at least the squared distance of the first row from the first center, and `rows` the number of rows. None
+    /// unless k < N.
     fn centered_on_the_mean(setting: &Setting, best: f64, first_square: f64, rows: u64) -> Option<f64>;
+    /// Returns the bound of `anchored` with `eta="auto"`: `L* + 2 Q² D + 2 Q √D √(Q² D + L* + Q²)`.
     fn self_confident(setting: &Setting, best: f64) -> Option<f64>;
+    /// Returns the rate `log(1 + √(2 D Q² / L))` for a best loss of at most `ceiling` = L. `scale` is Q².
     fn tuned_rate(divergence: f64, ceiling: f64, scale: f64) -> Option<f64>;
+    /// Returns the bound `√(2 L D Q²) + D Q²` on the regret with `tuned_rate`.
     fn tuned_regret(divergence: f64, ceiling: f64, scale: f64) -> f64;
+    /// Returns `√(Q² L* D)`: a regret that no learner can avoid on some sequences, up to a factor that tends to 1 (JMLR (19)).
+    ///
+    /// `scale` is Q², `best` is L*, and `divergence` is D.
     fn lower_regret(divergence: f64, best: f64, scale: f64) -> f64;
 }

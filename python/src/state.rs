@@ -59,7 +59,7 @@ pub struct State {
 }
 
 impl State {
-    /// Creates the state of a model, with no time spent.
+    /// Creates the state of a model, with an elapsed time of zero.
     pub fn new(core: Model) -> Self {
         let points = Points::of_kernel(core.spec().kernel.as_ref());
         Self { core, moments: None, principal: None, next: None, spent: Duration::ZERO, points }

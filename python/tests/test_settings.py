@@ -18,6 +18,10 @@ def test_every_function_of_the_rust_module_has_its_name_here():
     assert [name for name in names if not hasattr(bounds, name)] == []
 
 
+def test_bounds_have_docstrings():
+    assert [name for name in bounds.__all__ if not getattr(bounds, name).__doc__] == []
+
+
 def test_bounds_are_their_formulas():
     assert bounds.hedge(1.0, 10.0, 4) == pytest.approx((10 + np.log(4)) / (1 - np.exp(-1)))
     assert bounds.divergence(2, 2) is None

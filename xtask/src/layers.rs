@@ -40,7 +40,6 @@ pub fn check(root: &Path) -> Result<(), String> {
     if faults.is_empty() { Ok(()) } else { Err(format!("\n{}", faults.join("\n"))) }
 }
 
-/// Returns the Rust files below a folder, with their texts.
 pub fn files(sources: &Path) -> Result<Vec<File>, String> {
     let (mut files, mut folders) = (Vec::new(), vec![sources.to_owned()]);
     while let Some(folder) = folders.pop() {

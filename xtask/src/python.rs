@@ -8,7 +8,6 @@ use crate::{cargo, run};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Checks the Python sources and the installed package.
 pub fn test(root: &Path) -> Result<(), String> {
     prepare(root)?;
     check(root)
@@ -61,7 +60,6 @@ pub fn source_distribution(root: &Path) -> Result<(), String> {
     run(pip.arg(&folder).arg(source).current_dir(&folder))
 }
 
-/// Runs a script with a release build of the package.
 pub fn measure(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
     run(&mut measuring(root, script, arguments)?)
 }

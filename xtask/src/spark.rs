@@ -72,7 +72,6 @@ pub fn environment(root: &Path) -> Result<PathBuf, String> {
     made.map_err(|reason| format!("PySpark could not be installed ({reason})"))
 }
 
-/// Returns the major version of the Java that Spark would use.
 fn java_version() -> Option<u32> {
     let program = std::env::var_os("JAVA_HOME").map_or("java".into(), |home| PathBuf::from(home).join("bin/java"));
     let told = Command::new(program).arg("-version").output().ok()?;

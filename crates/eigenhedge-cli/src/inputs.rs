@@ -73,7 +73,6 @@ pub fn is_workbook(path: &Path) -> bool {
     has_extension(&path.to_string_lossy(), &WORKBOOKS)
 }
 
-/// Returns the paths of a source.
 pub fn paths_of(source: &Source) -> &[PathBuf] {
     match source {
         Source::File(path) => std::slice::from_ref(path),

@@ -1,7 +1,8 @@
-//! Every command of the book works and prints the output shown there.
+//! Every command of the README and the book works and prints the output shown there.
 //!
 //! A block that begins with three backticks and `console` holds commands after `$ `. The lines below a command must occur in
-//! its output, in order; `...` matches anything. All blocks of a page share one folder.
+//! its output, in order; `...` matches anything. A block with `sh` holds one command per line. A block below a line `<!-- not
+//! run: REASON -->` is left out. All blocks of a page share one folder.
 #![allow(clippy::unwrap_used)]
 
 use std::path::{Path, PathBuf};
@@ -12,21 +13,29 @@ struct Step {
     expected: Vec<String>,
 }
 
+/// Pages whose `sh` blocks start a server, which runs until it is stopped.
+const SERVERS: [&str; 4] = ["service.md", "deployment.md", "notices.md", "no-install.md"];
+
 /// Returns the commands of a page.
-fn steps(page: &str) -> Vec<Step> {
+fn steps(page: &str, has_sh: bool) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
-    let mut inside = false;
+    let (mut language, mut above) = (None, "");
     for line in page.lines() {
-        match line {
-            "```console" => inside = true,
-            "```" => inside = false,
-            _ if !inside => {}
-            _ => match (line.strip_prefix("$ "), steps.last_mut()) {
+        match (language, line.strip_prefix("```")) {
+            (None, Some(_)) if above.starts_with("<!-- not run: ") => language = Some("left out"),
+            (None, Some(started)) => language = Some(started),
+            (Some(_), Some(_)) => language = None,
+            (Some("sh"), None) if has_sh && !line.is_empty() => {
+                steps.push(Step { command: line.to_owned(), expected: Vec::new() });
+            }
+            (Some("console"), None) => match (line.strip_prefix("$ "), steps.last_mut()) {
                 (Some(command), _) => steps.push(Step { command: command.to_owned(), expected: Vec::new() }),
                 (None, Some(step)) if line != "..." && !line.is_empty() => step.expected.push(line.to_owned()),
                 _ => {}
             },
+            _ => {}
         }
+        above = line;
     }
     steps
 }
@@ -48,9 +57,11 @@ fn every_command_of_the_book_works() {
     )
     .unwrap();
     let mut tried = 0;
-    for page in pages() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    for page in pages().into_iter().chain([readme]) {
         let folder = tempfile::tempdir().unwrap();
-        for step in steps(&std::fs::read_to_string(&page).unwrap()) {
+        let has_sh = !SERVERS.contains(&&*page.file_name().unwrap().to_string_lossy());
+        for step in steps(&std::fs::read_to_string(&page).unwrap(), has_sh) {
             let output = Command::new("sh")
                 .args(["-c", &step.command])
                 .current_dir(folder.path())

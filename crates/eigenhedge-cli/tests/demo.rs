@@ -57,7 +57,8 @@ fn the_losses_of_the_readme_are_those_of_the_demo() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md"));
     let readme = readme.unwrap_or_else(|error| panic!("README.md: {error}"));
     let printed = Place::new().run("demo --no-report").out;
-    for name in ["best fixed subspace in hindsight", "follow the leader", "tracking + fixed share", "auto"] {
+    for name in ["best fixed subspace in hindsight", "follow the leader", "tracking + fixed share", "additive", "auto"]
+    {
         let (loss, ..) = losses(&printed, name);
         assert_eq!(losses(&readme, name).0, loss, "{name}");
     }

@@ -1,4 +1,4 @@
-//! Numbers in the README, computed from the tables of the evidence pages and from result files.
+//! Numbers in the README, computed from files of results and from the tables of the evidence pages.
 //!
 //! Each phrase is built from its source and must occur in the README. A digit outside all phrases is also an error, so
 //! that a number cannot be changed by hand. `tests/demo.rs` of the program checks the losses of the demo.
@@ -47,11 +47,11 @@ fn prose(text: &str) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn fragments(root: &Path) -> Result<Vec<String>, String> {
-    let mut all = evidence(&read(root, "docs/src/evidence.md")?)?;
+pub fn fragments(root: &Path) -> Result<Vec<String>, String> {
+    let mut all = evidence(&read(root, "docs/src/evidence.md")?, &read(root, "bench/results/evidence.md")?)?;
     let (ours, peers) = (read(root, "bench/results/monitor.txt")?, read(root, "bench/results/monitor-peers.txt")?);
-    all.extend(monitor(&ours, &peers, &read(root, "docs/src/monitor-evidence.md")?)?);
-    all.extend(benchmarks(&read(root, "docs/src/benchmarks.md")?)?);
+    all.extend(monitor(&ours, &peers)?);
+    all.extend(benchmarks(&read(root, "docs/src/benchmarks.md")?, &read(root, "bench/results/peers.md")?)?);
     all.extend(recording(&read(root, "bench/results/skab-valve1-6.txt")?)?);
     let notebook = read(root, "docs/src/notebook-sensor-drift.md")?;
     let (loss, bound) = (after(&notebook, "expected loss ")?, after(&notebook, "; bound ")?);
@@ -65,9 +65,9 @@ fn fragments(root: &Path) -> Result<Vec<String>, String> {
 }
 
 /// Returns phrases about the loss of the default learner relative to tuned trackers, from the tables of cases.
-fn evidence(page: &str) -> Result<Vec<String>, String> {
-    let mut cases = table(page, "<details><summary>Streams in sight")?;
-    cases.extend(table(page, "<details><summary>Other real streams")?);
+fn evidence(page: &str, results: &str) -> Result<Vec<String>, String> {
+    let mut cases = table(results, "# Streams in sight\n")?;
+    cases.extend(table(results, "# Other real streams\n")?);
     let mut streams: Vec<&str> = cases.iter().map(|row| row[0]).collect();
     streams.sort_unstable();
     streams.dedup();
@@ -97,20 +97,24 @@ fn settings(cell: &str) -> usize {
 }
 
 /// Returns phrases about alarms on streams without a fault, and about the results on the SKAB data.
-fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
+fn monitor(ours: &str, peers: &str) -> Result<Vec<String>, String> {
     let start = "normal, auto:0.01, ";
     let percent = |mark: &str| -> Result<Vec<f64>, String> {
         let lines = ours.lines().filter(|line| line.trim().starts_with(start));
         lines.map(|line| number(&after(line, mark)?).map(|share| 100.0 * share)).collect()
     };
     let (shares, drifts) = (percent(": alarms ")?, percent(", incident ")?);
-    let f1 = number(&after(ours, "SKAB, lags 5: F1 of alarm or incident >= 0.78: ")?)?;
-    let false_reports = number(&after(ours, "SKAB, lags 5: false alarm or incident <= 0.15: ")?)?;
-    let theirs = numbers(peers.split_once("PCA T²+Q").map_or("", |(_, rest)| rest.lines().next().unwrap_or_default()));
-    let [their_f1, their_false, ..] = &theirs[..] else {
-        return Err("bench/results/monitor-peers.txt has no PCA T²+Q".to_owned());
+    // The first table of the file is that of SKAB.
+    let of = |name: &str| -> Result<(f64, f64), String> {
+        let rest = peers.split_once(name).map_or("", |(_, rest)| rest.lines().next().unwrap_or_default());
+        let found: Vec<f64> = numbers(rest).iter().flat_map(|text| number(text)).collect();
+        let [f1, false_reports, ..] = found[..] else {
+            return Err(format!("bench/results/monitor-peers.txt has no {name}"));
+        };
+        Ok((f1, 100.0 * false_reports))
     };
-    let always = after(page, "always alarming: F1 ")?;
+    let (default, lagged) = (of("eigenhedge monitor ")?, of("eigenhedge monitor, lags 5 ")?);
+    let (pca, always) = (of("PCA T²+Q ")?, of("an alarm on every row ")?);
     Ok(vec![
         format!(
             "On {} streams without a fault, `monitor` raised alarms on {:.2} to {:.1} % of the rows, where 1 % was requested.",
@@ -119,16 +123,14 @@ fn monitor(ours: &str, peers: &str, page: &str) -> Result<Vec<String>, String> {
             largest(&shares)
         ),
         format!("up to {:.0} % of the rows", largest(&drifts)),
-        format!("`monitor --lags 5` has F1 {f1:.2} with {:.0} % false reports.", 100.0 * false_reports),
-        format!(
-            "PCA with T² and Q has F1 {:.2} with {:.0} % false reports, and a monitor that raises an alarm on every row has F1 {always}.",
-            number(their_f1)?,
-            100.0 * number(their_false)?
-        ),
+        format!("`monitor` has F1 {:.2} with {:.0} % false reports", default.0, default.1),
+        format!("with `--lags 5` {:.2} with {:.0} %.", lagged.0, lagged.1),
+        format!("PCA with T² and Q, without lags, has {:.2} with {:.0} %", pca.0, pca.1),
+        format!("an alarm on every row has {:.2}.", always.0),
     ])
 }
 
-fn benchmarks(page: &str) -> Result<Vec<String>, String> {
+fn benchmarks(page: &str, peers: &str) -> Result<Vec<String>, String> {
     let rows = table(page, "## Speed")?;
     let range = |column: usize| -> Result<String, String> {
         let times: Vec<f64> = rows.iter().map(|row| number(row[column])).collect::<Result<_, _>>()?;
@@ -136,12 +138,19 @@ fn benchmarks(page: &str) -> Result<Vec<String>, String> {
     };
     let size = after(page, "| n = ")?;
     let k = after(page, "one thread per method and k = ")?;
-    Ok(vec![format!(
-        "For rows of {size} numbers and k = {k}, scikit-learn's IncrementalPCA takes {} times as long as `tracking --mixing none` and {} times as long as \
-         `auto`",
-        range(3)?,
-        range(4)?
-    )])
+    let shared = numbers(&line_after(peers, "With fixed share, n = ")?);
+    let [_, _, _, least, most, ..] = &shared[..] else {
+        return Err("bench/results/peers.md: no fixed share".to_owned());
+    };
+    Ok(vec![
+        format!(
+            "For rows of {size} numbers and k = {k}, scikit-learn's IncrementalPCA takes {} times as long as `tracking --mixing none` and {} times as \
+             long as `auto`",
+            range(3)?,
+            range(4)?
+        ),
+        format!("It takes {least} to {most} times as long as `tracking` with its default mixing"),
+    ])
 }
 
 fn recording(text: &str) -> Result<Vec<String>, String> {
@@ -168,7 +177,8 @@ fn recording(text: &str) -> Result<Vec<String>, String> {
 fn table<'a>(page: &'a str, start: &str) -> Result<Vec<Vec<&'a str>>, String> {
     let (_, rest) = page.split_once(start).ok_or(format!("no {start:?} in a page"))?;
     let lines = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|'));
-    Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect())
+    let cell = |cell: &'a str| cell.split("<!--").next().unwrap_or(cell).trim();
+    Ok(lines.skip(2).map(|line| line.trim_matches('|').split('|').map(cell).collect()).collect())
 }
 
 /// Returns the first number after `start` on its line, as it is written.
@@ -177,14 +187,19 @@ fn after(text: &str, start: &str) -> Result<String, String> {
     numbers(rest.lines().next().unwrap_or_default()).into_iter().next().ok_or(format!("no number after {start:?}"))
 }
 
-/// Returns the numbers in a text, as they are written.
-fn numbers(text: &str) -> Vec<String> {
+/// Returns the rest of the line after `start`.
+fn line_after(text: &str, start: &str) -> Result<String, String> {
+    let (_, rest) = text.split_once(start).ok_or(format!("no {start:?} in a source of the README"))?;
+    Ok(rest.lines().next().unwrap_or_default().to_owned())
+}
+
+pub fn numbers(text: &str) -> Vec<String> {
     let parts = text.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | ':' | '_')));
     let trimmed = parts.map(|part| part.trim_matches(['.', ',', ':', '_']));
     trimmed.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn number(text: &str) -> Result<f64, String> {
+pub fn number(text: &str) -> Result<f64, String> {
     text.replace([',', '_'], "").parse().map_err(|_| format!("{text:?} is not a number"))
 }
 

@@ -1,7 +1,9 @@
 //! The book and the README: generated figures, checks and build.
 
+mod blocks;
 mod figures;
 mod links;
+mod numbers;
 mod page;
 mod reference;
 mod spelling;
@@ -34,13 +36,15 @@ pub fn check(root: &Path) -> Result<(), String> {
     problems.extend(style::reading_ease(&pages));
     problems.extend(links::broken(root, &pages)?);
     problems.extend(reference::missing_names(root)?);
+    problems.extend(blocks::not_run(&pages));
     problems.extend(figures::wrong(root)?);
+    problems.extend(numbers::wrong(root, &pages, &figures::fragments(root)?)?);
     match spelling::unknown_words(root, &pages)? {
         Some(unknown) => problems.extend(unknown),
         None => println!("skipped: spelling, hunspell is not installed (apt-get install hunspell hunspell-en-us)"),
     }
     if problems.is_empty() {
-        println!("{} pages: length, reading ease, links, reference and figures are right", pages.len());
+        println!("{} pages: length, reading ease, links, blocks, reference and numbers are right", pages.len());
         return build(root);
     }
     Err(problems.iter().map(|problem| format!("\n  {problem}")).collect())

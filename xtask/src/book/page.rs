@@ -68,8 +68,18 @@ impl Page {
     }
 }
 
-/// Returns the text without inline code, emphasis and link targets.
+/// Returns the text without emphasis and link targets, with a word for each piece of inline code.
 pub fn plain(text: &str) -> String {
+    // A word replaces the code, so that the length of sentences remains.
+    strip(text, "code")
+}
+
+/// Returns the text without inline code, emphasis and link targets.
+pub fn plain_text(text: &str) -> String {
+    strip(text, "")
+}
+
+fn strip(text: &str, code: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find(['`', ']', '*', '[']) {
@@ -81,9 +91,8 @@ pub fn plain(text: &str) -> String {
             b']' if rest.starts_with('(') => rest.find(')').map(|end| end + 1),
             _ => Some(0),
         };
-        // A word replaces the code, so that the length of sentences remains.
         if sign == b'`' {
-            out += "code";
+            out += code;
         }
         rest = &rest[skipped.unwrap_or(0)..];
     }

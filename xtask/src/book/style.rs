@@ -5,14 +5,13 @@ use super::page::Page;
 /// Maximum number of words on a page, without code and folded parts.
 const MOST_WORDS: usize = 1500;
 /// Pages that may exceed the maximum number of words.
-const LONG: [&str; 5] = ["references.md", "options.md", "evidence.md", "benchmarks.md", "calls.md"];
+const LONG: [&str; 4] = ["references.md", "options.md", "evidence.md", "benchmarks.md"];
 /// Minimum Flesch reading ease of the README and the tutorials. Technical texts usually have 50 to 60 ("fairly
 /// difficult").
 const LEAST_EASE: f64 = 50.0;
 const TUTORIALS: [&str; 6] =
     ["README.md", "introduction.md", "install.md", "tutorial.md", "first-alarms.md", "python-first.md"];
 
-/// Returns a message for each page with too many words.
 pub fn lengths(pages: &[Page]) -> Vec<String> {
     let too_long = |page: &&Page| !LONG.contains(&page.file()) && words(page) > MOST_WORDS;
     let say = |page: &Page| format!("{} has {} words, at most {MOST_WORDS} are allowed", page.name, words(page));

@@ -88,7 +88,6 @@ fn possible(choices: Vec<Choice>) -> PossibleValuesParser {
     PossibleValuesParser::new(choices.into_iter().map(value))
 }
 
-/// Returns a parser for learner names.
 pub fn learners() -> impl TypedValueParser<Value = Kind> {
     let choices =
         REGISTRY.iter().map(|entry| Choice { name: entry.name, alias: None, help: entry.summary, number: None });
@@ -96,7 +95,6 @@ pub fn learners() -> impl TypedValueParser<Value = Kind> {
 }
 
 impl<C> OptionArgs<C> {
-    /// Returns the names of the given options.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.given.iter().map(|(name, _)| *name)
     }

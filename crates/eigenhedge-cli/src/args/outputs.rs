@@ -42,7 +42,6 @@ impl AnswersAs {
 }
 
 impl OutArgs {
-    /// Returns the checked destination.
     pub fn destination(&self) -> Result<Destination, Usage> {
         match (&self.out, self.out_format) {
             (None, Some(_)) => Err(Usage("--out-format has no effect without --out".into())),

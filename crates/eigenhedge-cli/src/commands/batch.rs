@@ -218,7 +218,6 @@ pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     predict(args, &out, &table.source, length, (&points, &targets), asked.as_deref().unwrap_or(&points))
 }
 
-/// Removes a column from all rows.
 fn without(mut rows: Vec<Vec<f64>>, column: usize) -> Vec<Vec<f64>> {
     for row in &mut rows {
         row.remove(column);

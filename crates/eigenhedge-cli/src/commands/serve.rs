@@ -12,7 +12,6 @@ use std::time::Duration;
 /// Time between two checks for a signal.
 const BLINK: Duration = Duration::from_millis(50);
 
-/// Runs the service until a signal arrives.
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let settings = settings(args)?;
     let signal = StopSignal::listen()?;

@@ -54,9 +54,9 @@ pub struct Recorder {
     /// Weights of the members of a portfolio, or `None` for a single learner.
     weights: Option<Downsampler>,
     largest: TopK,
-    /// Best loss and bound at some rows.
+    /// Best loss and bound, recorded at intervals.
     checkpoints: Vec<Checkpoint>,
-    /// Directions most likely to be kept, at some rows.
+    /// Directions most likely to be kept, recorded at intervals.
     looks: Vec<Look>,
     /// Number of rows between recorded directions, or `None` if none are recorded during the run.
     look_stride: Option<u64>,

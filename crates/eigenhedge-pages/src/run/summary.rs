@@ -172,7 +172,6 @@ fn within(best: Best) -> String {
     }
 }
 
-/// Describes the learner with its non-default options.
 fn describe(spec: &Spec) -> String {
     let changed = Setup::of(spec.clone(), 0).changed();
     let options = changed.into_iter().map(|(option, value)| format!(", {} {value}", option.name));

@@ -191,7 +191,7 @@ impl<T: FleetMember> Fleet<T> {
         Ok((slot, outcome))
     }
 
-    /// Sorts the keys from `known` on by first rows. They are out of order if the first row of a key was rejected.
+    /// Sorts the keys from index `known` on by the index of their first row. They are out of order if such a row was rejected.
     fn order_by_first_rows(&mut self, known: usize, first_rows: &[usize]) {
         if first_rows.is_sorted() {
             return;

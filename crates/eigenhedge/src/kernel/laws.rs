@@ -141,7 +141,6 @@ fn a_row_with_equal_entries_is_no_ranking() {
     assert_eq!(message, "entry 2 of the row must be unlike those before it, to be a ranking, got 1");
 }
 
-/// Lists all rankings of a few items.
 fn rankings(items: usize) -> Vec<Vec<f64>> {
     let count = items.pow(items as u32);
     let places =

@@ -127,7 +127,6 @@ impl Model {
         self.partitions.iter_mut().for_each(|partitions| partitions.begin_at(row));
     }
 
-    /// Adds a weighted row to the comparators.
     pub(super) fn compare(&mut self, row: &[f64], weight: f64) {
         if let Some(hindsight) = &mut self.hindsight {
             hindsight.add_weighted(row, weight);

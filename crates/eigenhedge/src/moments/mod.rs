@@ -320,7 +320,6 @@ impl Moments {
         Ok(moments)
     }
 
-    /// Checks a state that was deserialized from this many bytes.
     fn check_state(&self, bytes: usize) -> Result<(), Error> {
         let justified = self.length > 0 && self.length <= bytes / size_of::<f64>();
         ensure(justified, "the rows must have a number, and no more than the bytes can have seen")?;

@@ -53,7 +53,6 @@ impl Portfolio<Ambient> {
         &self.scratch.0.filling.deviations
     }
 
-    /// Cancels the prepared trial.
     pub(crate) fn cancel_fill(&mut self) {
         self.scratch.0.filling.losses.clear();
     }

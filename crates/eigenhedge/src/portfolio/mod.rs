@@ -246,7 +246,6 @@ impl<S: Span> Portfolio<S> {
         self.members[heaviest].align();
     }
 
-    /// Computes the aligned coordinates of the current row.
     fn observe_aligned(&mut self) {
         let Some(holder) = self.holder() else { return };
         let way = &mut self.scratch.0.way;
@@ -293,7 +292,6 @@ impl<S: Span> Portfolio<S> {
         }
     }
 
-    /// Chooses a member according to the weights.
     fn choose_member(&mut self, random: &mut Random) -> usize {
         let mut chosen = 0;
         if self.specs.len() > 1 {

@@ -125,7 +125,6 @@ impl Trust {
         self.owed > self.allowance()
     }
 
-    /// Computes the weights for the next row.
     fn weigh(&mut self) {
         let is_guarded = self.is_guarded();
         let Working { weights, careful, rules, top, .. } = &mut self.scratch.0;
@@ -215,7 +214,6 @@ impl Trust {
         self.guarded
     }
 
-    /// Checks a deserialized state for this many members.
     pub(super) fn check_state(&self, members: usize) -> Result<(), Error> {
         let built = Self::new(members);
         ensure(self.members == members, "a portfolio must trust its members")?;

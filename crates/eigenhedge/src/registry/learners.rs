@@ -71,7 +71,7 @@ pub const REGISTRY: &[Entry] = &[
         kind: Kind::Auto,
         family: Family::Portfolio,
         name: "auto",
-        summary: "Hedge over a portfolio of tracking, forgetting leaders and anchored: nothing to tune",
+        summary: "Hedge over leaders of several memories and centers, and anchored: nothing to tune",
         guarantee: "best member + Hedge term, hence the bounds of its members",
         cost: "the sum of its members",
         source: "AdaHedge, fixed share",

@@ -1,7 +1,7 @@
 //! Largest eigenpairs of a symmetric matrix from its tridiagonal form, for any gaps.
 //!
-//! Setting: a symmetric matrix A of size n, of which k eigenpairs are needed, for example k ≪ n eigenvalues of noise, which no
-//! iteration separates.
+//! Setting: a symmetric matrix A of size n, of which k ≪ n eigenpairs are needed. Their eigenvalues may lie so close together,
+//! as in noise, that subspace iteration does not separate them.
 //!
 //! Method: `A = Q T Qᵀ` with T tridiagonal and Q a product of reflections. The rational QL algorithm finds the eigenvalues of
 //! T. Inverse iteration finds the vectors of the k largest, each made orthogonal to the previous ones, and Q is applied to these

@@ -78,12 +78,10 @@ impl Ambient {
         self.origin.take()
     }
 
-    /// Sets the origin that was removed.
     pub(crate) fn restore_origin(&mut self, origin: Option<Origin>) {
         self.origin = origin;
     }
 
-    /// Adds a vector to the origin.
     pub(crate) fn move_origin(&mut self, way: &[f64]) {
         let origin = self.origin.get_or_insert_with(|| Origin::at(vec![0.0; way.len()]));
         origin.way.iter_mut().zip(way).for_each(|(own, more)| *own += more);

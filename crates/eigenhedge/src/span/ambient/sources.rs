@@ -176,7 +176,6 @@ impl Sources {
 }
 
 impl Ambient {
-    /// Starts the sources of a learned origin.
     pub(super) fn begin_sources(&mut self) {
         let zeros = || vec![0.0; self.length];
         let offsets = std::array::from_fn(|_| zeros());

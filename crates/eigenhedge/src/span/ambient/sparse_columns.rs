@@ -51,7 +51,6 @@ impl Ambient {
         }
     }
 
-    /// Returns the current origin.
     pub(super) fn current_origin(&self) -> Option<Cow<'_, Origin>> {
         let origin = self.origin.as_ref()?;
         let Some(sparse) = &self.sparse else { return Some(Cow::Borrowed(origin)) };
@@ -87,7 +86,6 @@ impl Ambient {
         }
     }
 
-    /// Starts the representation by sparse rows.
     fn enter_sparse(&mut self) {
         self.scratch.0.block.clear();
         if self.deferred.columns() > 0 {
@@ -135,7 +133,6 @@ impl Ambient {
         }
     }
 
-    /// Writes out the columns and the origin.
     fn write_out_columns(&mut self) {
         let origin = self.current_origin().map(Cow::into_owned);
         let Some(sparse) = &mut self.sparse else { return };
@@ -149,7 +146,6 @@ impl Ambient {
         self.begin_sparse();
     }
 
-    /// Returns to dense columns.
     pub(super) fn leave_sparse(&mut self) {
         if self.sparse.is_some() {
             self.write_out_columns();

@@ -163,7 +163,6 @@ impl Ambient {
         sparse.origin.push(0.0);
     }
 
-    /// Appends the residual of the last projection as a column.
     pub(super) fn append_sparse(&mut self) {
         self.store_sparse();
         let Self { sparse: Some(sparse), scratch, .. } = self else { return };
@@ -215,7 +214,6 @@ impl Ambient {
         }
     }
 
-    /// Replaces the columns by combinations of them.
     pub(super) fn combine_sparse(&mut self, rotation: &Matrix) {
         let Some(sparse) = &mut self.sparse else { return };
         sparse.columns.combine(rotation);

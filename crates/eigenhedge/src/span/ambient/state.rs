@@ -80,7 +80,6 @@ impl Deferred {
 }
 
 impl Sparse {
-    /// Checks the stored vectors and the displacement of the origin.
     fn check_state(&self, dense: &Matrix, has_origin: bool) -> Result<(), Error> {
         self.columns.check_state(dense, LARGEST_COEFFICIENT)?;
         let vectors = self.columns.vectors();

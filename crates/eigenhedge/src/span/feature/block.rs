@@ -74,7 +74,6 @@ impl<D: Dictionary> Feature<D> {
         Ok(self.append_residuals(to, points, block))
     }
 
-    /// Moves the origin by a combination of the columns.
     pub(crate) fn move_origin(&mut self, way: &[f64]) {
         let Some(origin) = &mut self.origin else { return };
         let back: Vec<f64> = way.iter().map(|x| -x).collect();
@@ -140,7 +139,7 @@ impl<D: Dictionary> Feature<D> {
         Ok(Block { own, overlaps, squares, before, parts, expansions, gram, with_points, sizes })
     }
 
-    /// Returns the coordinates of points in the columns before the set. `rows` contains the kernels with all atoms.
+    /// Returns the coordinates of points in the columns that precede those of the block. `rows` contains the kernels with all atoms.
     fn project_on_old(&self, rows: &Matrix) -> Matrix {
         let (atoms, old) = (self.images.rows(), self.images.columns());
         let (mut coordinates, mut correction, mut image) = (Matrix::default(), Matrix::default(), Matrix::default());
