@@ -222,7 +222,7 @@ pub struct MakeArgs {
     /// Kind of stream
     #[arg(value_enum)]
     pub stream: Made,
-    /// Number of rows [default: 1500; plant: 25920, 90 days]
+    /// Number of rows [default: 1500; plant: 8640, 30 days]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     pub rows: Option<usize>,
     /// Number of columns; a plant has twelve

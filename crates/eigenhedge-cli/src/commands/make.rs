@@ -11,7 +11,7 @@ const FIRST: u32 = 1_704_672_000;
 
 pub fn make(args: &MakeArgs) -> Result<()> {
     let (n, k, seed) = (args.dim, args.k, args.seed);
-    let rows = args.rows.unwrap_or(if args.stream == Made::Plant { 25_920 } else { 1500 });
+    let rows = args.rows.unwrap_or(if args.stream == Made::Plant { 8640 } else { 1500 });
     // All rows are generated before the first is written.
     let bytes = 16u128.saturating_mul(n as u128).saturating_mul(rows.saturating_add(k) as u128);
     let most = MaxMemory::of_machine();

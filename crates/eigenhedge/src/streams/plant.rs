@@ -51,7 +51,7 @@ pub struct Plant {
 /// standard deviations over an eighth of the rows and returns, FI101 has a peak of three rows, and LI401 shows 0 for three hours.
 ///
 /// ```
-/// let plant = eigenhedge::streams::plant(25_920, 1);
+/// let plant = eigenhedge::streams::plant(8640, 1);
 /// let stuck = &plant.faults[1];
 /// assert!(plant.rows[stuck.rows.clone()].iter().all(|row| row[stuck.column] == plant.rows[stuck.rows.start][stuck.column]));
 /// ```
