@@ -80,7 +80,8 @@ fn a_long_fault_teaches_nothing_and_its_repair_is_quiet() {
     for (a, b) in clean[3000..].iter().zip(&found[3000..]) {
         assert_eq!((a.score, a.q, a.t2), (b.score, b.q, b.t2));
     }
-    assert!(share(&found[3100..], is_reported) < 0.03);
+    let after = share(&found[3100..], is_reported);
+    assert!(after < 0.03, "{after}");
     let incidents: Vec<Incident> = found.iter().filter_map(|verdict| verdict.closed).collect();
     let fault = incidents.iter().max_by(|a, b| a.severity.total_cmp(&b.severity)).unwrap();
     assert!(
@@ -133,8 +134,8 @@ fn an_accepted_state_is_the_reference_from_then_on() {
     let open = *monitor.open_incident().unwrap();
     assert_eq!(monitor.accept().unwrap().unwrap().incident, open.incident);
     assert!(monitor.open_incident().is_none());
-    let after = verdicts(&mut monitor, &all[800..]);
-    assert!(share(&after, is_reported) < 0.03 && monitor.totals().accepted == 1);
+    let after = share(&verdicts(&mut monitor, &all[800..]), is_reported);
+    assert!(after < 0.03 && monitor.totals().accepted == 1, "{after}");
     // Without an incident the last rows become the reference, as many as the warm-up had.
     let mut calm = before;
     calm.accept().unwrap();

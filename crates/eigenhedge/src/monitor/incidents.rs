@@ -37,6 +37,8 @@ const MOST_RAISED: f64 = 3.0;
 const UNCERTAIN: f64 = 5.0;
 /// Share of its largest value in an incident below which a score is usual if it does not exceed its limit.
 const RETURNED: f64 = 0.15;
+/// Severity from which the raise by an incident does not end it: about half of such incidents are not chance.
+const LIKELY: f64 = 0.3;
 /// Number of rows within which an incident that ended can go on.
 const GAP: u64 = 32;
 /// Number of rows of an incident without alarms of their own.
@@ -275,8 +277,9 @@ impl Incidents {
         let factors = self.raised.map(|raised| (raised + borrowed).exp());
         let bars = *self.scales.bars();
         let ratio = |i: usize| scores[i] / (bars[i].limit * factors[i]);
-        // The raise by an incident does not end it.
-        let (ends, peaks) = self.open.as_ref().map_or((factors, Scores::default()), |open| (open.factors, open.peaks));
+        let (ends, peaks) = self.open.as_ref().map_or((factors, Scores::default()), |open| {
+            (if open.incident.severity < LIKELY { factors } else { open.factors }, open.peaks)
+        });
         let is_usual = |i: usize| {
             let Bar { limit, usual, .. } = bars[i];
             scores[i] < ends[i] * usual.max(UNCERTAIN * error * limit).max(limit.min(RETURNED * peaks[i] / ends[i]))
