@@ -2,8 +2,8 @@
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
-use crate::error::{Error, Fault, RowPlace, hint, printable_path, quoted};
-use crate::format::signature;
+use crate::error::{Error, Fault, RowPlace, hint, printable, printable_path, quoted};
+use crate::format::{Format, signature};
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
 use crate::stop::Stop;
@@ -22,18 +22,42 @@ pub enum Source {
     Standard,
     /// File with this path.
     File(PathBuf),
-    /// Several files, read one after the other as one table.
-    Files(Vec<PathBuf>),
-    /// Bytes in memory, with a name for messages.
-    Bytes(&'static str, Arc<[u8]>),
+    /// Several sources, read one after the other as one table.
+    Several(Vec<Self>),
+    /// Bytes in memory, with the name of their file or a name for messages.
+    Bytes(Arc<str>, Arc<[u8]>),
 }
 
 impl Source {
     /// Returns the individual sources, in order.
     pub(crate) fn parts(&self) -> Vec<Self> {
         match self {
-            Self::Files(paths) => paths.iter().cloned().map(Self::File).collect(),
+            Self::Several(parts) => parts.clone(),
             other => vec![other.clone()],
+        }
+    }
+
+    /// Returns the path of a file, or the name of bytes in memory.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Bytes(name, _) => Some(Path::new(&**name)),
+            _ => None,
+        }
+    }
+
+    /// Returns the format for the extensions of the parts, which must agree.
+    pub fn format(&self) -> Result<Format, String> {
+        let of = |part: &Self| part.path().map_or(Format::Csv, Format::of_path);
+        let parts = self.parts();
+        let format = parts.first().map_or(Format::Csv, of);
+        match parts.iter().find(|part| of(part) != format) {
+            None => Ok(format),
+            Some(part) => {
+                let (name, found) = (format.name(), of(part).name());
+                let reason = format!("like the first, got {found} in {}; --format says what they are", name_of(part));
+                Err(format!("several inputs must be of one format, {name} {reason}"))
+            }
         }
     }
 
@@ -43,7 +67,7 @@ impl Source {
             Self::Standard => false,
             Self::Bytes(..) => true,
             Self::File(path) => path.is_file(),
-            Self::Files(paths) => paths.iter().all(|path| path.is_file()),
+            Self::Several(parts) => parts.iter().all(Self::is_regular),
         }
     }
 }
@@ -103,16 +127,16 @@ impl InputSource {
                 return Err(input.fault(Fault::Folder));
             }
             input.file_size = there.is_file().then_some(there.len());
-            input.packing = Packing::of_path(path);
-            if input.packing == Packing::Workbook {
-                let sheet = workbook::sheet_of(path, layout.sheet.as_deref(), layout.max_memory);
-                input.sheet = Some(sheet.map_err(|fault| input.fault(fault))?);
-                input.recoded = false;
-                return Ok(input);
-            }
         }
         if let Source::Bytes(_, bytes) = source {
             input.file_size = Some(bytes.len() as u64);
+        }
+        input.packing = source.path().map_or(Packing::Plain, Packing::of_path);
+        if input.packing == Packing::Workbook {
+            let sheet = workbook::sheet_of(source, layout.sheet.as_deref(), layout.max_memory);
+            input.sheet = Some(sheet.map_err(|fault| input.fault(fault))?);
+            input.recoded = false;
+            return Ok(input);
         }
         if format.is_text() && input.file_size.is_some() {
             let mut start = Vec::new();
@@ -126,7 +150,7 @@ impl InputSource {
             }
             input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
-                if let (true, Source::File(path)) = (start.starts_with(b"PK\x03\x04"), source) {
+                if let (true, Some(path)) = (start.starts_with(b"PK\x03\x04"), source.path()) {
                     return Err(input.fault(Fault::Archive(archive_advice(path))));
                 }
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
@@ -196,8 +220,8 @@ impl InputSource {
 
     /// Opens the decompressed bytes at their start, before conversion to UTF-8.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
-        if let (Source::File(path), Some((sheet, _))) = (&self.source, &self.sheet) {
-            return workbook::open(path, sheet).map_err(|fault| self.fault(fault));
+        if let Some((sheet, _)) = &self.sheet {
+            return workbook::open(&self.source, sheet).map_err(|fault| self.fault(fault));
         }
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
@@ -208,7 +232,7 @@ impl InputSource {
                 (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
                 (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
                 (Source::Bytes(_, bytes), _) => Ok(Box::new(io::Cursor::new(Arc::clone(bytes)))),
-                (Source::Files(_), _) => Err(io::ErrorKind::Unsupported.into()),
+                (Source::Several(_), _) => Err(io::ErrorKind::Unsupported.into()),
             }
         };
         let bytes = open().map_err(|error| self.unreadable(error))?;
@@ -281,8 +305,8 @@ fn near_file(path: &Path) -> String {
 fn name_of(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),
-        Source::Bytes(name, _) => (*name).to_owned(),
+        Source::Bytes(name, _) => printable(name),
         Source::File(path) => printable_path(path),
-        Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
+        Source::Several(parts) => parts.first().map_or(String::new(), name_of),
     }
 }

@@ -319,6 +319,11 @@ impl Stream {
         self.input.allow(what, bytes)
     }
 
+    /// Returns an error about the whole table.
+    pub fn failure(&self, reason: String) -> Error {
+        Error::at(self.source(), Fault::Failed(reason))
+    }
+
     /// Returns the names of all columns of the table, or `None` if it has no names.
     pub fn names(&self) -> Option<&[String]> {
         self.selection.names.as_deref()
