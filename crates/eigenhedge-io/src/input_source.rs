@@ -2,75 +2,19 @@
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
-use crate::error::{Error, Fault, RowPlace, hint, printable, printable_path, quoted};
-use crate::format::{Format, signature};
+use crate::error::{Error, Fault, RowPlace, hint, quoted};
+use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
+use crate::source::Source;
 use crate::stop::Stop;
 use crate::unpack::{Counted, Packing, UnpackedPipe, Utf8, is_utf16};
 use crate::workbook;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Source of rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// Standard input.
-    Standard,
-    /// File with this path.
-    File(PathBuf),
-    /// Several sources, read one after the other as one table.
-    Several(Vec<Self>),
-    /// Bytes in memory, with the name of their file or a name for messages.
-    Bytes(Arc<str>, Arc<[u8]>),
-}
-
-impl Source {
-    /// Returns the individual sources, in order.
-    pub(crate) fn parts(&self) -> Vec<Self> {
-        match self {
-            Self::Several(parts) => parts.clone(),
-            other => vec![other.clone()],
-        }
-    }
-
-    /// Returns the path of a file, or the name of bytes in memory.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        match self {
-            Self::File(path) => Some(path),
-            Self::Bytes(name, _) => Some(Path::new(&**name)),
-            _ => None,
-        }
-    }
-
-    /// Returns the format for the extensions of the parts, which must agree.
-    pub fn format(&self) -> Result<Format, String> {
-        let of = |part: &Self| part.path().map_or(Format::Csv, Format::of_path);
-        let parts = self.parts();
-        let format = parts.first().map_or(Format::Csv, of);
-        match parts.iter().find(|part| of(part) != format) {
-            None => Ok(format),
-            Some(part) => {
-                let (name, found) = (format.name(), of(part).name());
-                let reason = format!("like the first, got {found} in {}; --format says what they are", name_of(part));
-                Err(format!("several inputs must be of one format, {name} {reason}"))
-            }
-        }
-    }
-
-    /// Returns true if all parts are regular files or bytes in memory.
-    pub fn is_regular(&self) -> bool {
-        match self {
-            Self::Standard => false,
-            Self::Bytes(..) => true,
-            Self::File(path) => path.is_file(),
-            Self::Several(parts) => parts.iter().all(Self::is_regular),
-        }
-    }
-}
 
 /// Progress of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,7 +52,7 @@ impl InputSource {
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
-            name: name_of(source).into(),
+            name: source.name().into(),
             file_size: None,
             packing: Packing::Plain,
             sheet: None,
@@ -300,13 +244,4 @@ fn near_file(path: &Path) -> String {
     let names: Vec<String> =
         entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     hint(wanted, &names)
-}
-
-fn name_of(source: &Source) -> String {
-    match source {
-        Source::Standard => "standard input".to_owned(),
-        Source::Bytes(name, _) => printable(name),
-        Source::File(path) => printable_path(path),
-        Source::Several(parts) => parts.first().map_or(String::new(), name_of),
-    }
 }

@@ -69,6 +69,7 @@ mod refusal;
 mod row;
 mod saved;
 mod selectors;
+mod source;
 mod staging;
 mod stop;
 mod stream;
@@ -83,8 +84,8 @@ mod workbook;
 mod workbook {
     //! Placeholder for the reader of workbooks in a build without it.
     use crate::error::Fault;
-    use crate::input_source::Source;
     use crate::memory::MaxMemory;
+    use crate::source::Source;
     use std::io::Read;
 
     pub fn sheet_of(_: &Source, _: Option<&str>, _: MaxMemory) -> Result<(String, usize), Fault> {
@@ -107,7 +108,6 @@ pub use error::{Error, printable, printable_path};
 pub use export::write_linear_map;
 pub use format::Format;
 pub use group_store::{GroupStore, SavedBytes, fleet_of_bytes, open_fleet, save_fleet, scratch_file};
-pub use input_source::Source;
 pub use layout::{Layout, OnBadRow, Pivot, Selector};
 pub use memory::MaxMemory;
 pub use reader::Progress;
@@ -115,6 +115,7 @@ pub use reading::{Dialect, Reading};
 pub use refusal::refusal;
 pub use row::Row;
 pub use selectors::matches_pattern;
+pub use source::Source;
 pub use staging::{Reservation, write_private, write_whole};
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};
