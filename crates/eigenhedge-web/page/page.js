@@ -16,6 +16,7 @@ function startWorker() {
       show("running", share, `${rows} rows, ${alarms} alarms, ${incidents} incidents`);
     } else pending?.(data);
   };
+  worker.onerror = (event) => pending?.({ error: event.message });
   worker.postMessage({ packed: module });
 }
 
@@ -70,52 +71,50 @@ function column(name, checked) {
   return label;
 }
 
-/** Describes how the table was read, and fills the choices when the files are new. */
-function describe(found, isNew) {
+/** Describes how the table was read, and fills the choices if they are empty. */
+function describe(found) {
   table = found;
-  const { source, readAs, names, columns, leftOut, time, warmUp, isReady } = found;
-  const parts = [`${source}: ${columns.length} columns of numbers`];
-  parts.push(time ? `times from ${time}` : "no times");
-  if (leftOut.length) parts.push(`left out, no numbers: ${leftOut.join(", ")}`);
+  const { source, readAs, names, columns, time, warmUp, isReady } = found;
+  const detected = readAs ?? `${columns.length} columns of numbers${time ? `, time = ${time}` : ""}`;
   const reference = isReady ? "The reference is that of the opened model." : `The first ${warmUp} rows are the reference.`;
-  $("read-as").textContent = `${parts.join("; ")}. ${readAs ? `Read as: ${readAs}. ` : ""}${reference}`;
-  if (!isNew) return;
+  $("read-as").textContent = `${source} is read as: ${detected}. ${reference}`;
+  if ($("time").length) return;
   const all = names ?? columns;
   $("time").replaceChildren(option("", time ? `${time} (found)` : "none found"), ...all.map((name) => option(name)));
   $("group").replaceChildren(option("", "nothing: one monitor"), ...all.map((name) => option(name)));
   $("exclude").replaceChildren(...columns.map((name) => column(name, true)));
 }
 
-async function open(chosen) {
+/** Opens the files with the present choices. Returns true if the table can be read. */
+async function open(isLoaded = true) {
   $("error").textContent = "";
-  const isNew = !!chosen;
-  if (isNew) {
-    files = [...chosen].filter((file) => !file.name.startsWith("."));
-    for (const id of ["time", "group", "exclude"]) $(id).replaceChildren();
-    $("warm-up").value = $("more").value = "";
-    $("skip").checked = false;
-    startWorker();
-  }
   try {
-    const { table: found } = await ask("open", { files: isNew ? files : null, options: options() });
-    describe(found, isNew);
+    describe((await ask("open", { files: isLoaded ? null : files, options: options() })).table);
     show("chosen");
     return true;
   } catch (error) {
     complain(error);
-    show(files?.length ? "chosen" : "start");
-    if (isNew) $("read-as").textContent = "";
+    show(files.length ? "chosen" : "start");
     return false;
   }
 }
 
+/** Opens other files. */
+function choose(chosen) {
+  files = [...chosen].filter((file) => !file.name.startsWith("."));
+  for (const id of ["time", "group", "exclude", "read-as"]) $(id).replaceChildren();
+  $("warm-up").value = $("more").value = "";
+  $("skip").checked = false;
+  startWorker();
+  return open(false);
+}
+
 async function run() {
-  if (!(await open(null))) return;
+  if (!(await open())) return;
   show("running", 0, "starting");
   try {
     results = await ask("run");
-    const page = new TextDecoder().decode(results.page);
-    $("report").srcdoc = page;
+    $("report").srcdoc = new TextDecoder().decode(results.page);
     $("summary").textContent = results.summary;
     show("done");
   } catch (error) {
@@ -128,7 +127,7 @@ function cancel() {
   pending = null;
   startWorker();
   show("reading", 0, "cancelled");
-  open(files);
+  return open(false);
 }
 
 function save(name, bytes, type) {
@@ -157,8 +156,13 @@ async function dropped(items) {
 }
 
 const stem = () => table.source.replace(/ and \d+ more files?$/, "").replace(/\.[^.]*$/, "");
-$("files").onchange = (event) => open(event.target.files);
-$("folder").onchange = (event) => open(event.target.files);
+for (const id of ["files", "folder"]) {
+  $(id).onchange = ({ target }) => {
+    choose(target.files);
+    // The same file can be chosen again.
+    target.value = "";
+  };
+}
 $("run").onclick = run;
 $("cancel").onclick = cancel;
 $("back").onclick = () => show("chosen");
@@ -166,10 +170,10 @@ $("again").onclick = () => show("start");
 $("save-page").onclick = () => save(`${stem()}.html`, results.page, "text/html");
 $("save-events").onclick = () => save(`${stem()}-incidents.csv`, results.events, "text/csv");
 $("save-model").onclick = () => save(`${stem()}.eh`, results.model, "application/octet-stream");
-for (const id of ["time", "group", "exclude", "warm-up", "skip", "more"]) $(id).onchange = () => open(null);
+for (const id of ["time", "group", "exclude", "warm-up", "skip", "more"]) $(id).onchange = () => open();
 document.ondragover = (event) => event.preventDefault();
 document.ondrop = async (event) => {
   event.preventDefault();
-  open(event.dataTransfer.items.length ? await dropped(event.dataTransfer.items) : event.dataTransfer.files);
+  choose(await dropped(event.dataTransfer.items));
 };
 show("start");

@@ -51,11 +51,15 @@ const tasks = {
   },
 };
 
-onmessage = async ({ data }) => {
+async function work(data) {
   try {
     if (data.packed) await begin(data.packed);
-    else postMessage({ answer: data.task, ...(await tasks[data.task](data)) });
+    else postMessage(await tasks[data.task](data));
   } catch (error) {
-    postMessage({ answer: data.task, error: error.message });
+    postMessage({ error: error.message });
   }
-};
+}
+
+// One task at a time, in order.
+let last = Promise.resolve();
+onmessage = ({ data }) => (last = last.then(() => work(data)));

@@ -48,8 +48,8 @@ class Browser {
     this.process.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + "\0");
     return new Promise((resolve, reject) => this.#waiting.set(id, [resolve, reject]));
   }
-  async open(address, width = 1300) {
-    const { targetId } = await this.send("Target.createTarget", { url: "about:blank", width, height: 900 });
+  async open(address) {
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
     this.session = sessionId;
     for (const name of ["Network.enable", "Page.enable", "Runtime.enable", "DOM.enable"]) await this.send(name, {}, sessionId);
@@ -71,6 +71,7 @@ class Browser {
     throw new Error(`never true: ${expression}; the page shows ${await this.run("document.body.innerText")}`);
   }
   async choose(paths) {
+    await this.run("show('start')");
     const { root } = await this.send("DOM.getDocument", {}, this.session);
     const { nodeId } = await this.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#files" }, this.session);
     await this.send("DOM.setFileInputFiles", { nodeId, files: paths }, this.session);
@@ -99,6 +100,15 @@ function check(what, holds, detail = "") {
 function difference(one, other) {
   const at = [...one].findIndex((sign, i) => sign !== other[i]);
   return `at ${at}: ${one.slice(Math.max(0, at - 60), at + 60)} / ${other.slice(Math.max(0, at - 60), at + 60)}`;
+}
+
+/** Returns true if two lists have the same cells. Other vector instructions round the last digits differently. */
+function same(one, other) {
+  const cells = (text) => text.split("\n").map((line) => line.split(line.includes(";") ? ";" : ","));
+  const number = (cell) => Number(cell.replace(",", "."));
+  const near = (a, b) => a === b || Math.abs(number(a) - number(b)) <= 1e-9 * Math.abs(number(b));
+  const [a, b] = [cells(one), cells(other)];
+  return a.length === b.length && a.every((row, i) => row.length === b[i].length && row.every((cell, j) => near(cell, b[i][j])));
 }
 
 /** Writes a table of a plant: times, eight sensors of two factors, a fault from row 2400 on. */
@@ -138,7 +148,7 @@ try {
     const path = table(name, how);
     await browser.choose([path]);
     const sentence = await browser.run("$('read-as').textContent");
-    check(`${name}: ${sentence}`, sentence.includes("8 columns of numbers"));
+    check(sentence, sentence.includes("8 columns of numbers"));
     for (const [id, value] of Object.entries(choices)) await browser.run(`$(${JSON.stringify(id)}).value = ${JSON.stringify(value)}`);
     const began = Date.now();
     await browser.run("run()");
@@ -147,18 +157,18 @@ try {
     const options = Object.entries(choices).flatMap(([id, value]) => [id === "group" ? "--group-by" : `--${id}`, value]);
     execFileSync(program, ["monitor", name, ...options, "--report", "r.html", "--events", "e.csv", "--quiet"], { cwd: folder });
     const wanted = { page: readFileSync(join(folder, "r.html"), "utf8"), events: readFileSync(join(folder, "e.csv"), "utf8") };
-    check(`${name}: the incidents are those of the program`, got.events === wanted.events, difference(got.events, wanted.events));
+    check(`${name}: the incidents are those of the program`, same(got.events, wanted.events), difference(got.events, wanted.events));
     check(`${name}: the page is that of the program, ${got.page.length} signs`, got.page === wanted.page, difference(got.page, wanted.page));
     // The saved model goes on in the program, and here.
     writeFileSync(join(folder, "web.eh"), Buffer.from(got.model));
     const on = ["monitor", name, "--start-from", "web.eh", ...options.slice(0, choices.group ? 2 : 0)];
     execFileSync(program, [...on, "--events", "on.csv", "--quiet"], { cwd: folder });
     await browser.choose([path, join(folder, "web.eh")]);
-    if (choices.group) await browser.run(`$("group").value = "machine"`);
+    if (choices.group) await browser.run(`$("more").value = "--group-by machine"`);
     await browser.run("run()");
     const again = await browser.run("new TextDecoder().decode(results.events)");
-    const program_s = readFileSync(join(folder, "on.csv"), "utf8");
-    check(`${name}: the saved model goes on as in the program`, again === program_s, difference(again, program_s));
+    const onward = readFileSync(join(folder, "on.csv"), "utf8");
+    check(`${name}: the saved model goes on as in the program`, same(again, onward), difference(again, onward));
   }
   await browser.choose([table("broken.csv", { broken: true })]);
   await browser.run("run()");
@@ -167,8 +177,8 @@ try {
   await browser.run("$('skip').checked = true");
   await browser.run("run()");
   check("the broken row is passed over", (await browser.run("document.body.dataset.state")) === "done", await browser.run("$('error').textContent"));
-  browser.run("show('chosen'); run()").catch(() => {});
-  await browser.until("document.body.dataset.state === 'running' || document.body.dataset.state === 'done'");
+  browser.run("show('chosen'); run(); 0").catch(() => {});
+  await browser.until("document.body.dataset.state === 'running'");
   await browser.run("cancel()");
   await browser.until("document.body.dataset.state === 'chosen'");
   check("a run is cancelled", true);
@@ -177,12 +187,14 @@ try {
   const left = browser.requests.filter((url) => !/^(file|data|blob|about):/.test(url) && url !== "https://example.com/");
   check(`no request leaves the machine (${browser.requests.length} seen)`, left.length === 0, left.join(" "));
   if (process.env.EIGENHEDGE_PICTURES) {
-    await browser.choose([table("plant.csv")]);
-    for (const [state, width] of [["chosen", 1300], ["chosen", 400], ["done", 1300], ["done", 400]]) {
-      if (state === "done" && (await browser.run("document.body.dataset.state")) !== "done") await browser.run("run()");
-      for (const scheme of ["light", "dark"]) {
-        await browser.scheme(scheme);
-        await browser.picture(join(process.env.EIGENHEDGE_PICTURES, `${state}-${width}-${scheme}.png`), width);
+    for (const scheme of ["light", "dark"]) {
+      await browser.scheme(scheme);
+      await browser.choose([table("plant.csv")]);
+      for (const state of ["chosen", "done"]) {
+        if (state === "done") await browser.run("run()");
+        for (const width of [1300, 400]) {
+          await browser.picture(join(process.env.EIGENHEDGE_PICTURES, `${state}-${width}-${scheme}.png`), width);
+        }
       }
     }
   }
