@@ -114,9 +114,14 @@ async function run() {
   show("running", 0, "starting");
   try {
     results = await ask("run");
-    $("report").srcdoc = new TextDecoder().decode(results.page);
     $("summary").textContent = results.summary;
     show("done");
+    // A new frame: a browser may not draw one again that was hidden when its page was replaced.
+    const frame = document.createElement("iframe");
+    frame.title = "Report";
+    frame.sandbox = "allow-scripts";
+    frame.srcdoc = new TextDecoder().decode(results.page);
+    $("report").replaceChildren(frame);
   } catch (error) {
     complain(error);
     show("chosen");

@@ -85,7 +85,7 @@ class Browser {
   async picture(path, width) {
     const size = { width, height: 900, deviceScaleFactor: 1, mobile: false };
     await this.send("Emulation.setDeviceMetricsOverride", size, this.session);
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await new Promise((resolve) => setTimeout(resolve, 2000));
     const { data } = await this.send("Page.captureScreenshot", {}, this.session);
     writeFileSync(path, Buffer.from(data, "base64"));
   }
