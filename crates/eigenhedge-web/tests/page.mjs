@@ -4,11 +4,11 @@
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
-const [page, program] = process.argv.slice(2);
+const [page, program] = process.argv.slice(2).map((path) => resolve(path));
 const folder = mkdtempSync(join(tmpdir(), "eigenhedge-page-"));
 
 /** Chromium, controlled over a pipe. Pages, workers and frames are attached as they appear. */
