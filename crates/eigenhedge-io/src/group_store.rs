@@ -47,6 +47,7 @@ fn fleet_of<T: FleetMember>(
 }
 
 /// Saved fleet, in a file or in memory.
+#[doc(hidden)]
 pub trait SavedBytes: Read + Seek + Send + Sync + std::fmt::Debug {}
 impl<T: Read + Seek + Send + Sync + std::fmt::Debug> SavedBytes for T {}
 

@@ -107,7 +107,9 @@ pub use dates::{duration, iso_time};
 pub use error::{Error, printable, printable_path};
 pub use export::write_linear_map;
 pub use format::Format;
-pub use group_store::{GroupStore, SavedBytes, fleet_of_bytes, open_fleet, save_fleet, scratch_file};
+#[doc(hidden)]
+pub use group_store::SavedBytes;
+pub use group_store::{GroupStore, fleet_of_bytes, open_fleet, save_fleet, scratch_file};
 pub use layout::{Layout, OnBadRow, Pivot, Selector};
 pub use memory::MaxMemory;
 pub use reader::Progress;
