@@ -11,6 +11,7 @@ mod processors;
 mod python;
 mod release;
 mod spark;
+mod web;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -24,6 +25,8 @@ cargo xtask test spark     run only the checks of the package on Spark, in a sep
 cargo xtask layers         compare imports with the order of modules in ARCHITECTURE.md
 cargo xtask api            compare the public Rust interface with its snapshots in xtask/api; --write renews them
 cargo xtask saved          add the missing files of the present saved form to crates/eigenhedge/tests/saved
+cargo xtask web            build target/web: eigenhedge.html, and the package for JavaScript; needs a compiler for WebAssembly
+cargo xtask test web       compare the page with the program in a browser; needs node and chromium; PROGRAM
 cargo xtask wheel          build the Python wheel into target/wheels
 cargo xtask bench doors    measure the time per row of the library and the program, compared with the bare learner; --quick
 cargo xtask bench doors python  measure the doors of the Python package
@@ -101,6 +104,8 @@ fn command(root: &Path, words: &[&str]) -> Option<Result<(), String>> {
         ["book"] => book::check(root),
         ["test", "python"] => python::test(root),
         ["test", "spark"] => spark::test(root),
+        ["web"] => web::build(root),
+        ["test", "web", rest @ ..] => web::test(root, rest.first().copied()),
         ["layers"] => layers::check(root),
         ["wheel"] => python::wheel(root),
         ["bench", "doors", "python", rest @ ..] => python::measure(root, "bench/doors.py", rest),

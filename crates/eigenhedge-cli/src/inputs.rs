@@ -73,11 +73,11 @@ pub fn is_workbook(path: &Path) -> bool {
     has_extension(&path.to_string_lossy(), &WORKBOOKS)
 }
 
-pub fn paths_of(source: &Source) -> &[PathBuf] {
+pub fn paths_of(source: &Source) -> Vec<&Path> {
     match source {
-        Source::File(path) => std::slice::from_ref(path),
-        Source::Files(paths) => paths,
-        _ => &[],
+        Source::File(path) => vec![path],
+        Source::Several(parts) => parts.iter().flat_map(paths_of).collect(),
+        _ => Vec::new(),
     }
 }
 

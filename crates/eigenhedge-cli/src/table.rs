@@ -21,7 +21,7 @@ pub fn source(paths: &[PathBuf]) -> Result<Source, Usage> {
         paths if paths.iter().any(|path| is_dash(path)) => {
             Err(Usage("several inputs must be files, got - among them".into()))
         }
-        paths => Ok(Source::Files(paths.to_vec())),
+        paths => Ok(Source::Several(paths.iter().cloned().map(Source::File).collect())),
     }
 }
 
@@ -30,7 +30,7 @@ pub fn title(source: &Source) -> String {
     match source {
         Source::Standard => "standard input".to_owned(),
         Source::File(path) => file_name(&printable_path(path)).to_owned(),
-        Source::Files(paths) => paths.first().map_or(String::new(), |path| file_name(&printable_path(path)).to_owned()),
+        Source::Several(parts) => parts.first().map_or(String::new(), title),
         Source::Bytes(name, _) => name.to_string(),
     }
 }
@@ -126,12 +126,7 @@ pub fn allow_learners(stream: &Stream, learners: &[Kind]) -> Result<(), Error> {
 pub fn layout(args: &TableArgs, source: &Source) -> Result<Layout, Usage> {
     let selectors =
         |texts: &[String]| -> Vec<Selector> { texts.iter().map(|text| Selector::from_text(text)).collect() };
-    let format = match (args.format, source) {
-        (Some(format), _) => format,
-        (None, Source::Standard | Source::Bytes(..)) => Format::Csv,
-        (None, Source::File(path)) => Format::of_path(path),
-        (None, Source::Files(paths)) => common_format(paths)?,
-    };
+    let format = args.format.map_or_else(|| source.format(), Ok).map_err(Usage)?;
     let is_csv = matches!(format, Format::Csv | Format::Tsv);
     let unread = [
         ("--header", args.header && !is_csv),
@@ -295,18 +290,5 @@ fn judge_names(layout: &Layout, option: &str, selectors: &[Selector]) -> Result<
             Err(Usage(format!("{option} must hold positions {reason}, got {name:?}")))
         }
         _ => Ok(()),
-    }
-}
-
-/// Returns the format of several files. Their extensions must agree.
-fn common_format(paths: &[PathBuf]) -> Result<Format, Usage> {
-    let format = paths.first().map_or(Format::Csv, |path| Format::of_path(path));
-    match paths.iter().find(|path| Format::of_path(path) != format) {
-        None => Ok(format),
-        Some(path) => {
-            let (name, found) = (format.name(), Format::of_path(path).name());
-            let reason = format!("like the first, got {found} in {}; --format says what they are", path.display());
-            Err(Usage(format!("several inputs must be of one format, {name} {reason}")))
-        }
     }
 }

@@ -7,11 +7,12 @@
 use crate::columns::Columns;
 use crate::error::{Error, Fault, RowPlace};
 use crate::format::Format;
-use crate::input_source::{InputSource, Source};
+use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
 use crate::row::Row;
+use crate::source::Source;
 use crate::{binary, columnar, text};
 
 /// Opens a single table. If `like` is given, the table continues one with these columns.

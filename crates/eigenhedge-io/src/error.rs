@@ -166,6 +166,8 @@ pub(crate) enum Fault {
     Refused(String),
 
     // Errors of the table.
+    #[error("{0}")]
+    Failed(String),
     #[error("there is no such file{0}")]
     NoFile(String),
     #[error("is a folder: name a file in it")]

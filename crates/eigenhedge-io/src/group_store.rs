@@ -26,12 +26,30 @@ pub fn save_fleet<T: FleetMember>(path: &Path, fleet: &mut Fleet<T>, resume_stat
 pub fn open_fleet<T: FleetMember>(path: &Path, most: usize) -> Result<(Fleet<T>, Vec<u8>), Error> {
     let unreadable = |error| Error::at(printable_path(path), Fault::Unreadable(error));
     let refused = |reason: String| Error::at(printable_path(path), Fault::Refused(reason));
-    let mut file = File::open(path).map_err(unreadable)?;
-    let index = Fleet::index(&mut file).map_err(|refusal| refused(refusal.to_string()))?;
-    let places = index.parts.iter().map(|(_, position, length)| (*position, *length)).collect();
-    let store = GroupStore::over(folder_of(path), file, places);
-    index.open(most, Box::new(store), GroupStore::part).map_err(|error| refused(error.to_string()))
+    let file = File::open(path).map_err(unreadable)?;
+    fleet_of(file, folder_of(path), most).map_err(refused)
 }
+
+/// Opens a saved fleet in memory, all of whose members stay there.
+pub fn fleet_of_bytes<T: FleetMember>(bytes: Vec<u8>) -> Result<Fleet<T>, String> {
+    fleet_of(io::Cursor::new(bytes), Path::new(""), usize::MAX).map(|(fleet, _)| fleet)
+}
+
+fn fleet_of<T: FleetMember>(
+    mut saved: impl SavedBytes + 'static,
+    folder: &Path,
+    most: usize,
+) -> Result<(Fleet<T>, Vec<u8>), String> {
+    let index = Fleet::index(&mut saved).map_err(|refusal| refusal.to_string())?;
+    let places = index.parts.iter().map(|(_, position, length)| (*position, *length)).collect();
+    let store = GroupStore::over(folder, saved, places);
+    index.open(most, Box::new(store), GroupStore::part).map_err(|error| error.to_string())
+}
+
+/// Saved fleet, in a file or in memory.
+#[doc(hidden)]
+pub trait SavedBytes: Read + Seek + Send + Sync + std::fmt::Debug {}
+impl<T: Read + Seek + Send + Sync + std::fmt::Debug> SavedBytes for T {}
 
 /// Store of fleet members that are not in memory.
 #[derive(Debug)]
@@ -43,8 +61,8 @@ pub struct GroupStore {
     end: u64,
     /// Offsets of the free blocks, listed by the logarithm of their size.
     free: Vec<Vec<u64>>,
-    /// File of a saved fleet, if the store was opened from one.
-    saved: Option<File>,
+    /// Bytes of a saved fleet, if the store was opened from one.
+    saved: Option<Box<dyn SavedBytes>>,
     /// Offset and length in bytes of each part of the file of the saved fleet.
     parts: Vec<(u64, u64)>,
 }
@@ -66,8 +84,8 @@ impl GroupStore {
 
     /// Creates a store for the parts of a saved fleet, given by their offsets and lengths in bytes. [`Self::part`]
     /// returns the number that [`Store::get`] takes for each part.
-    pub fn over(folder: &Path, saved: File, parts: Vec<(u64, u64)>) -> Self {
-        Self { saved: Some(saved), parts, ..Self::new(folder) }
+    pub fn over(folder: &Path, saved: impl SavedBytes + 'static, parts: Vec<(u64, u64)>) -> Self {
+        Self { saved: Some(Box::new(saved)), parts, ..Self::new(folder) }
     }
 
     /// Returns the number that [`Store::get`] takes for the part of the saved fleet at this position.
@@ -140,7 +158,7 @@ impl GroupStore {
     }
 }
 
-fn read_exactly(file: &mut File, length: u64) -> io::Result<Vec<u8>> {
+fn read_exactly(file: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes)?;
     if bytes.len() as u64 == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }

@@ -2,51 +2,19 @@
 //!
 //! Compressed files and UTF-16 texts are converted on the fly. They can be reopened from the start, but not at an offset.
 
-use crate::error::{Error, Fault, RowPlace, hint, printable_path, quoted};
+use crate::error::{Error, Fault, RowPlace, hint, quoted};
 use crate::format::signature;
 use crate::layout::Layout;
 use crate::memory::MaxMemory;
+use crate::source::Source;
 use crate::stop::Stop;
 use crate::unpack::{Counted, Packing, UnpackedPipe, Utf8, is_utf16};
 use crate::workbook;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Source of rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// Standard input.
-    Standard,
-    /// File with this path.
-    File(PathBuf),
-    /// Several files, read one after the other as one table.
-    Files(Vec<PathBuf>),
-    /// Bytes in memory, with a name for messages.
-    Bytes(&'static str, Arc<[u8]>),
-}
-
-impl Source {
-    /// Returns the individual sources, in order.
-    pub(crate) fn parts(&self) -> Vec<Self> {
-        match self {
-            Self::Files(paths) => paths.iter().cloned().map(Self::File).collect(),
-            other => vec![other.clone()],
-        }
-    }
-
-    /// Returns true if all parts are regular files or bytes in memory.
-    pub fn is_regular(&self) -> bool {
-        match self {
-            Self::Standard => false,
-            Self::Bytes(..) => true,
-            Self::File(path) => path.is_file(),
-            Self::Files(paths) => paths.iter().all(|path| path.is_file()),
-        }
-    }
-}
 
 /// Progress of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +52,7 @@ impl InputSource {
     pub fn new(source: &Source, layout: &Layout) -> Result<Self, Error> {
         let mut input = Self {
             source: source.clone(),
-            name: name_of(source).into(),
+            name: source.name().into(),
             file_size: None,
             packing: Packing::Plain,
             sheet: None,
@@ -103,16 +71,16 @@ impl InputSource {
                 return Err(input.fault(Fault::Folder));
             }
             input.file_size = there.is_file().then_some(there.len());
-            input.packing = Packing::of_path(path);
-            if input.packing == Packing::Workbook {
-                let sheet = workbook::sheet_of(path, layout.sheet.as_deref(), layout.max_memory);
-                input.sheet = Some(sheet.map_err(|fault| input.fault(fault))?);
-                input.recoded = false;
-                return Ok(input);
-            }
         }
         if let Source::Bytes(_, bytes) = source {
             input.file_size = Some(bytes.len() as u64);
+        }
+        input.packing = source.path().map_or(Packing::Plain, Packing::of_path);
+        if input.packing == Packing::Workbook {
+            let sheet = workbook::sheet_of(source, layout.sheet.as_deref(), layout.max_memory);
+            input.sheet = Some(sheet.map_err(|fault| input.fault(fault))?);
+            input.recoded = false;
+            return Ok(input);
         }
         if format.is_text() && input.file_size.is_some() {
             let mut start = Vec::new();
@@ -126,7 +94,7 @@ impl InputSource {
             }
             input.recoded = is_utf16(&start);
             if let Some(found) = signature(&start) {
-                if let (true, Source::File(path)) = (start.starts_with(b"PK\x03\x04"), source) {
+                if let (true, Some(path)) = (start.starts_with(b"PK\x03\x04"), source.path()) {
                     return Err(input.fault(Fault::Archive(archive_advice(path))));
                 }
                 return Err(input.fault(Fault::OtherFormat { wanted: format.name(), found }));
@@ -196,8 +164,8 @@ impl InputSource {
 
     /// Opens the decompressed bytes at their start, before conversion to UTF-8.
     fn raw(&self) -> Result<Box<dyn Read>, Error> {
-        if let (Source::File(path), Some((sheet, _))) = (&self.source, &self.sheet) {
-            return workbook::open(path, sheet).map_err(|fault| self.fault(fault));
+        if let Some((sheet, _)) = &self.sheet {
+            return workbook::open(&self.source, sheet).map_err(|fault| self.fault(fault));
         }
         let open = || -> io::Result<Box<dyn Read>> {
             match (&self.source, &self.stop) {
@@ -208,7 +176,7 @@ impl InputSource {
                 (Source::Standard, _) => Ok(Box::new(io::stdin().lock())),
                 (Source::File(path), _) => Ok(Box::new(File::open(path)?)),
                 (Source::Bytes(_, bytes), _) => Ok(Box::new(io::Cursor::new(Arc::clone(bytes)))),
-                (Source::Files(_), _) => Err(io::ErrorKind::Unsupported.into()),
+                (Source::Several(_), _) => Err(io::ErrorKind::Unsupported.into()),
             }
         };
         let bytes = open().map_err(|error| self.unreadable(error))?;
@@ -276,13 +244,4 @@ fn near_file(path: &Path) -> String {
     let names: Vec<String> =
         entries.take(MOST).filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     hint(wanted, &names)
-}
-
-fn name_of(source: &Source) -> String {
-    match source {
-        Source::Standard => "standard input".to_owned(),
-        Source::Bytes(name, _) => (*name).to_owned(),
-        Source::File(path) => printable_path(path),
-        Source::Files(paths) => paths.first().map_or(String::new(), |path| printable_path(path)),
-    }
 }

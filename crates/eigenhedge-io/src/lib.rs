@@ -9,7 +9,7 @@
 //! | read rows from a file, a pipe or memory | [`Source`], [`Layout`] and [`Stream`] |
 //! | select a format: CSV, TSV, JSON lines, LIBSVM, NPY, NPZ; Parquet and Arrow with the feature `parquet` | [`Format`] |
 //! | read only some columns, or skip bad rows | [`Selector`], [`OnBadRow`] |
-//! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Files`]; by extension |
+//! | read several files as one table, compressed files (`.gz`, `.zst`), or a sheet of a workbook | [`Source::Several`]; by extension |
 //! | read one value per row as one column per tag | [`Pivot`] |
 //! | get the text and time columns of a row | [`Layout::keep`], [`Layout::time`], [`Stream::kept`] |
 //! | report how a table was read, and irregular times | [`Stream::read_as`], [`Stream::times`] |
@@ -69,6 +69,7 @@ mod refusal;
 mod row;
 mod saved;
 mod selectors;
+mod source;
 mod staging;
 mod stop;
 mod stream;
@@ -84,13 +85,13 @@ mod workbook {
     //! Placeholder for the reader of workbooks in a build without it.
     use crate::error::Fault;
     use crate::memory::MaxMemory;
+    use crate::source::Source;
     use std::io::Read;
-    use std::path::Path;
 
-    pub fn sheet_of(_: &Path, _: Option<&str>, _: MaxMemory) -> Result<(String, usize), Fault> {
+    pub fn sheet_of(_: &Source, _: Option<&str>, _: MaxMemory) -> Result<(String, usize), Fault> {
         Err(Fault::NotBuilt("workbook"))
     }
-    pub fn open(_: &Path, _: &str) -> Result<Box<dyn Read>, Fault> {
+    pub fn open(_: &Source, _: &str) -> Result<Box<dyn Read>, Fault> {
         Err(Fault::NotBuilt("workbook"))
     }
 }
@@ -103,12 +104,13 @@ pub use answers::{
 pub use binary::{Array, read_array};
 #[doc(hidden)]
 pub use catch_panics::guarded;
-pub use dates::iso_time;
+pub use dates::{duration, iso_time};
 pub use error::{Error, printable, printable_path};
 pub use export::write_linear_map;
 pub use format::Format;
-pub use group_store::{GroupStore, open_fleet, save_fleet, scratch_file};
-pub use input_source::Source;
+#[doc(hidden)]
+pub use group_store::SavedBytes;
+pub use group_store::{GroupStore, fleet_of_bytes, open_fleet, save_fleet, scratch_file};
 pub use layout::{Layout, OnBadRow, Pivot, Selector};
 pub use memory::MaxMemory;
 pub use reader::Progress;
@@ -116,6 +118,7 @@ pub use reading::{Dialect, Reading};
 pub use refusal::refusal;
 pub use row::Row;
 pub use selectors::matches_pattern;
+pub use source::Source;
 pub use staging::{Reservation, write_private, write_whole};
 pub use stop::Stop;
 pub use stream::{Delivered, Stream, StreamState};

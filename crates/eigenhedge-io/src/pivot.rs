@@ -13,10 +13,10 @@
 use crate::columns::select;
 use crate::dates::iso_time;
 use crate::error::{Error, Fault, RowPlace};
-use crate::input_source::Source;
 use crate::layout::{Layout, Pivot, Selector};
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
+use crate::source::Source;
 use crate::time_format::TimeFormat;
 use eigenhedge::Missing;
 use std::collections::{HashMap, VecDeque};

@@ -9,11 +9,12 @@
 
 use crate::concatenation::{Concatenation, open_one};
 use crate::error::{Error, RowPlace};
-use crate::input_source::{InputSource, Source};
+use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
 use crate::row::Row;
+use crate::source::Source;
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;

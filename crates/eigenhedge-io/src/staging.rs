@@ -24,6 +24,7 @@ pub(crate) struct Place {
     typed: PathBuf,
     target: PathBuf,
     /// True if only the owner may read a new file, whatever the umask of the process.
+    #[cfg_attr(not(unix), allow(dead_code))]
     is_private: bool,
 }
 

@@ -13,7 +13,7 @@ use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
 use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
-use crate::input_source::{InputSource, Source};
+use crate::input_source::InputSource;
 use crate::layout::{Layout, OnBadRow};
 use crate::pivot::{LongRows, PivotReader};
 use crate::read_ahead::ReadAhead;
@@ -22,6 +22,7 @@ use crate::reader::{Opened, Progress, ReadPosition, Reader};
 use crate::reading::Reading;
 use crate::row::Row;
 use crate::saved::count;
+use crate::source::Source;
 use crate::time_format::{Found, TimeFormat};
 use crate::time_order::TimeOrder;
 use crate::timezone::Timezone;
@@ -317,6 +318,11 @@ impl Stream {
     /// Returns an error if `bytes` for `what` exceed the memory limit of the table. Programs that store rows call this.
     pub fn allow(&self, what: &str, bytes: u128) -> Result<(), Error> {
         self.input.allow(what, bytes)
+    }
+
+    /// Returns an error about the whole table.
+    pub fn failure(&self, reason: String) -> Error {
+        Error::at(self.source(), Fault::Failed(reason))
     }
 
     /// Returns the names of all columns of the table, or `None` if it has no names.

@@ -6,10 +6,10 @@
 use crate::catch_panics::guarded;
 use crate::error::{Fault, hint};
 use crate::memory::MaxMemory;
-use calamine::{Data, ExcelDateTime, Reader, SheetVisible, Sheets, open_workbook_auto};
-use std::io::{self, Read};
-use std::path::Path;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use crate::source::Source;
+use calamine::{Data, ExcelDateTime, Ods, Reader, SheetVisible, Sheets, Xls, Xlsb, Xlsx};
+use std::io::{self, Cursor, Read, Seek};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 /// Number of bytes that are handed over at once.
@@ -19,18 +19,37 @@ const WAITING: usize = 4;
 /// Largest ratio of the memory for a workbook to the size of its file, for workbooks that are loaded.
 const LOADED: u128 = 20;
 
-type Workbook = Sheets<io::BufReader<std::fs::File>>;
+/// Bytes of a workbook, in a file or in memory.
+trait Bytes: Read + Seek {}
+impl<T: Read + Seek> Bytes for T {}
 
-fn open_book(path: &Path) -> Result<Workbook, Fault> {
+fn bytes_of(source: &Source) -> io::Result<Box<dyn Bytes>> {
+    match source {
+        Source::File(path) => Ok(Box::new(io::BufReader::new(std::fs::File::open(path)?))),
+        Source::Bytes(_, bytes) => Ok(Box::new(Cursor::new(bytes.clone()))),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+fn open_book(source: &Source) -> Result<Sheets<Box<dyn Bytes>>, Fault> {
     let unsound = |reason: String| Fault::Unsound { format: "workbook", reason };
-    let opened = guarded(|| open_workbook_auto(path)).map_err(unsound)?;
-    opened.map_err(|error| unsound(error.to_string()))
+    let bytes = bytes_of(source).map_err(Fault::Unreadable)?;
+    let end = source.path().and_then(|path| path.extension()).map(|end| end.to_string_lossy().to_lowercase());
+    let open = || -> Result<_, calamine::Error> {
+        Ok(match end.as_deref() {
+            Some("xls") => Sheets::Xls(Xls::new(bytes)?),
+            Some("xlsb") => Sheets::Xlsb(Xlsb::new(bytes)?),
+            Some("ods") => Sheets::Ods(Ods::new(bytes)?),
+            _ => Sheets::Xlsx(Xlsx::new(bytes)?),
+        })
+    };
+    guarded(open).map_err(unsound)?.map_err(|error| unsound(error.to_string()))
 }
 
 /// Returns the name of the sheet to read, and the number of sheets: the sheet with this name, or the first visible one.
-pub(crate) fn sheet_of(path: &Path, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
-    allow(path, memory)?;
-    let book = open_book(path)?;
+pub(crate) fn sheet_of(source: &Source, wanted: Option<&str>, memory: MaxMemory) -> Result<(String, usize), Fault> {
+    allow(source, memory)?;
+    let book = open_book(source)?;
     let names = book.sheet_names();
     let found = match wanted {
         Some(wanted) => names.iter().find(|name| *name == wanted),
@@ -49,10 +68,10 @@ pub(crate) fn sheet_of(path: &Path, wanted: Option<&str>, memory: MaxMemory) -> 
 }
 
 /// Returns an error if the texts of a workbook, or a workbook that is loaded, take too much memory.
-fn allow(path: &Path, memory: MaxMemory) -> Result<(), Fault> {
-    let file = std::fs::File::open(path).map_err(Fault::Unreadable)?;
-    let size = u128::from(file.metadata().map_err(Fault::Unreadable)?.len());
-    let bytes = match zip::ZipArchive::new(file) {
+fn allow(source: &Source, memory: MaxMemory) -> Result<(), Fault> {
+    let mut bytes = bytes_of(source).map_err(Fault::Unreadable)?;
+    let size = u128::from(bytes.seek(io::SeekFrom::End(0)).map_err(Fault::Unreadable)?);
+    let bytes = match zip::ZipArchive::new(bytes) {
         Ok(mut archive) => match archive.by_name("xl/sharedStrings.xml") {
             Ok(texts) => 2 * u128::from(texts.size()),
             Err(_) => 0,
@@ -62,15 +81,25 @@ fn allow(path: &Path, memory: MaxMemory) -> Result<(), Fault> {
     memory.allow("the texts of the workbook", bytes)
 }
 
-/// Returns the text of a sheet as CSV.
-pub(crate) fn open(path: &Path, sheet: &str) -> Result<Box<dyn Read>, Fault> {
-    let (sender, receiver) = sync_channel(WAITING);
-    let (path, sheet) = (path.to_owned(), sheet.to_owned());
-    let read = move || {
-        let outcome = match guarded(|| send_sheet(&path, &sheet, &sender)) {
-            Ok(outcome) => outcome,
-            Err(reason) => Err(reason),
+/// Returns the text of a sheet as CSV. Where there are no threads, the whole text is in memory.
+pub(crate) fn open(source: &Source, sheet: &str) -> Result<Box<dyn Read>, Fault> {
+    let (source, sheet) = (source.clone(), sheet.to_owned());
+    let convert = move |send: &mut dyn FnMut(Vec<u8>) -> bool| match guarded(|| send_sheet(&source, &sheet, send)) {
+        Ok(outcome) => outcome,
+        Err(reason) => Err(reason),
+    };
+    if cfg!(target_family = "wasm") {
+        let mut text = Vec::new();
+        let mut collect = |piece: Vec<u8>| {
+            text.extend(piece);
+            true
         };
+        convert(&mut collect).map_err(|reason| Fault::Unsound { format: "workbook", reason })?;
+        return Ok(Box::new(Cursor::new(text)));
+    }
+    let (sender, receiver) = sync_channel(WAITING);
+    let read = move || {
+        let outcome = convert(&mut |piece| sender.send(Ok(piece)).is_ok());
         // A reader that has ended needs no message.
         outcome.err().into_iter().for_each(|reason| drop(sender.send(Err(reason))));
     };
@@ -102,7 +131,7 @@ impl Read for Pieces {
 
 /// Lines of CSV that are sent in pieces.
 struct Lines<'a> {
-    sender: &'a SyncSender<Result<Vec<u8>, String>>,
+    send: &'a mut dyn FnMut(Vec<u8>) -> bool,
     text: Vec<u8>,
     /// Number of the current row of the sheet, counted from 0.
     row: u32,
@@ -137,13 +166,13 @@ impl Lines<'_> {
         }
         self.text.push(b'\n');
         self.row += 1;
-        self.text.len() < PIECE || self.sender.send(Ok(std::mem::take(&mut self.text))).is_ok()
+        self.text.len() < PIECE || (self.send)(std::mem::take(&mut self.text))
     }
 }
 
-fn send_sheet(path: &Path, sheet: &str, sender: &SyncSender<Result<Vec<u8>, String>>) -> Result<(), String> {
-    let mut lines = Lines { sender, text: Vec::new(), row: 0, cells: Vec::new(), width: 0 };
-    let mut book = open_book(path).map_err(|fault| fault.to_string())?;
+fn send_sheet(source: &Source, sheet: &str, send: &mut dyn FnMut(Vec<u8>) -> bool) -> Result<(), String> {
+    let mut lines = Lines { send, text: Vec::new(), row: 0, cells: Vec::new(), width: 0 };
+    let mut book = open_book(source).map_err(|fault| fault.to_string())?;
     if let Sheets::Xlsx(book) = &mut book {
         let mut cells = book.worksheet_cells_reader(sheet).map_err(|error| error.to_string())?;
         while let Some(cell) = cells.next_cell().map_err(|error| error.to_string())? {
@@ -163,7 +192,7 @@ fn send_sheet(path: &Path, sheet: &str, sender: &SyncSender<Result<Vec<u8>, Stri
     }
     lines.end_row();
     // A reader that has ended needs no more.
-    let _ = lines.sender.send(Ok(lines.text));
+    let _ = (lines.send)(lines.text);
     Ok(())
 }
 

@@ -62,7 +62,7 @@ fn read(name: &str, bytes: &[u8], layout: impl Fn(Layout) -> Layout) -> Result<V
     std::fs::write(&path, bytes).unwrap();
     let layout = layout(Layout { missing: Some(Missing::Fill), ..Layout::new(Format::of_path(&path)) });
     let message = |error: eigenhedge_io::Error| error.to_string().rsplit(name).next().unwrap().to_owned();
-    let mut stream = Stream::open(&Source::Files(vec![path]), &layout).map_err(message)?;
+    let mut stream = Stream::open(&Source::File(path), &layout).map_err(message)?;
     let mut rows = Vec::new();
     while let Some(row) = stream.next_row().map_err(message)? {
         let bits = row.iter().map(|x| x.to_bits()).collect();

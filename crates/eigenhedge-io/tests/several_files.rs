@@ -26,7 +26,7 @@ impl Files {
         };
         let paths: Vec<_> = files.iter().map(write).collect();
         let format = Format::of_path(Path::new(files[0].0));
-        Self { directory, source: Source::Files(paths), format }
+        Self { directory, source: Source::Several(paths.into_iter().map(Source::File).collect()), format }
     }
 
     fn layout(&self) -> Layout {

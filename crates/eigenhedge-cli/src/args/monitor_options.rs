@@ -1,9 +1,10 @@
 //! Options of a monitor as typed, derived from the option table of the library.
 
-use super::{directions, duration};
+use super::directions;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
+use eigenhedge_pages::monitor::in_rows;
 
 /// Options of a monitor that were given, by name, as checked texts.
 #[derive(Debug, Clone, Default)]
@@ -53,14 +54,6 @@ fn argument(option: &'static MonitorOption) -> Arg {
         "warm-up" => argument.long(option.name).conflicts_with_all(["train", "start_from"]),
         name => argument.long(name).conflicts_with("start_from"),
     }
-}
-
-/// Returns the value of an option that counts rows, if it was given as a duration such as `14d` or `after:2h`.
-fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> {
-    let (before, length) = text.split_once(':').map_or((None, text), |(before, length)| (Some(before), length));
-    let seconds = duration(length).filter(|_| option.placeholder == "ROWS" || before.is_some())?;
-    let rows = (seconds / step).ceil().max(1.0);
-    Some(before.map_or_else(|| rows.to_string(), |before| format!("{before}:{rows}")))
 }
 
 /// Returns a parser that checks a text and keeps it.

@@ -47,6 +47,8 @@ pub enum Target {
     Standard,
     /// File with this path.
     File(PathBuf),
+    /// Memory, from which [`Answers::into_bytes`] returns the table.
+    Memory,
 }
 
 /// Appends a row of these columns as a line of JSON.
@@ -83,6 +85,7 @@ pub struct Answers {
 
 enum Sink {
     Nowhere,
+    Memory(Vec<u8>),
     Standard(BufWriter<Stdout>),
     /// Device or other special file, which must not be replaced by a regular file.
     Device(BufWriter<File>, PathBuf),
@@ -105,6 +108,7 @@ impl Answers {
         let columns = unique(columns);
         let sink = match target {
             Target::Nowhere => Sink::Nowhere,
+            Target::Memory => Sink::Memory(Vec::new()),
             Target::Standard => Sink::Standard(BufWriter::new(io::stdout())),
             Target::File(path) => {
                 let lines = |position: &Position| form.lines(position.rows);
@@ -187,6 +191,12 @@ impl Answers {
         }
     }
 
+    /// Completes a table in memory and returns it. Returns nothing for other targets.
+    pub fn into_bytes(mut self) -> Result<Vec<u8>, Error> {
+        self.hand_over(|out, _| out.flush())?;
+        Ok(if let Sink::Memory(bytes) = self.sink { bytes } else { Vec::new() })
+    }
+
     fn is_nowhere(&self) -> bool {
         matches!(self.sink, Sink::Nowhere)
     }
@@ -202,6 +212,7 @@ impl Answers {
         };
         match &mut self.sink {
             Sink::Nowhere => Ok(()),
+            Sink::Memory(out) => write(out).map_err(|error| Error::at("memory", Fault::Unwritable(error))),
             Sink::Standard(out) => write(out).map_err(|error| Error::at("standard output", Fault::Unwritable(error))),
             Sink::Device(out, path) => write(out).map_err(|error| unwritable(path, error)),
             Sink::File(staging) => staging.hand_over(write),

@@ -6,9 +6,10 @@ mod npz_member;
 
 use crate::error::Error;
 use crate::format::Format;
-use crate::input_source::{InputSource, Source};
+use crate::input_source::InputSource;
 use crate::layout::Layout;
 use crate::reader::Opened;
+use crate::source::Source;
 pub use npy::Array;
 use std::path::Path;
 

@@ -90,6 +90,11 @@ impl Journal {
         self.records.as_ref().is_some_and(|records| records.fits(width))
     }
 
+    /// Returns true if no monitor has completed its warm-up.
+    pub fn is_too_short(&self) -> bool {
+        !self.tracks.iter().any(|track| track.is_ready)
+    }
+
     /// Returns true if any recent row had a time.
     pub fn knows_times(&self) -> bool {
         self.tracks.iter().any(|track| !track.recent.is_empty())

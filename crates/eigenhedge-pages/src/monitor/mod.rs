@@ -8,6 +8,7 @@ mod occurrence;
 mod page;
 mod record;
 mod summary;
+mod table;
 mod track;
 
 pub use journal::{Journal, RowAt, Seen};
@@ -15,6 +16,7 @@ pub use notice::{IncidentNotice, Notice};
 pub use occurrence::{IncidentFacts, Occurrence, Times, Told};
 pub use page::{Inside, page};
 pub use summary::{incident_json, json, limit_in_words, monitor_json, text};
+pub use table::{TableMonitors, check_width, fresh_monitor, in_rows, usual_step};
 pub use track::Track;
 
 use eigenhedge::Limit;

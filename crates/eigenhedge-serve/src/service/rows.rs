@@ -128,7 +128,7 @@ impl Rows {
         let bytes: Arc<[u8]> = if form == BodyForm::Json { lines_of(body)?.into() } else { body.into() };
         let decoded = MaxMemory::of_bytes((MEMORY_FACTOR * bytes.len() as u64).clamp(DECODED.0, DECODED.1));
         let layout = options.layout(form.format(), shape, decoded);
-        let source = Source::Bytes("the request", bytes);
+        let source = Source::Bytes("the request".into(), bytes);
         let mut stream = Stream::open(&source, &layout).map_err(|error| refused(&error, None))?;
         let found = shape_of(&stream, options.by.is_some());
         if found.width > MOST_NUMBERS {

@@ -54,10 +54,12 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
     let session = loop {
         let opened = Monitors::session(args, &options, &outputs, &signal, keys);
         let Some(mut session) = unless_stopped(&signal, opened)? else { return Ok(()) };
-        if let Some(usual) = session.engine.usual_warm_up().filter(|_| keys.is_none()) {
+        if let Some(usual) =
+            session.engine.monitors.usual_warm_up().filter(|_| keys.is_none() && session.engine.rows() == 0)
+        {
             let rows = match session.stream.progress() {
                 Progress::Rows(_, rows) if can_read_again(args) && rows < usual => {
-                    session.engine.shorter_warm_up(rows, false)
+                    session.engine.monitors.shorter_warm_up(rows, false)
                 }
                 _ => None,
             };
@@ -79,19 +81,20 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         if outcome == Outcome::Left {
             return Ok(());
         }
-        if !engine.is_too_short() {
+        if !engine.watched().journal.is_too_short() {
             break session;
         }
         match engine
+            .monitors
             .shorter_warm_up(engine.rows(), keys.is_some())
             .filter(|_| can_read_again(args) && outcome == Outcome::Ended)
         {
-            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.keys())),
-            None => return Err(engine.too_short(&session.stream)),
+            Some(rows) => (options.warm_up, keys) = (Some(rows), Some(engine.monitors.keys())),
+            None => return Err(engine.monitors.too_short(&engine.watched().journal, &session.stream).into()),
         }
     };
     live.iter_mut().for_each(Live::rest);
-    let unaccepted = args.accept.filter(|_| !session.engine.is_accepted);
+    let unaccepted = args.accept.filter(|_| !session.engine.monitors.is_accepted);
     let Finished { stream, facts, journal } = session.finish()?;
     if let Some(row) = unaccepted {
         say(&format!("--accept {row} had no effect on the {} that were read", counted(journal.rows, "row")));

@@ -13,13 +13,13 @@ use crate::files::{MOST_IN_MEMORY, kind_of, read_monitor, scratch_folder};
 use crate::live::Shared;
 use crate::stop::StopSignal;
 use crate::table::{say_reading, source};
-use anyhow::{Context, Result, anyhow};
-use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS, SavedKind};
+use anyhow::{Result, anyhow};
+use eigenhedge::{Fleet, Monitor, MonitorOptions, SavedKind};
 use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
 use eigenhedge_pages::from_text;
-use eigenhedge_pages::monitor::{Journal, Occurrence};
+use eigenhedge_pages::monitor::{Journal, Occurrence, TableMonitors, check_width, fresh_monitor};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,11 +63,7 @@ impl Begun {
         let monitor = fleet.fresh();
         let (missing, model_columns) = (Some(monitor.options().missing), monitor.columns().names.clone());
         let stream = Stream::open(source, &Layout { missing, model_columns, ..layout.clone() })?;
-        let (width, found) = (monitor.width(), stream.columns().len());
-        if found != width {
-            let source = stream.source();
-            return Err(anyhow!("{source}: must have {width} selected columns like the monitor, got {found}"));
-        }
+        check_width(monitor, &stream)?;
         Ok(Self { stream, fleet, before: None })
     }
 
@@ -131,15 +127,18 @@ impl<'a> Monitors<'a> {
         if args.group_by.is_some() && !fleet.has_store() {
             fleet = fleet.with_store(most(args), Box::new(GroupStore::new(&scratch_folder(args.snapshot.as_deref()))));
         }
-        let (key, width, has_times) = (key_of(args, &stream)?, stream.columns().len(), stream.has_time());
+        let (width, mut monitors) =
+            (stream.columns().len(), TableMonitors::new(fleet, &stream, args.group_by.is_some(), keys));
+        let (key, has_times) = (monitors.key, monitors.has_times);
         let positions = before.as_ref().map(|(before, _)| (&before.answers, &before.engine.events));
         let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
         let events =
             events(outputs, &stream, key, (has_times, args.events_detail), positions.map(|(_, events)| events))?;
-        let is_accepted = before.as_ref().is_some_and(|(before, _)| before.engine.is_accepted);
+        monitors.accept = args.accept;
+        monitors.is_accepted = before.as_ref().is_some_and(|(before, _)| before.engine.is_accepted);
         let elapsed = before.as_ref().map_or(Duration::ZERO, |(before, _)| before.elapsed());
         let journal = match before {
-            None => Journal::new(fleet.keys()),
+            None => Journal::new(monitors.fleet.keys()),
             Some((_, journal)) => journal,
         };
         let journal = match records_for(args) {
@@ -159,13 +158,9 @@ impl<'a> Monitors<'a> {
             held: Vec::new(),
             events: events.with_safe_cells(args.safe_cells).with_dialect(args.answers_as.dialect(&stream)),
             watched: Arc::new(Shared::new(Watched { journal, ..Watched::default() })),
-            is_accepted,
-            parts: keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS)),
             block_rows: if source.is_regular() { BLOCK_ROWS } else { 1 },
             args,
-            fleet,
-            key,
-            has_times,
+            monitors,
             hook: args.on_alarm.as_deref().map(Hook::new),
             metrics: args.metrics.as_deref().map(Metrics::new),
         };
@@ -189,12 +184,7 @@ fn most(args: &MonitorArgs) -> usize {
 
 /// Creates a monitor for this table. With `--train`, the monitor learns the rows of that table first.
 fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: &Stream) -> Result<Monitor> {
-    let width = stream.columns().len();
-    let names = stream.names().map(|_| stream.columns().to_vec());
-    let fits = |error: Error| anyhow!("{}: {}", stream.source(), misfit(&error));
-    let mut monitor = Monitor::new(options.clone(), width).map_err(fits)?.with_names(names);
-    let length = width * (monitor.lags() + 1);
-    stream.allow(&format!("monitoring rows of {length} numbers"), 8 * 8 * (length as u128).pow(2))?;
+    let (width, mut monitor) = (stream.columns().len(), fresh_monitor(options, stream, misfit)?);
     let Some(path) = &args.train else { return Ok(monitor) };
     let source = source(std::slice::from_ref(path))?;
     let model_columns = monitor.columns().names.clone();
@@ -227,13 +217,6 @@ fn fresh(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout, stream: 
     monitor.end_warm_up().map_err(|error| anyhow!("{}: {}", table.source(), sentence(&error)))?;
     monitor.begin_table();
     Ok(monitor)
-}
-
-fn key_of(args: &MonitorArgs, stream: &Stream) -> Result<Option<usize>> {
-    match args.group_by {
-        None => Ok(None),
-        Some(_) => stream.first_kept().context("--group-by names a column that is kept").map(Some),
-    }
 }
 
 fn answers(

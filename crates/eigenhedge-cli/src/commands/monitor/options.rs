@@ -3,10 +3,11 @@
 use crate::args::{BesideArgs, MonitorArgs, typed};
 use crate::commands::session::Options;
 use crate::table::{self, Usage, is_dash, source, with_beside};
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, MONITOR_OPTIONS, Mode, MonitorOption, MonitorOptions, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
+use eigenhedge_pages::monitor::usual_step;
 use serde_json::json;
 
 /// Returns the layout of the table without scaling, because the monitor scales its columns itself.
@@ -24,31 +25,19 @@ pub fn can_read_again(args: &MonitorArgs) -> bool {
 }
 
 /// Returns the usual time between two rows in seconds, for an option that was given as a duration.
-fn usual_step(args: &MonitorArgs, option: &str) -> Result<f64> {
-    const FIRST: usize = 200;
+fn step_of(args: &MonitorArgs, option: &str) -> Result<f64> {
     let source = source(&args.inputs)?;
     if !source.is_regular() {
         return Err(Usage(format!("--{option} must be a number of rows when they come through a pipe")).into());
     }
     let layout = layout(args, &MonitorOptions::default(), &source)?;
-    let mut stream = Stream::open(&source, &Layout { on_bad_row: OnBadRow::Skip, ..layout })?;
-    if let Some(step) = stream.reading().step() {
-        return Ok(step);
-    }
-    let mut times = Vec::new();
-    while times.len() < FIRST && stream.next_row()?.is_some() {
-        times.extend(stream.time());
-    }
-    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
-    steps.sort_by(f64::total_cmp);
-    let step = steps.get(steps.len() / 2).copied();
-    step.ok_or_else(|| anyhow!("{}: --{option} must be a number of rows: the table has no times", stream.source()))
+    Ok(usual_step(Stream::open(&source, &Layout { on_bad_row: OnBadRow::Skip, ..layout })?, option)?)
 }
 
 pub fn options(args: &MonitorArgs) -> Result<MonitorOptions> {
     let step = match args.options.duration() {
         None => 1.0,
-        Some(option) => usual_step(args, option)?,
+        Some(option) => step_of(args, option)?,
     };
     let mut options = args.options.options(step).map_err(|error| Usage(misfit(&error)))?;
     match (args.table.standardize, options.warm_up) {

@@ -145,7 +145,7 @@ pub fn options(plan: &Plan, layout: &Layout, model: &Model, reading: Option<Read
     let sign = |sign: &Option<u8>| sign.map(|sign| char::from(sign).to_string());
     let spelled: Vec<String> = keep.iter().map(Selector::to_string).collect();
     let place = |target: &Target| match target {
-        Target::Nowhere => Value::Null,
+        Target::Nowhere | Target::Memory => Value::Null,
         Target::Standard => json!("-"),
         // The folder may have moved, so only the file name is compared.
         Target::File(path) => json!(path.file_name().map(|name| name.to_string_lossy())),

@@ -371,7 +371,7 @@ impl PartialEq for Matrix {
 }
 
 /// Maximum number of rows of a deserialized matrix without entries.
-const MOST_EMPTY_ROWS: usize = 1 << 32;
+const MOST_EMPTY_ROWS: usize = u32::MAX as usize;
 /// Maximum number of columns of a deserialized matrix without entries.
 const MOST_EMPTY_COLUMNS: usize = 1 << 12;
 

@@ -1,0 +1,191 @@
+//! Monitors of a table: one for all rows, or one per key. The program and the web page watch a table with them.
+
+use super::{Facts, Journal, Occurrence, RowAt, Seen};
+use crate::counted;
+use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorOption, MonitorOptions, POOL_PARTS};
+use eigenhedge_io::{Delivered, Error as TableError, Stream, duration, printable, refusal};
+
+/// Monitors of a table, and the meaning of its copied columns.
+pub struct TableMonitors {
+    /// Monitors by key. Without a key column there is a single one, with an empty key. The shared monitor learns the
+    /// first rows of all keys, and keys with few rows borrow its reference.
+    pub fleet: Fleet<Monitor>,
+    /// Index of the key among the copied columns, or `None` if the table has no key column.
+    pub key: Option<usize>,
+    pub has_times: bool,
+    /// Row from which the most recent rows are to become the reference.
+    pub accept: Option<u64>,
+    /// True once that has happened.
+    pub is_accepted: bool,
+    /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
+    parts: u64,
+}
+
+impl TableMonitors {
+    /// Creates the monitors of a stream. `keys` is the number of keys if an earlier pass has counted them.
+    pub fn new(fleet: Fleet<Monitor>, stream: &Stream, by_key: bool, keys: Option<u64>) -> Self {
+        let parts = keys.map_or(POOL_PARTS, |keys| keys.clamp(1, POOL_PARTS));
+        let key = stream.first_kept().filter(|_| by_key);
+        Self { fleet, key, has_times: stream.has_time(), accept: None, is_accepted: false, parts }
+    }
+
+    /// Returns the key and the time of a row as text. Each is empty if its column is missing.
+    pub fn key_and_time<'r>(&self, row: &'r Delivered) -> (&'r str, &'r str) {
+        (self.key.map_or("", |key| &row.kept[key]), if self.has_times { &row.kept[0] } else { "" })
+    }
+
+    /// Passes a row to its monitor. Returns `None` for a row that the stream skips as bad.
+    pub fn step(
+        &mut self,
+        row: &Delivered,
+        journal: &mut Journal,
+        stream: &mut Stream,
+    ) -> Result<Option<Seen>, TableError> {
+        let (key, time) = self.key_and_time(row);
+        let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
+        let accepts = self.accept.is_some_and(|first| first <= row.number) && !self.is_accepted;
+        let names = (stream.columns(), accepts);
+        let at = RowAt { number: row.number, cells: row.row.numbers(), time, seconds: row.time };
+        match self.fleet.with_pool(key, self.parts, |monitor| journal.step(place, monitor, &at, names)) {
+            Ok(seen) => {
+                self.is_accepted |= accepts && seen.verdict.accepted;
+                Ok(Some(seen))
+            }
+            Err(error @ (Error::TooFewRows { .. } | Error::Store(_))) => Err(stream.failure(error.to_string())),
+            Err(error) => {
+                let reason = refusal(&error, |column| stream.label(column));
+                stream.refuse_row(row, reason).map(|()| None)
+            }
+        }
+    }
+
+    /// Ends ongoing events. Returns the entries that end the list of events: those that ended, and open incidents.
+    pub fn close(&mut self, journal: &mut Journal, names: &[String]) -> Result<Vec<Occurrence>, Error> {
+        let keys: Vec<String> = self.fleet.keys().map(str::to_owned).collect();
+        let mut last = Vec::new();
+        for (place, key) in keys.into_iter().enumerate() {
+            last.extend(self.fleet.with(&key, |monitor| Ok(journal.close(place, monitor, names)))?);
+        }
+        last.extend(journal.open_incidents(names));
+        Ok(last)
+    }
+
+    /// Returns a warm-up length with which a table of this many rows, which is too short, can be read, or `None` if
+    /// that would not help.
+    ///
+    /// It is a third of the number of rows. If a length was given and the number of keys was unknown, it is the given
+    /// length.
+    pub fn shorter_warm_up(&self, rows: u64, knows_keys: bool) -> Option<u64> {
+        let (options, width) = (self.fleet.fresh().options(), self.fleet.fresh().width());
+        if options.warm_up.is_some() || options.mode != Mode::Adapt {
+            let given = options.warm_up_rows(width);
+            return (self.key.is_some() && !knows_keys && rows > given).then_some(given);
+        }
+        let least = options.least_warm_up(width) as u64;
+        (rows >= 2 * least).then(|| (rows / 3).max(least))
+    }
+
+    /// Returns the number of warm-up rows if it follows from the number of columns and every row belongs to it.
+    pub fn usual_warm_up(&self) -> Option<u64> {
+        let (fresh, options) = (self.fleet.fresh(), self.fleet.fresh().options());
+        let is_chosen = options.warm_up.is_some() || options.mode != Mode::Adapt || fresh.is_ready();
+        (!is_chosen && self.key.is_none()).then(|| options.warm_up_rows(fresh.width()))
+    }
+
+    pub fn keys(&self) -> u64 {
+        self.fleet.keys().len() as u64
+    }
+
+    /// Returns the error for a table that ends during the warm-up.
+    pub fn too_short(&self, journal: &Journal, stream: &Stream) -> TableError {
+        let wanted = self.fleet.fresh().options().warm_up_rows(self.fleet.fresh().width());
+        let longest = journal.tracks.iter().max_by_key(|track| track.in_table.rows);
+        let found = match longest.filter(|_| self.key.is_some()) {
+            Some(track) => {
+                let (rows, key, most) = (journal.rows, printable(&track.key), track.in_table.rows);
+                format!("{rows} rows of {} keys, at most {most} of one ({key})", self.keys())
+            }
+            None => journal.rows.to_string(),
+        };
+        let of_key = if self.key.is_some() { " of one key" } else { "" };
+        stream.failure(format!(
+            "must have more rows{of_key} than the warm-up, {wanted}, got {found}; --warm-up takes fewer, and --train another \
+             table"
+        ))
+    }
+
+    /// Returns facts about the table and the monitors. `by` is the name of the key column, `trained` the name of the
+    /// table whose rows are the reference, and `started` that of the file from which the monitors were read.
+    pub fn facts(
+        &self,
+        stream: &Stream,
+        by: Option<&String>,
+        (trained, started): (Option<String>, Option<String>),
+        running: Option<u64>,
+    ) -> Facts {
+        let trained_rows = self.fleet.fresh().totals().warm_up;
+        let trained = trained.map(|name| format!("{} of {name}", counted(trained_rows, "row")));
+        Facts {
+            source: stream.source(),
+            columns: stream.shown_columns(),
+            // The first copied column is that of times.
+            time: stream.kept_columns().into_iter().next().filter(|_| self.has_times),
+            by: by.cloned(),
+            first_line: stream.first_line(),
+            skipped: stream.skipped(),
+            limit: self.fleet.fresh().options().limit,
+            reference: trained.or(started.map(|name| format!("as in {name}"))),
+            in_memory: self.fleet.in_memory(),
+            running,
+        }
+    }
+}
+
+/// Creates a monitor for the columns of a stream. `misfit` returns the message of an error in the options.
+pub fn fresh_monitor(
+    options: &MonitorOptions,
+    stream: &Stream,
+    misfit: impl Fn(&Error) -> String,
+) -> Result<Monitor, TableError> {
+    let width = stream.columns().len();
+    let names = stream.names().map(|_| stream.columns().to_vec());
+    let monitor = Monitor::new(options.clone(), width).map_err(|error| stream.failure(misfit(&error)))?;
+    let length = width * (monitor.lags() + 1);
+    stream.allow(&format!("monitoring rows of {length} numbers"), 8 * 8 * (length as u128).pow(2))?;
+    Ok(monitor.with_names(names))
+}
+
+/// Returns an error unless the stream has as many columns as a monitor that was read from a file.
+pub fn check_width(monitor: &Monitor, stream: &Stream) -> Result<(), TableError> {
+    match (monitor.width(), stream.columns().len()) {
+        (width, found) if width == found => Ok(()),
+        (width, found) => {
+            Err(stream.failure(format!("must have {width} selected columns like the monitor, got {found}")))
+        }
+    }
+}
+
+/// Returns the value of an option that counts rows, if it was given as a duration such as `14d` or `after:2h`. `step` is
+/// the usual time between two rows in seconds.
+pub fn in_rows(option: &MonitorOption, text: &str, step: f64) -> Option<String> {
+    let (before, length) = text.split_once(':').map_or((None, text), |(before, length)| (Some(before), length));
+    let seconds = duration(length).filter(|_| option.placeholder == "ROWS" || before.is_some())?;
+    let rows = (seconds / step).ceil().max(1.0);
+    Some(before.map_or_else(|| rows.to_string(), |before| format!("{before}:{rows}")))
+}
+
+/// Returns the usual time between two rows of a table in seconds, for an option that was given as a duration.
+pub fn usual_step(mut stream: Stream, option: &str) -> Result<f64, TableError> {
+    const FIRST: usize = 200;
+    if let Some(step) = stream.reading().step() {
+        return Ok(step);
+    }
+    let mut times = Vec::new();
+    while times.len() < FIRST && stream.next_row()?.is_some() {
+        times.extend(stream.time());
+    }
+    let mut steps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0.0).collect();
+    steps.sort_by(f64::total_cmp);
+    let step = steps.get(steps.len() / 2).copied();
+    step.ok_or_else(|| stream.failure(format!("--{option} must be a number of rows: the table has no times")))
+}

@@ -1,0 +1,73 @@
+/** Rows of numbers: one after the other, or an array of rows. */
+export type Rows = Float64Array | ArrayLike<number> | ReadonlyArray<ArrayLike<number>>;
+/** Value of an option, as in Python or as on the command line. */
+export type OptionValue = string | number | boolean | null;
+
+export interface Incident {
+  incident: number;
+  start: number;
+  reported: number;
+  /** Last row, or null while the incident is open. */
+  end: number | null;
+  severity: number;
+  grade: "minor" | "major" | "critical";
+  signs: string[];
+  rows: number;
+  alarms: number;
+  peak: number;
+  /** Columns to look at first, with their shares. */
+  causes: [string, number][];
+  sentence: string;
+}
+
+export interface Alarms {
+  score: Float64Array;
+  limit: Float64Array;
+  alarm: Uint8Array;
+  inIncident: Uint8Array;
+}
+
+declare class Learner {
+  readonly dim: number;
+  readonly rows: number;
+  readonly featureNames: string[] | null;
+  /** Returns the bytes of a file that the program, Python and the service read. */
+  toBytes(): Uint8Array;
+}
+
+export class Monitor extends Learner {
+  constructor(options: { dim: number; names?: string[]; [option: string]: OptionValue | string[] | undefined });
+  /** Adds known-good rows, which are the reference. */
+  fit(rows: Rows): this;
+  /** Scores rows and learns from them. */
+  update(rows: Rows): Alarms;
+  /** Returns a self-contained HTML page. */
+  report(title?: string): string;
+  readonly isReady: boolean;
+  readonly limit: number | null;
+  readonly directions: number | null;
+  readonly lags: number;
+  readonly incidents: Incident[];
+  readonly openIncidents: Incident[];
+}
+
+export class Model extends Learner {
+  constructor(options: { dim: number; k: number; learner?: string; [option: string]: OptionValue | undefined });
+  /** Learns rows. Returns the losses before each row was learned. */
+  update(rows: Rows): { expectedLoss: Float64Array; loss: Float64Array };
+  /** Returns the coordinates of rows, k numbers each. */
+  transform(rows: Rows): Float64Array;
+  /** Directions, `dim` numbers each. */
+  readonly components: Float64Array;
+  readonly k: number;
+  readonly learner: string;
+}
+
+/** Reads a saved model or monitor from its bytes. */
+export function load(bytes: Uint8Array): Monitor | Model;
+
+/** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
+export function monitorTable(
+  files: Record<string, Uint8Array>,
+  options?: Record<string, OptionValue>,
+): { table: object; page: string; summary: string; events: string; model: Uint8Array };

@@ -1,0 +1,100 @@
+// Monitors and models of rows, with the names of the Python package in camel case.
+
+import { start } from "./engine.js";
+
+const place = new URL("eigenhedge.wasm", import.meta.url);
+const isNode = typeof process === "object" && !!process.versions?.node;
+const engine = await start(
+  isNode ? await (await import("node:fs/promises")).readFile(place) : await (await fetch(place)).arrayBuffer(),
+);
+const unused = new FinalizationRegistry((object) => engine.remove(object));
+const created = Symbol("created");
+
+/** Returns rows as bytes: a Float64Array, another array of numbers, or an array of rows. */
+function bytesOf(rows) {
+  const flat = Array.isArray(rows) && rows.length && typeof rows[0] !== "number" ? rows.flatMap((row) => [...row]) : rows;
+  const numbers = flat instanceof Float64Array ? flat : Float64Array.from(flat);
+  return new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+class Learner {
+  #kind;
+  #object;
+  constructor(kind, options) {
+    this.#kind = kind;
+    this.#object = options[created] ?? engine.json(`${kind}_new`, 0, JSON.stringify(options)).object;
+    unused.register(this, this.#object);
+  }
+  _call(name, data, how = "call") {
+    return engine[how](`${this.#kind}_${name}`, this.#object, data);
+  }
+  _state(name) {
+    return this._call("state", "", "json")[name];
+  }
+  get dim() { return this._state("dim"); }
+  get rows() { return this._state("rows"); }
+  get featureNames() { return this._state("featureNames"); }
+  /** Returns the bytes of a file that the program, Python and the service read. */
+  toBytes() { return this._call("save"); }
+}
+
+export class Monitor extends Learner {
+  constructor(options) { super("monitor", options); }
+  fit(rows) {
+    this._call("fit", bytesOf(rows));
+    return this;
+  }
+  update(rows) {
+    const all = this._call("update", bytesOf(rows), "numbers");
+    const count = all.length / 4;
+    const column = (i) => all.slice(i * count, (i + 1) * count);
+    return {
+      score: column(0),
+      limit: column(1),
+      alarm: Uint8Array.from(column(2)),
+      inIncident: Uint8Array.from(column(3), (number) => (Number.isNaN(number) ? 0 : 1)),
+    };
+  }
+  /** Returns a self-contained HTML page. */
+  report(title = "Monitor") { return this._call("report", title, "text"); }
+  get isReady() { return this._state("isReady"); }
+  get limit() { return this._state("limit"); }
+  get directions() { return this._state("directions"); }
+  get lags() { return this._state("lags"); }
+  get incidents() { return this._state("incidents"); }
+  get openIncidents() { return this._state("openIncidents"); }
+}
+
+export class Model extends Learner {
+  constructor(options) { super("model", options); }
+  update(rows) {
+    const all = this._call("update", bytesOf(rows), "numbers");
+    return { expectedLoss: all.slice(0, all.length / 2), loss: all.slice(all.length / 2) };
+  }
+  /** Returns the coordinates of rows, k numbers each. */
+  transform(rows) { return this._call("transform", bytesOf(rows), "numbers"); }
+  /** Returns the directions, `dim` numbers each. */
+  get components() { return this._call("components", "", "numbers"); }
+  get k() { return this._state("k"); }
+  get learner() { return this._state("learner"); }
+}
+
+/** Reads a saved model or monitor from its bytes. */
+export function load(bytes) {
+  const { kind, object } = engine.json("load", 0, bytes);
+  return kind === "model" ? new Model({ [created]: object }) : new Monitor({ [created]: object });
+}
+
+/** Watches tables in memory, like `eigenhedge monitor`. Options have the names of the command line. */
+export function monitorTable(files, options = {}) {
+  try {
+    for (const [name, bytes] of Object.entries(files)) engine.addFile(name, bytes.length)(0, bytes);
+    const { object, table } = engine.json("run_open", 0, JSON.stringify(options));
+    unused.register(table, object);
+    while (!engine.json("run_step", object, "1000").done);
+    const [page, summary] = ["page", "summary"].map((name) => engine.text(`run_${name}`, object));
+    return { table, page, summary, events: engine.text("run_events", object), model: engine.call("run_save", object) };
+  } finally {
+    engine.clearFiles();
+  }
+}

@@ -1,0 +1,65 @@
+// Work in the background: reads files into the module, opens a table, reads it in steps.
+// The function `start` of the package stands before this text.
+
+/** Number of rows between two looks at the clock. */
+const ROWS = 64;
+/** Time between two reports of progress in milliseconds. */
+const PAUSE = 100;
+let engine, table;
+
+async function begin(packed) {
+  const bytes = Uint8Array.from(atob(packed), (sign) => sign.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  engine = await start(await new Response(stream).arrayBuffer());
+}
+
+async function readFiles(files) {
+  engine.clearFiles();
+  const all = files.reduce((sum, file) => sum + file.size, 0);
+  let done = 0;
+  for (const file of files) {
+    const write = engine.addFile(file.name, file.size);
+    const reader = file.stream().getReader();
+    for (let at = 0, piece; !(piece = await reader.read()).done; at += piece.value.length) {
+      write(at, piece.value);
+      done += piece.value.length;
+      postMessage({ reading: all ? done / all : 1 });
+    }
+  }
+}
+
+const tasks = {
+  async open({ files, options }) {
+    if (files) await readFiles(files);
+    if (table !== undefined) engine.remove(table);
+    const opened = engine.json("run_open", 0, JSON.stringify(options));
+    table = opened.object;
+    return { table: opened.table };
+  },
+  run() {
+    let shown = performance.now();
+    for (;;) {
+      const progress = engine.json("run_step", table, String(ROWS));
+      if (progress.done) break;
+      if (performance.now() - shown > PAUSE) {
+        postMessage({ progress });
+        shown = performance.now();
+      }
+    }
+    const results = { page: engine.call("run_page", table), events: engine.call("run_events", table) };
+    return { ...results, model: engine.call("run_save", table), summary: engine.text("run_summary", table) };
+  },
+};
+
+async function work(data) {
+  try {
+    if (data.packed) await begin(data.packed);
+    else postMessage(await tasks[data.task](data));
+  } catch (error) {
+    postMessage({ error: error.message });
+  }
+}
+
+// One task at a time, in order.
+let last = Promise.resolve();
+onmessage = ({ data }) => (last = last.then(() => work(data)));

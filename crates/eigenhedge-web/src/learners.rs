@@ -1,0 +1,213 @@
+//! Monitors and models of rows that a program in JavaScript has as arrays of numbers.
+
+use crate::options::texts;
+use crate::reply::{Reply, read};
+use eigenhedge::options::{OPTIONS, Options};
+use eigenhedge::{Error, Kind, MONITOR_OPTIONS, Model, Monitor, MonitorOption, MonitorOptions, checked_bytes};
+use eigenhedge_pages::monitor::{Facts, Inside, Journal, RowAt, incident_json, page};
+use serde_json::{Value, json};
+
+/// Returns the name of an option in JavaScript.
+fn spelling(name: &str) -> String {
+    let mut parts = name.split('-');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| name + &part[..1].to_uppercase() + &part[1..])
+}
+
+/// Returns the rows of an input of float64 numbers.
+fn rows(input: &[u8], width: usize) -> Result<Vec<Vec<f64>>, String> {
+    let numbers: Vec<f64> =
+        input.chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().unwrap_or_default())).collect();
+    if width == 0 || !numbers.len().is_multiple_of(width) {
+        return Err(format!("rows must have {width} numbers each, got {} numbers", numbers.len()));
+    }
+    Ok(numbers.chunks(width).map(<[f64]>::to_vec).collect())
+}
+
+/// Returns columns of numbers as bytes, one column after the other.
+fn columns(columns: &[Vec<f64>]) -> Vec<u8> {
+    columns.iter().flatten().flat_map(|x| x.to_le_bytes()).collect()
+}
+
+fn whole(options: &Value, name: &str) -> Result<usize, String> {
+    let value = &options[name];
+    let number = value.as_u64().and_then(|number| usize::try_from(number).ok());
+    number.filter(|number| *number > 0).ok_or_else(|| format!("{name} must be at least 1, got {value}"))
+}
+
+/// Returns an error for the first option whose name is unknown. `own` are names that no table has.
+fn check_names(
+    texts: &[(String, String)],
+    own: &[&str],
+    names: impl Iterator<Item = &'static str>,
+) -> Result<(), String> {
+    let known: Vec<String> = names.map(spelling).collect();
+    match texts.iter().find(|(name, _)| !own.contains(&name.as_str()) && !known.contains(name)) {
+        None => Ok(()),
+        Some((name, _)) => Err(format!("there is no option {name}")),
+    }
+}
+
+/// Monitor with its record.
+pub struct Watcher {
+    monitor: Monitor,
+    journal: Journal,
+    names: Vec<String>,
+}
+
+impl Watcher {
+    pub fn new(monitor: Monitor) -> Self {
+        let names = monitor.columns().names.clone();
+        let names = names.unwrap_or_else(|| (0..monitor.width()).map(|column| column.to_string()).collect());
+        let journal = Journal::default().with_monitor("", &monitor).with_charts(monitor.width(), false);
+        Self { monitor, journal, names }
+    }
+
+    pub fn create(options: &Value) -> Result<Self, String> {
+        let (dim, texts) = (whole(options, "dim")?, texts(options));
+        check_names(&texts, &["dim", "names"], MONITOR_OPTIONS.iter().map(|option| option.name))?;
+        let mut chosen = MonitorOptions::default();
+        for option in MONITOR_OPTIONS {
+            let given = texts.iter().find(|(name, _)| *name == spelling(option.name));
+            given.map_or(Ok(()), |(_, text)| option.set(&mut chosen, text)).map_err(|error| sentence(&error))?;
+        }
+        let names: Option<Vec<String>> = serde_json::from_value(options["names"].clone()).unwrap_or_default();
+        let monitor = Monitor::new(chosen, dim).map_err(|error| sentence(&error))?;
+        Ok(Self::new(monitor.with_names(names)))
+    }
+
+    pub fn fit(&mut self, input: &[u8]) -> Reply {
+        let rows = rows(input, self.monitor.width())?;
+        rows.iter().try_for_each(|row| self.monitor.add_to_warm_up(row)).map_err(|error| sentence(&error))?;
+        match self.monitor.end_warm_up() {
+            Ok(()) => self.monitor.begin_table(),
+            Err(Error::TooFewRows { .. }) => {}
+            Err(error) => return Err(sentence(&error)),
+        }
+        *self = Self::new(self.monitor.clone());
+        Ok(Vec::new())
+    }
+
+    /// Scores rows. Stops at the first row that the monitor refuses; the rows before it are learned.
+    pub fn update(&mut self, input: &[u8]) -> Reply {
+        let Self { monitor, journal, names } = self;
+        let mut results = vec![Vec::new(); 4];
+        for cells in &rows(input, monitor.width())? {
+            let at = RowAt { number: monitor.totals().rows, cells, time: "", seconds: None };
+            let seen = journal.step((0, ""), monitor, &at, (names, false)).map_err(|error| sentence(&error))?;
+            let verdict = seen.verdict;
+            let incident = verdict.incident.map_or(f64::NAN, |number| number as f64);
+            let numbers = [verdict.score, verdict.limit, f64::from(u8::from(verdict.alarm)), incident];
+            results.iter_mut().zip(numbers).for_each(|(column, number)| column.push(number));
+        }
+        Ok(columns(&results))
+    }
+
+    pub fn state(&self) -> Value {
+        let Self { monitor, journal, names } = self;
+        let incidents = journal.listed.iter().filter(|one| one.is_incident()).map(incident_json);
+        json!({
+            "dim": monitor.width(),
+            "rows": monitor.totals().rows,
+            "alarms": monitor.totals().alarms,
+            "isReady": monitor.is_ready(),
+            "limit": monitor.limit(),
+            "directions": monitor.directions(),
+            "lags": monitor.lags(),
+            "featureNames": monitor.columns().names,
+            "incidents": incidents.collect::<Vec<_>>(),
+            "openIncidents": journal.open_incidents(names).iter().map(incident_json).collect::<Vec<_>>(),
+        })
+    }
+
+    pub fn report(&mut self, title: &[u8]) -> Reply {
+        let facts = Facts {
+            source: String::from_utf8_lossy(title).into_owned(),
+            columns: self.names.clone(),
+            time: None,
+            by: None,
+            first_line: None,
+            skipped: 0,
+            limit: self.monitor.options().limit,
+            reference: None,
+            in_memory: 1,
+            running: Some(self.monitor.options().warm_up_rows(self.monitor.width())),
+        };
+        Ok(page(&self.journal, &facts, &Inside::All).html().into_bytes())
+    }
+
+    pub fn save(&self) -> Reply {
+        read(checked_bytes(&self.monitor))
+    }
+}
+
+/// Returns the message of an error, with the names of options in JavaScript.
+fn sentence(error: &Error) -> String {
+    match error {
+        Error::Parameter { name, .. } | Error::Name { what: name, .. } if MonitorOption::find(name).is_some() => {
+            eigenhedge::options::spelled(error, spelling)
+        }
+        Error::Parameter { .. } => eigenhedge::options::spelled(error, spelling),
+        other => other.to_string(),
+    }
+}
+
+/// Model of rows.
+pub struct Learner(pub Model);
+
+impl Learner {
+    pub fn create(options: &Value) -> Result<Self, String> {
+        let (dim, k, texts) = (whole(options, "dim")?, whole(options, "k")?, texts(options));
+        check_names(&texts, &["dim", "k", "learner"], OPTIONS.iter().map(|option| option.name))?;
+        let learner = match texts.iter().find(|(name, _)| name == "learner") {
+            None => Kind::Auto,
+            Some((_, name)) => read(name.parse())?,
+        };
+        let mut chosen = Options::new(learner, k);
+        for (name, text) in &texts {
+            let Some(option) = OPTIONS.iter().find(|option| spelling(option.name) == *name) else { continue };
+            let value = option.values.parse(text);
+            let wrong = || format!("{name} must be {}, got {text}", option.values.description());
+            chosen = chosen.with(option.name, value.ok_or_else(wrong)?);
+        }
+        let setup = read(chosen.resolve(spelling))?.for_rows(dim).map_err(|error| sentence(&error))?;
+        Ok(Self(Model::of(&setup, dim, true).map_err(|error| sentence(&error))?))
+    }
+
+    pub fn update(&mut self, input: &[u8]) -> Reply {
+        let mut results = vec![Vec::new(); 2];
+        for row in &rows(input, self.0.length())? {
+            let loss = self.0.step(row).map_err(|error| sentence(&error))?;
+            results[0].push(loss.expected);
+            results[1].push(loss.realised);
+        }
+        Ok(columns(&results))
+    }
+
+    pub fn transform(&mut self, input: &[u8]) -> Reply {
+        let (mut all, mut coordinates) = (Vec::new(), Vec::new());
+        let rows = rows(input, self.0.length())?;
+        let embedding = self.0.frozen();
+        for row in &rows {
+            embedding.transform(row, &mut coordinates).map_err(|error| sentence(&error))?;
+            all.extend_from_slice(&coordinates);
+        }
+        Ok(columns(&[all]))
+    }
+
+    pub fn components(&mut self) -> Reply {
+        let components = self.0.frozen().components().ok_or("a kernel model has no directions in the columns")?;
+        Ok(columns(&(0..components.columns()).map(|j| components.column(j).to_vec()).collect::<Vec<_>>()))
+    }
+
+    pub fn state(&self) -> Value {
+        let (spec, totals) = (self.0.spec(), self.0.totals());
+        json!({
+            "dim": self.0.length(),
+            "k": spec.kept,
+            "learner": spec.learner.name(),
+            "rows": totals.rows,
+            "featureNames": self.0.columns().names,
+        })
+    }
+}

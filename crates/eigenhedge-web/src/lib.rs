@@ -1,0 +1,203 @@
+//! Monitors and models for JavaScript, as plain exports of a WebAssembly module.
+//!
+//! A call has at most one object and one input, and returns bytes. The caller writes the input to the place that [`input`]
+//! returns, calls an export with the number of the object, and reads the result at [`output`]. The export returns 0, or 1 if
+//! the result is the sentence of an error. Numbers are float64 in little-endian order, everything else is JSON or text.
+//!
+//! wasm-bindgen would add a build tool and a page of generated code for eighteen exports with one signature.
+
+mod learners;
+mod options;
+mod reply;
+mod run;
+
+use eigenhedge::{Model, Monitor, SavedKind};
+use learners::{Learner, Watcher};
+use reply::{Reply, bytes, read};
+use run::Run;
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Object that a caller holds by its number.
+enum Object {
+    Run(Box<Run>),
+    Monitor(Box<Watcher>),
+    Model(Box<Learner>),
+}
+
+/// Files, objects, and the bytes that pass between a caller and the module.
+#[derive(Default)]
+struct Module {
+    input: Vec<u8>,
+    output: Vec<u8>,
+    files: Vec<(Arc<str>, Arc<[u8]>)>,
+    objects: Vec<Option<Object>>,
+}
+
+thread_local! {
+    static MODULE: RefCell<Module> = RefCell::default();
+}
+
+impl Module {
+    fn add(&mut self, object: Object) -> u32 {
+        self.objects.push(Some(object));
+        self.objects.len() as u32 - 1
+    }
+
+    fn json(&self) -> Result<Value, String> {
+        serde_json::from_slice(&self.input).map_err(|error| error.to_string())
+    }
+
+    /// Calls `work` with the input and the run of this number.
+    fn run(&mut self, number: u32, work: impl FnOnce(&mut Run, &[u8]) -> Reply) -> Reply {
+        match self.objects.get_mut(number as usize) {
+            Some(Some(Object::Run(run))) => work(run, &self.input),
+            _ => Err("there is no such table".into()),
+        }
+    }
+
+    fn monitor(&mut self, number: u32, work: impl FnOnce(&mut Watcher, &[u8]) -> Reply) -> Reply {
+        match self.objects.get_mut(number as usize) {
+            Some(Some(Object::Monitor(monitor))) => work(monitor, &self.input),
+            _ => Err("there is no such monitor".into()),
+        }
+    }
+
+    fn model(&mut self, number: u32, work: impl FnOnce(&mut Learner, &[u8]) -> Reply) -> Reply {
+        match self.objects.get_mut(number as usize) {
+            Some(Some(Object::Model(model))) => work(model, &self.input),
+            _ => Err("there is no such model".into()),
+        }
+    }
+
+    /// Reads a saved model or monitor. The result has its kind and its number.
+    fn load(&mut self) -> Reply {
+        let kind = SavedKind::of(&self.input).map_err(|refusal| refusal.to_string())?;
+        let object = match kind {
+            SavedKind::Model => Object::Model(Box::new(Learner(read(Model::from_bytes(&self.input))?))),
+            _ => Object::Monitor(Box::new(Watcher::new(read(Monitor::from_bytes(&self.input))?))),
+        };
+        let name = if kind == SavedKind::Model { "model" } else { "monitor" };
+        Ok(bytes(&json!({ "kind": name, "object": self.add(object) })))
+    }
+}
+
+/// Returns the place of an input of this many bytes.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn input(length: usize) -> *mut u8 {
+    MODULE.with_borrow_mut(|module| {
+        module.input.clear();
+        module.input.resize(length, 0);
+        module.input.as_mut_ptr()
+    })
+}
+
+/// Returns the place of the result of the last call.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn output() -> *const u8 {
+    MODULE.with_borrow(|module| module.output.as_ptr())
+}
+
+/// Returns the length of the result of the last call in bytes.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn output_length() -> usize {
+    MODULE.with_borrow(|module| module.output.len())
+}
+
+/// Adds a file of this size whose name is the input. Returns the place of its bytes, or null if there is no memory.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn add_file(size: usize) -> *mut u8 {
+    MODULE.with_borrow_mut(|module| {
+        if Vec::<u8>::new().try_reserve_exact(size).is_err() {
+            return std::ptr::null_mut();
+        }
+        let name = String::from_utf8_lossy(&module.input).into();
+        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
+        let place = Arc::get_mut(&mut bytes).map_or(std::ptr::null_mut(), |bytes| bytes.as_mut_ptr());
+        module.files.push((name, bytes));
+        place
+    })
+}
+
+/// Removes all files. Objects that read them keep them.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn clear_files() {
+    MODULE.with_borrow_mut(|module| module.files.clear());
+}
+
+/// Removes an object.
+#[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+pub extern "C" fn remove(number: u32) {
+    MODULE.with_borrow_mut(|module| module.objects.get_mut(number as usize).map(Option::take));
+}
+
+/// Defines exports with one signature: the number of an object, which may be without meaning, gives 0 or 1.
+macro_rules! exports {
+    ($($(#[$doc:meta])* $name:ident = $work:expr;)*) => { $(
+        $(#[$doc])*
+        #[cfg_attr(target_family = "wasm", unsafe(no_mangle))]
+        pub extern "C" fn $name(number: u32) -> u32 {
+            let work: fn(&mut Module, u32) -> Reply = $work;
+            MODULE.with_borrow_mut(|module| {
+                let reply = work(module, number);
+                let is_error = reply.is_err();
+                module.output = reply.unwrap_or_else(String::into_bytes);
+                is_error.into()
+            })
+        }
+    )* };
+}
+
+exports! {
+    /// Opens the files as one table, with options by name. The result says how the table is read.
+    run_open = |module, _| {
+        let run = Run::open(&module.files, &module.json()?)?;
+        let (description, object) = (run.description(), module.add(Object::Run(Box::new(run))));
+        Ok(bytes(&json!({ "object": object, "table": description })))
+    };
+    /// Reads at most as many rows as the input says. The result is the progress.
+    run_step = |module, number| module.run(number, |run, input| run.step(input));
+    /// Returns the page of a table that was read to its end.
+    run_page = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.page.clone().into_bytes()));
+    /// Returns the list of incidents.
+    run_events = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.events.clone()));
+    /// Returns the summary as text.
+    run_summary = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.summary.clone().into_bytes()));
+    /// Returns the monitors as a file.
+    run_save = |module, number| module.run(number, |run, _| run.finished().map(|finished| finished.model.clone()));
+    /// Creates a monitor: `dim`, `names` and options by name.
+    monitor_new = |module, _| {
+        let monitor = Watcher::create(&module.json()?)?;
+        let object = module.add(Object::Monitor(Box::new(monitor)));
+        Ok(bytes(&json!({ "object": object })))
+    };
+    /// Scores rows and learns from them. The result has the columns score, limit, alarm and incident.
+    monitor_update = |module, number| module.monitor(number, Watcher::update);
+    /// Adds rows to the reference, and ends the warm-up.
+    monitor_fit = |module, number| module.monitor(number, Watcher::fit);
+    /// Returns what is known of a monitor.
+    monitor_state = |module, number| module.monitor(number, |monitor, _| Ok(bytes(&monitor.state())));
+    /// Returns the page of a monitor whose title is the input.
+    monitor_report = |module, number| module.monitor(number, Watcher::report);
+    /// Returns a monitor as a file.
+    monitor_save = |module, number| module.monitor(number, |monitor, _| monitor.save());
+    /// Creates a model: `dim`, `k`, `learner` and options by name.
+    model_new = |module, _| {
+        let model = Learner::create(&module.json()?)?;
+        let object = module.add(Object::Model(Box::new(model)));
+        Ok(bytes(&json!({ "object": object })))
+    };
+    /// Learns rows. The result has the columns expected loss and loss.
+    model_update = |module, number| module.model(number, Learner::update);
+    /// Returns the coordinates of rows.
+    model_transform = |module, number| module.model(number, Learner::transform);
+    /// Returns the directions, one after the other.
+    model_components = |module, number| module.model(number, |model, _| model.components());
+    /// Returns what is known of a model.
+    model_state = |module, number| module.model(number, |model, _| Ok(bytes(&model.state())));
+    /// Returns a model as a file.
+    model_save = |module, number| module.model(number, |model, _| read(model.0.to_bytes()));
+    /// Reads a saved model or monitor.
+    load = |module, _| module.load();
+}

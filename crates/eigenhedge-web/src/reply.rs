@@ -1,0 +1,15 @@
+//! Results of calls.
+
+use serde_json::Value;
+
+/// Result of a call, or the sentence of an error.
+pub type Reply = Result<Vec<u8>, String>;
+
+/// Returns a result whose error is a sentence.
+pub fn read<T>(outcome: Result<T, impl ToString>) -> Result<T, String> {
+    outcome.map_err(|error| error.to_string())
+}
+
+pub fn bytes(value: &Value) -> Vec<u8> {
+    value.to_string().into_bytes()
+}

@@ -1,0 +1,205 @@
+// Opens the page from disk in Chromium, watches tables there and with the program, and compares the results.
+// Usage: node page.mjs PAGE PROGRAM
+
+import { execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+
+const [page, program] = process.argv.slice(2).map((path) => resolve(path));
+const folder = mkdtempSync(join(tmpdir(), "eigenhedge-page-"));
+
+/** Chromium, controlled over a pipe. Pages, workers and frames are attached as they appear. */
+class Browser {
+  #next = 1;
+  #waiting = new Map();
+  /** Addresses that were requested from anywhere in the page. */
+  requests = [];
+  constructor() {
+    const flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run"];
+    const stdio = ["ignore", "ignore", "ignore", "pipe", "pipe"];
+    this.process = spawn("chromium", [...flags, `--user-data-dir=${folder}/profile`, "about:blank"], { stdio });
+    let text = "";
+    this.process.stdio[4].on("data", (piece) => {
+      text += piece;
+      for (let end; (end = text.indexOf("\0")) >= 0; text = text.slice(end + 1)) this.#read(JSON.parse(text.slice(0, end)));
+    });
+  }
+  #read({ id, result, error, method, params, sessionId }) {
+    if (id) {
+      const [resolve, reject] = this.#waiting.get(id);
+      this.#waiting.delete(id);
+      error ? reject(new Error(error.message)) : resolve(result);
+    }
+    if (method === "Network.requestWillBeSent") this.requests.push(params.request.url);
+    if (method === "Target.attachedToTarget") {
+      const inner = params.sessionId;
+      for (const name of ["Network.enable", "Runtime.runIfWaitingForDebugger"]) this.send(name, {}, inner).catch(() => {});
+      this.#attach(inner).catch(() => {});
+    }
+  }
+  #attach(session) {
+    return this.send("Target.setAutoAttach", { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }, session);
+  }
+  send(method, params = {}, sessionId = undefined) {
+    const id = this.#next++;
+    this.process.stdio[3].write(JSON.stringify({ id, method, params, sessionId }) + "\0");
+    return new Promise((resolve, reject) => this.#waiting.set(id, [resolve, reject]));
+  }
+  async open(address) {
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
+    this.session = sessionId;
+    for (const name of ["Network.enable", "Page.enable", "Runtime.enable", "DOM.enable"]) await this.send(name, {}, sessionId);
+    await this.#attach(sessionId);
+    await this.send("Page.navigate", { url: address }, sessionId);
+    await this.until("document.readyState === 'complete' && typeof show === 'function'");
+  }
+  async run(expression) {
+    const options = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.send("Runtime.evaluate", options, this.session);
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+  async until(expression, seconds = 120) {
+    for (const end = Date.now() + 1000 * seconds; Date.now() < end; ) {
+      if (await this.run(expression)) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    throw new Error(`never true: ${expression}; the page shows ${await this.run("document.body.innerText")}`);
+  }
+  async choose(paths) {
+    await this.run("show('start')");
+    const { root } = await this.send("DOM.getDocument", {}, this.session);
+    const { nodeId } = await this.send("DOM.querySelector", { nodeId: root.nodeId, selector: "#files" }, this.session);
+    await this.send("DOM.setFileInputFiles", { nodeId, files: paths }, this.session);
+    await this.until("document.body.dataset.state === 'chosen'");
+  }
+  /** Scheme of the colors, light or dark. */
+  scheme(value) {
+    const features = [{ name: "prefers-color-scheme", value }];
+    return this.send("Emulation.setEmulatedMedia", { features }, this.session);
+  }
+  async picture(path, width) {
+    const size = { width, height: 900, deviceScaleFactor: 1, mobile: false };
+    await this.send("Emulation.setDeviceMetricsOverride", size, this.session);
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    const { data } = await this.send("Page.captureScreenshot", {}, this.session);
+    writeFileSync(path, Buffer.from(data, "base64"));
+  }
+}
+
+function check(what, holds, detail = "") {
+  console.log(`${holds ? "  ok  " : "FAILED"} ${what}${holds ? "" : `: ${detail}`}`);
+  if (!holds) process.exitCode = 1;
+}
+
+/** Returns the first place where two texts differ. */
+function difference(one, other) {
+  const at = [...one].findIndex((sign, i) => sign !== other[i]);
+  return `at ${at}: ${one.slice(Math.max(0, at - 60), at + 60)} / ${other.slice(Math.max(0, at - 60), at + 60)}`;
+}
+
+/** Returns true if two lists have the same cells. Other vector instructions round the last digits differently. */
+function same(one, other) {
+  const cells = (text) => text.split("\n").map((line) => line.split(line.includes(";") ? ";" : ","));
+  const number = (cell) => Number(cell.replace(",", "."));
+  const near = (a, b) => a === b || Math.abs(number(a) - number(b)) <= 1e-9 * Math.abs(number(b));
+  const [a, b] = [cells(one), cells(other)];
+  return a.length === b.length && a.every((row, i) => row.length === b[i].length && row.every((cell, j) => near(cell, b[i][j])));
+}
+
+/** Writes a table of a plant: times, eight sensors of two factors, a fault from row 2400 on. */
+function table(name, { german = false, keys = 0, broken = false } = {}) {
+  let seed = 7;
+  const uniform = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+  const text = (x) => (german ? x.toFixed(4).replace(".", ",") : x.toFixed(4));
+  const two = (n) => String(n).padStart(2, "0");
+  const lines = [["Zeit", ...(keys ? ["machine"] : []), ...Array.from({ length: 8 }, (_, j) => `T${j}`)]];
+  for (let t = 0; t < 3000; t++) {
+    const date = new Date(Date.UTC(2026, 0, 1) + 300_000 * t);
+    const [day, clock] = [`${two(date.getUTCDate())}.${two(date.getUTCMonth() + 1)}.2026`, date.toISOString().slice(11, 19)];
+    const [a, b] = [normal(), normal()];
+    const cells = Array.from({ length: 8 }, (_, j) => 50 + 3 * a * Math.cos(j) + 2 * b * Math.sin(j) + 0.2 * normal());
+    if (t >= 2400) cells[3] += 6;
+    const time = german ? `${day} ${clock}` : date.toISOString().slice(0, 19);
+    const row = [time, ...(keys ? [`m${t % keys}`] : []), ...cells.map(text)];
+    if (broken && t === 1000) row[2] = "defekt";
+    lines.push(row);
+  }
+  const path = join(folder, name);
+  const bytes = lines.map((cells) => cells.join(german ? ";" : ",")).join("\n") + "\n";
+  writeFileSync(path, name.endsWith(".gz") ? gzipSync(bytes) : bytes);
+  return path;
+}
+
+const browser = new Browser();
+try {
+  await browser.open(pathToFileURL(page).href);
+  const cases = [
+    ["german.csv", { german: true }, {}],
+    ["plain.csv.gz", {}, { "warm-up": "3d" }],
+    ["fleet.csv", { keys: 3 }, { group: "machine" }],
+  ];
+  for (const [name, how, choices] of cases) {
+    const path = table(name, how);
+    await browser.choose([path]);
+    const sentence = await browser.run("$('read-as').textContent");
+    check(sentence, sentence.includes("8 columns of numbers"));
+    for (const [id, value] of Object.entries(choices)) await browser.run(`$(${JSON.stringify(id)}).value = ${JSON.stringify(value)}`);
+    const began = Date.now();
+    await browser.run("run()");
+    check(`${name}: done in ${Date.now() - began} ms`, (await browser.run("document.body.dataset.state")) === "done", await browser.run("$('error').textContent"));
+    const got = await browser.run("({ page: new TextDecoder().decode(results.page), events: new TextDecoder().decode(results.events), model: [...results.model] })");
+    const options = Object.entries(choices).flatMap(([id, value]) => [id === "group" ? "--group-by" : `--${id}`, value]);
+    execFileSync(program, ["monitor", name, ...options, "--report", "r.html", "--events", "e.csv", "--quiet"], { cwd: folder });
+    const wanted = { page: readFileSync(join(folder, "r.html"), "utf8"), events: readFileSync(join(folder, "e.csv"), "utf8") };
+    check(`${name}: the incidents are those of the program`, same(got.events, wanted.events), difference(got.events, wanted.events));
+    check(`${name}: the page is that of the program, ${got.page.length} signs`, got.page === wanted.page, difference(got.page, wanted.page));
+    // The saved model goes on in the program, and here.
+    writeFileSync(join(folder, "web.eh"), Buffer.from(got.model));
+    const on = ["monitor", name, "--start-from", "web.eh", ...options.slice(0, choices.group ? 2 : 0)];
+    execFileSync(program, [...on, "--events", "on.csv", "--quiet"], { cwd: folder });
+    await browser.choose([path, join(folder, "web.eh")]);
+    if (choices.group) await browser.run(`$("more").value = "--group-by machine"`);
+    await browser.run("run()");
+    const again = await browser.run("new TextDecoder().decode(results.events)");
+    const onward = readFileSync(join(folder, "on.csv"), "utf8");
+    check(`${name}: the saved model goes on as in the program`, same(again, onward), difference(again, onward));
+  }
+  await browser.choose([table("broken.csv", { broken: true })]);
+  await browser.run("run()");
+  const error = await browser.run("$('error').textContent");
+  check(`a broken file: ${error}`, error.includes('broken.csv, line 1002, column "T1"') || error.includes("defekt"));
+  await browser.run("$('skip').checked = true");
+  await browser.run("run()");
+  check("the broken row is passed over", (await browser.run("document.body.dataset.state")) === "done", await browser.run("$('error').textContent"));
+  browser.run("show('chosen'); run(); 0").catch(() => {});
+  await browser.until("document.body.dataset.state === 'running'");
+  await browser.run("cancel()");
+  await browser.until("document.body.dataset.state === 'chosen'");
+  check("a run is cancelled", true);
+  const outside = await browser.run("fetch('https://example.com').then(() => 'reached', () => 'refused')");
+  check("the page cannot reach a network", outside === "refused", outside);
+  const left = browser.requests.filter((url) => !/^(file|data|blob|about):/.test(url) && url !== "https://example.com/");
+  check(`no request leaves the machine (${browser.requests.length} seen)`, left.length === 0, left.join(" "));
+  if (process.env.EIGENHEDGE_PICTURES) {
+    for (const scheme of ["light", "dark"]) {
+      await browser.scheme(scheme);
+      await browser.choose([table("plant.csv")]);
+      for (const state of ["chosen", "done"]) {
+        if (state === "done") await browser.run("run()");
+        for (const width of [1300, 400]) {
+          await browser.picture(join(process.env.EIGENHEDGE_PICTURES, `${state}-${width}-${scheme}.png`), width);
+        }
+      }
+    }
+  }
+} finally {
+  browser.process.kill();
+  await new Promise((resolve) => browser.process.once("exit", resolve));
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
