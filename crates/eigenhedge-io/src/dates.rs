@@ -85,6 +85,27 @@ pub fn iso_time(seconds: f64) -> String {
     text(whole as i64, (milliseconds - whole * 1e3) as u32 * 1_000_000, true)
 }
 
+/// Parses a duration such as `90s`, `5min`, `2h`, `14d` or `1w` to seconds. Returns `None` if the text is none.
+pub fn duration(text: &str) -> Option<f64> {
+    const UNITS: [(&str, f64); 10] = [
+        ("ms", 1e-3),
+        ("s", 1.0),
+        ("sec", 1.0),
+        ("m", 60.0),
+        ("min", 60.0),
+        ("h", 3600.0),
+        ("hour", 3600.0),
+        ("d", 86400.0),
+        ("day", 86400.0),
+        ("w", 604_800.0),
+    ];
+    let end = text.find(|sign: char| sign.is_ascii_alphabetic())?;
+    let number: f64 = text[..end].trim().parse().ok()?;
+    let unit = text[end..].trim();
+    let unit = UNITS.iter().find(|(name, _)| unit == *name || unit.strip_suffix('s') == Some(name))?;
+    Some(number * unit.1).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

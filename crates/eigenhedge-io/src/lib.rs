@@ -102,8 +102,8 @@ pub use answers::{
 pub use binary::{Array, read_array};
 #[doc(hidden)]
 pub use catch_panics::guarded;
-pub use dates::iso_time;
-pub use error::{Error, printable, printable_path};
+pub use dates::{duration, iso_time};
+pub use error::{Error, hint, printable, printable_path};
 pub use export::write_linear_map;
 pub use format::Format;
 pub use group_store::{GroupStore, open_fleet, save_fleet, scratch_file};

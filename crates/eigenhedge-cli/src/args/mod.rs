@@ -27,7 +27,7 @@ pub use other_commands::{
 pub use reproduce::ReproduceArgs;
 #[cfg(feature = "serve")]
 pub use serve::ServeArgs;
-pub use table::{BadRow, BesideArgs, TableArgs, duration};
+pub use table::{BadRow, BesideArgs, TableArgs};
 
 /// Online PCA with guarantees.
 ///

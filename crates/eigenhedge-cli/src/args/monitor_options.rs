@@ -1,9 +1,10 @@
 //! Options of a monitor as typed, derived from the option table of the library.
 
-use super::{directions, duration};
+use super::directions;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 use eigenhedge::{Error as Refused, MONITOR_OPTIONS, Missing, MonitorOption, MonitorOptions};
+use eigenhedge_io::duration;
 
 /// Options of a monitor that were given, by name, as checked texts.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,7 @@ use super::named;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use eigenhedge::Standardize;
-use eigenhedge_io::{Format, MaxMemory, TimeFormat, Timezone};
+use eigenhedge_io::{Format, MaxMemory, TimeFormat, Timezone, duration};
 
 /// Options of tables.
 #[derive(Debug, Clone, Args)]
@@ -157,27 +157,6 @@ fn every(text: &str) -> Result<Every, String> {
 
 /// Rule for a duration.
 const DURATION: &str = "a duration such as 30s, 5min, 2h or 14d";
-
-/// Parses a duration such as `90s`, `5min`, `2h`, `14d` or `1w` to seconds. Returns `None` if the text is none.
-pub fn duration(text: &str) -> Option<f64> {
-    const UNITS: [(&str, f64); 10] = [
-        ("ms", 1e-3),
-        ("s", 1.0),
-        ("sec", 1.0),
-        ("m", 60.0),
-        ("min", 60.0),
-        ("h", 3600.0),
-        ("hour", 3600.0),
-        ("d", 86400.0),
-        ("day", 86400.0),
-        ("w", 604_800.0),
-    ];
-    let end = text.find(|sign: char| sign.is_ascii_alphabetic())?;
-    let number: f64 = text[..end].trim().parse().ok()?;
-    let unit = text[end..].trim();
-    let unit = UNITS.iter().find(|(name, _)| unit == *name || unit.strip_suffix('s') == Some(name))?;
-    Some(number * unit.1).filter(|seconds| seconds.is_finite() && *seconds > 0.0)
-}
 
 pub(super) fn timezone(text: &str) -> Result<Timezone, String> {
     Timezone::from_name(text).ok_or_else(|| "must be the name of a time zone such as Europe/Berlin".to_owned())

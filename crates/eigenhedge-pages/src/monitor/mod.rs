@@ -10,6 +10,7 @@ mod record;
 mod summary;
 mod track;
 
+pub use headline::sentence;
 pub use journal::{Journal, RowAt, Seen};
 pub use notice::{IncidentNotice, Notice};
 pub use occurrence::{IncidentFacts, Occurrence, Times, Told};
