@@ -34,6 +34,8 @@ pub struct Core {
 impl Core {
     /// Opens the store. Its streams are loaded in the background.
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
+        let (transport, templates) =
+            (Transport::new(&settings.webhooks)?, Templates::read(&settings.webhooks.templates)?);
         let memory = Memory::new(settings.max_memory);
         let cache = usize::try_from(memory.cache()).unwrap_or(usize::MAX);
         let store = Arc::new(Store::open(&settings.store, cache)?);
@@ -41,9 +43,7 @@ impl Core {
         let (queue, writer) = StoreQueue::start(Arc::clone(&store), &described)?;
         let places = Places { folder: store.folder().to_owned(), fleet_bytes: memory.of_stream() / 2 };
         let threads = thread::available_parallelism().map_or(2, usize::from);
-        let hooks = &settings.webhooks;
-        let (transport, templates) = (Transport::new(hooks)?, Templates::read(&hooks.templates)?);
-        let outbox = Outbox::start(&hooks.hosts, transport, templates, &queue);
+        let outbox = Outbox::start(&settings.webhooks.hosts, transport, templates, &queue);
         let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, outbox, memory.clone()));
         let core = Arc::new(Self {
             settings,

@@ -73,8 +73,8 @@ impl NoticeRules {
         const TIME: &str = "a duration such as 15min or 2h";
         let number = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0 && number.is_finite());
         let min_severity = match fields.text("min_severity")?.as_deref() {
-            None | Some("minor") => 0.0,
-            Some("major") => 1.0,
+            Some("minor") => 0.0,
+            None | Some("major") => 1.0,
             Some("critical") => 3.0,
             Some(text) => {
                 number(text).ok_or_else(|| must("min_severity", "minor, major, critical or a number from 0", text))?

@@ -98,19 +98,19 @@ impl Transport {
         Ok(Self { headers, authorities: authorities.transpose()?, config: OnceLock::new() })
     }
 
-    fn config(&self) -> Arc<ClientConfig> {
-        let make = || {
-            let roots = self.authorities.clone().unwrap_or_else(|| {
-                let mut store = RootCertStore::empty();
-                store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-                store
-            });
-            let provider = Arc::new(rustls::crypto::ring::default_provider());
-            let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-            // The versions of the provider are supported by it.
-            builder.ok().map(|builder| Arc::new(builder.with_root_certificates(roots).with_no_client_auth()))
-        };
-        Arc::clone(self.config.get_or_init(|| make().unwrap_or_else(|| unreachable!())))
+    fn config(&self) -> io::Result<Arc<ClientConfig>> {
+        if let Some(config) = self.config.get() {
+            return Ok(Arc::clone(config));
+        }
+        let roots = self.authorities.clone().unwrap_or_else(|| {
+            let mut store = RootCertStore::empty();
+            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+            store
+        });
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = builder.map_err(io::Error::other)?.with_root_certificates(roots).with_no_client_auth();
+        Ok(Arc::clone(self.config.get_or_init(|| Arc::new(config))))
     }
 
     /// Sends a body once. Returns the status of the response. `key` is the idempotency key.
@@ -134,7 +134,7 @@ impl Transport {
             return exchange(stream, &request);
         }
         let name = ServerName::try_from(target.host.clone()).map_err(io::Error::other)?;
-        let connection = ClientConnection::new(self.config(), name).map_err(io::Error::other)?;
+        let connection = ClientConnection::new(self.config()?, name).map_err(io::Error::other)?;
         exchange(StreamOwned::new(connection, stream), &request)
     }
 }
