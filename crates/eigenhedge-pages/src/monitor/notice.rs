@@ -25,7 +25,6 @@ pub struct Notice {
     /// request.
     pub score: Option<f64>,
     /// Number, severity and signs of the incident, for `opened`, `worse` and `closed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub incident: Option<IncidentNotice>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,

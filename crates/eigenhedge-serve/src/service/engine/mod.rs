@@ -284,4 +284,29 @@ mod tests {
         assert_eq!(racing.learn(&foreign, 0.0).refused.unwrap().detail(), wanted);
         assert!(racing.score(&read(None, "1,2\n3,4\n")).is_err());
     }
+
+    /// The format of snapshots does not describe itself, so that no field of a notice may be left out.
+    #[test]
+    fn a_snapshot_with_notices_of_every_kind_can_be_read() {
+        let given = json!({"kind": "monitor", "warm_up": 100, "silent_after": "1h", "min_severity": "minor"});
+        let options = Arc::new(StreamOptions::new(&given).unwrap());
+        let places = Places { folder: std::env::temp_dir(), fleet_bytes: 1 << 20 };
+        let mut engine = Engine::new(Arc::clone(&options), places.clone());
+        let mut random = eigenhedge::Random::seeded(1);
+        let mut body = "a,b,c\n".to_owned();
+        for t in 0..400 {
+            let (u, fault) = (random.normal(), if t % 150 > 140 { 50.0 } else { 0.0 });
+            body += &format!("{u},{},{}\n", u + 0.1 * random.normal(), fault + random.normal());
+        }
+        let mut memory = Memory::new(1 << 20).request();
+        let rows = Rows::read(&options, None, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
+        engine.learn(&rows, 1e9);
+        engine.look_for_silence(Some(0.0), 2e9);
+        let kinds: Vec<&str> = engine.notices().after(0).map(|notice| notice.kind.as_str()).collect();
+        assert!(["alarm", "opened", "closed"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+        let (around, learner) = engine.save().unwrap();
+        let read = Engine::load(options, places, &around, learner).unwrap();
+        assert_eq!(read.notices(), engine.notices());
+        assert_eq!(read.incidents(None).as_array().map(Vec::len), Some(engine.notices().silences.open.len() + 2));
+    }
 }

@@ -108,7 +108,8 @@ impl Line {
         if notice.id <= state.entered {
             return;
         }
-        state.entered = notice.id;
+        // What waits is tried again at once.
+        (state.entered, state.next_try) = (notice.id, 0.0);
         if state.waiting.len() >= WAITING {
             return self.drop_notice(&mut state.sent, notice, "too many notices wait");
         }
