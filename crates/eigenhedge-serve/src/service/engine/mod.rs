@@ -307,6 +307,7 @@ mod tests {
         let (around, learner) = engine.save().unwrap();
         let read = Engine::load(options, places, &around, learner).unwrap();
         assert_eq!(read.notices(), engine.notices());
-        assert_eq!(read.incidents(None).as_array().map(Vec::len), Some(engine.notices().silences.open.len() + 2));
+        assert_eq!(read.incidents(None), engine.incidents(None));
+        assert!(read.incidents(None).as_array().unwrap().len() >= 2);
     }
 }
