@@ -61,7 +61,8 @@ fn notices_come_once_and_in_order_over_outages_and_kills() {
     receiver.is_down.store(false, Ordering::SeqCst);
     let got = receiver.wait(wanted.len());
     wait_until("all are counted", || metric(child.client, "notices_sent_total{") == wanted.len() as f64);
-    // The state is stored: nothing is sent again.
+    // Once the state is stored, nothing is sent again.
+    std::thread::sleep(Duration::from_secs(1));
     child.kill();
     let child = Child::with_host(folder.path(), &receiver.host);
     child.client.wait();

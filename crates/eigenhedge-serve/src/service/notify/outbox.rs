@@ -17,6 +17,7 @@ use eigenhedge_pages::monitor::Notice;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::VecDeque;
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -29,6 +30,8 @@ const PAUSES: (f64, f64) = (0.25, 300.0);
 const GIVE_UP: f64 = 72.0 * 3600.0;
 /// Time between two looks at what waits.
 const BLINK: Duration = Duration::from_millis(100);
+/// Time to wait until the state of a sent notice is stored.
+const COMMIT: Duration = Duration::from_secs(5);
 /// Maximum number of sentences of notices that were held back.
 const SENTENCES: usize = 10;
 
@@ -270,8 +273,11 @@ impl Host {
                 if let Some(sent) = line.work(transport, templates) {
                     is_idle = false;
                     let bytes = postcard::to_stdvec(&sent).unwrap_or_default();
-                    // Without room for it, the next state is stored.
-                    let _ = queue.send(Action::Sent { id: line.stream.0, bytes }, |_| ());
+                    // The state is durable before the next notice is sent, so that a crash repeats one notice at most. If the
+                    // store cannot be written, the next state is stored.
+                    let (done, is_stored) = sync_channel(1);
+                    let stored = queue.send(Action::Sent { id: line.stream.0, bytes }, move |_| _ = done.send(()));
+                    let _ = stored.map(|()| is_stored.recv_timeout(COMMIT));
                 }
             }
             if is_idle {
