@@ -358,7 +358,7 @@ pub fn printable_path(path: &std::path::Path) -> String {
 }
 
 /// Returns a hint with the most similar name, or an empty string if no name is similar.
-pub(crate) fn hint(name: &str, names: &[String]) -> String {
+pub fn hint(name: &str, names: &[String]) -> String {
     const NEAR: f64 = 0.75;
     let near = names.iter().map(|candidate| (strsim::jaro_winkler(name, candidate), candidate));
     let best = near.filter(|(nearness, _)| *nearness > NEAR).max_by(|a, b| a.0.total_cmp(&b.0));

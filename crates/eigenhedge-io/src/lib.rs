@@ -105,7 +105,7 @@ pub use binary::{Array, read_array};
 #[doc(hidden)]
 pub use catch_panics::guarded;
 pub use dates::{duration, iso_time};
-pub use error::{Error, printable, printable_path};
+pub use error::{Error, hint, printable, printable_path};
 pub use export::write_linear_map;
 pub use format::Format;
 #[doc(hidden)]

@@ -31,7 +31,7 @@ impl Timezone {
     }
 
     /// Returns the offset of local time from UTC in seconds, at this time since 1970.
-    pub(crate) fn offset(self, utc: f64) -> i32 {
+    pub fn offset(self, utc: f64) -> i32 {
         naive(utc).map_or(0, |naive| self.0.offset_from_utc_datetime(&naive).fix().local_minus_utc())
     }
 

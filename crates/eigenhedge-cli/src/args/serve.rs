@@ -48,6 +48,18 @@ pub struct ServeArgs {
     /// HOST:PORT to which incidents may be sent (option `webhook` of a stream). May be given more than once
     #[arg(long, value_name = "HOST:PORT")]
     pub webhook_host: Vec<String>,
+    /// File of headers that are sent with incidents, such as tokens: HOST:PORT and NAME: VALUE on each line; its mode must be 600
+    #[arg(long, value_name = "FILE", requires = "webhook_host")]
+    pub webhook_headers: Option<PathBuf>,
+    /// File of certificates (PEM) of the authorities to trust, instead of those of the system
+    #[arg(long, value_name = "FILE", requires = "webhook_host")]
+    pub webhook_ca: Option<PathBuf>,
+    /// Template file of notices, such as pager.json (option `template` of a stream: pager). May be given more than once
+    #[arg(long, value_name = "FILE", requires = "webhook_host")]
+    pub webhook_template: Vec<PathBuf>,
+    /// Read the store, print what is in it, and end
+    #[arg(long)]
+    pub check: bool,
     /// Log each request as a line of JSON on standard error
     #[arg(long)]
     pub log_requests: bool,

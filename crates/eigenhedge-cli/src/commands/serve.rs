@@ -5,7 +5,7 @@ use crate::stop::StopSignal;
 use crate::table::Usage;
 use anyhow::{Result, anyhow};
 use eigenhedge_serve::live::ListenAddress;
-use eigenhedge_serve::service::{Service, Settings, Tokens};
+use eigenhedge_serve::service::{Service, Settings, Tokens, WebhookSettings, check_store};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -14,6 +14,10 @@ const BLINK: Duration = Duration::from_millis(50);
 
 pub fn serve(args: &ServeArgs) -> Result<()> {
     let settings = settings(args)?;
+    if args.check {
+        let report = check_store(settings).map_err(|reason| anyhow!(reason))?;
+        return Ok(io::stdout().write_all(report.as_bytes())?);
+    }
     let signal = StopSignal::listen()?;
     let service = Service::start(settings).map_err(|reason| anyhow!(reason))?;
     // Standard error may be closed.
@@ -37,7 +41,12 @@ fn settings(args: &ServeArgs) -> Result<Settings> {
     settings.hosts.clone_from(&args.host);
     settings.max_memory = args.max_memory.unwrap_or_default().bytes();
     settings.max_streams = args.max_streams;
-    settings.webhook_hosts = args.webhook_host.iter().map(|host| host.to_ascii_lowercase()).collect();
+    settings.webhooks = WebhookSettings {
+        hosts: args.webhook_host.iter().map(|host| host.to_ascii_lowercase()).collect(),
+        headers: args.webhook_headers.clone(),
+        ca: args.webhook_ca.clone(),
+        templates: args.webhook_template.clone(),
+    };
     settings.log_requests = args.log_requests;
     if let Some(body) = args.max_body {
         settings.limits.body = usize::try_from(body.bytes()).unwrap_or(usize::MAX);

@@ -14,7 +14,7 @@ use crate::time_format::{Found, TimeFormat, names_time};
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize as _, Deserializer as _};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 /// Parser of JSON lines.
@@ -97,6 +97,7 @@ impl Jsonl {
                 parsed.map_err(|reason| Error::at(lines.place(), Fault::NotJson(reason)))?;
                 if first.names.is_some() {
                     first.join_later(&head);
+                    first.join_absent(layout.model_columns.as_deref().unwrap_or_default());
                 }
                 allow_columns(input, first.cells.len() as u128)?;
                 let holds_text = |column: usize| first.cells[column].is_other_type();
@@ -241,6 +242,22 @@ impl First {
                     }
                 }
             }
+        }
+    }
+}
+
+impl First {
+    /// Adds the columns of a model that no key of the first lines names, if another is named: their cells are missing.
+    fn join_absent(&mut self, model: &[String]) {
+        let found: HashSet<String> = self.names.iter().flatten().cloned().collect();
+        let (named, absent): (Vec<&String>, Vec<&String>) = model.iter().partition(|name| found.contains(*name));
+        if named.is_empty() {
+            return;
+        }
+        for name in absent {
+            self.names.iter_mut().for_each(|names| names.push(name.clone()));
+            self.cells.push(Cell::Absent);
+            self.texts.push(Vec::new());
         }
     }
 }

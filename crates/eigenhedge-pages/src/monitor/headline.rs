@@ -54,7 +54,7 @@ pub(super) fn is_over(one: &Occurrence) -> bool {
 }
 
 /// Returns what happened in an incident: which column did what, from when to when.
-pub(super) fn sentence(one: &Occurrence) -> String {
+pub fn sentence(one: &Occurrence) -> String {
     let signs = one.incident.as_ref().map_or("", |facts| &facts.signs);
     let what = ["silent", "stuck", "moved", "drift", "shift", "spike"].into_iter().find(|sign| signs.contains(sign));
     let what = match what {
@@ -73,6 +73,9 @@ pub(super) fn sentence(one: &Occurrence) -> String {
         true => format!("from {start} to {end}"),
     };
     let key = if one.key.is_empty() { String::new() } else { format!("{}: ", printable(&one.key)) };
+    if signs == "silent" && one.causes.is_empty() {
+        return format!("{key}no rows {when} ({})", grade(one.strength));
+    }
     format!("{key}{column} {what} {when} ({})", grade(one.strength))
 }
 

@@ -46,6 +46,8 @@ pub struct Seen {
     pub verdict: Verdict,
     /// True if the row is the first alarm of an event.
     pub begins_event: bool,
+    /// Incident reported at this row.
+    pub opened: Option<Occurrence>,
     /// Incidents that ended, events and changes that this row revealed.
     pub found: Vec<Occurrence>,
 }
@@ -140,7 +142,8 @@ impl Journal {
         let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
         let found = self.find(place, &verdict, row, names);
         found.iter().for_each(|occurrence| self.list(occurrence));
-        Ok(Seen { verdict, begins_event, found })
+        let opened = verdict.opened.and_then(|_| self.open_incident(place, names));
+        Ok(Seen { verdict, begins_event, opened, found })
     }
 
     fn count(&mut self, place: usize, before: &MonitorTotals, row: &RowAt<'_>, monitor: &Monitor) {
@@ -198,10 +201,17 @@ impl Journal {
         found
     }
 
-    /// Makes the most recent rows before row `next` the reference of the monitor of a key, and records it.
-    pub fn accept(&mut self, place: usize, monitor: &mut Monitor, next: u64, names: &[String]) -> Result<(), Error> {
+    /// Makes the most recent rows before row `next` the reference of the monitor of a key, and records it. Returns the
+    /// incident that this ends.
+    pub fn accept(
+        &mut self,
+        place: usize,
+        monitor: &mut Monitor,
+        next: u64,
+        names: &[String],
+    ) -> Result<Option<Occurrence>, Error> {
         let closed = monitor.accept()?;
-        let Some(track) = self.tracks.get_mut(place) else { return Ok(()) };
+        let Some(track) = self.tracks.get_mut(place) else { return Ok(None) };
         let closed = closed.map(|one| Occurrence::of_incident(&track.here(&one), &track.key, &track.told, names));
         let before = track.totals;
         track.update(monitor);
@@ -210,7 +220,7 @@ impl Journal {
         let row = next.saturating_sub(1);
         let entry = Occurrence::of_acceptance(row, &track.key, track.times(row, row));
         closed.iter().chain([&entry]).for_each(|one| self.list(one));
-        Ok(())
+        Ok(closed)
     }
 
     /// Ends the ongoing event of a monitor at the end of the table, and an incident that is over. Returns their entries.
@@ -227,6 +237,11 @@ impl Journal {
         let closed: Vec<Occurrence> = incident.into_iter().chain(event).collect();
         closed.iter().for_each(|one| self.list(one));
         closed
+    }
+
+    /// Returns the ongoing incident of the monitor at a position, if there is one.
+    pub fn open_incident(&self, place: usize, names: &[String]) -> Option<Occurrence> {
+        self.tracks.get(place)?.open_incident(names)
     }
 
     /// Returns the incidents that are going on.

@@ -11,6 +11,7 @@ mod summary;
 mod table;
 mod track;
 
+pub use headline::sentence;
 pub use journal::{Journal, RowAt, Seen};
 pub use notice::{IncidentNotice, Notice};
 pub use occurrence::{IncidentFacts, Occurrence, Times, Told};

@@ -1,8 +1,9 @@
 //! Notices: what listeners are told while rows arrive, by the program's hook and by the service.
 
+use super::headline::sentence;
 use super::journal::Seen;
-use super::occurrence::named;
-use eigenhedge::Incident;
+use super::occurrence::{Occurrence, named};
+use eigenhedge::grade;
 use serde::{Deserialize, Serialize};
 
 /// Event of a stream that is reported to users.
@@ -11,7 +12,7 @@ pub struct Notice {
     /// Number of the notice in a stream of the service, counted from 1. It is 0 in the program, which does not write it.
     #[serde(skip_serializing_if = "is_unnumbered")]
     pub id: u64,
-    /// Kind: `opened` and `closed` for an incident, `alarm` at the first row of an event, `rise` or `fall` when the level of the
+    /// Kind: `opened`, `worse` and `closed` for an incident, `alarm` at the first row of an event, `rise` or `fall` when the level of the
     /// score changes, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor. It is empty for a single monitor.
@@ -23,8 +24,7 @@ pub struct Notice {
     /// Score of the row, or `None` if the score is not finite or the notice is about a reference that was accepted on
     /// request.
     pub score: Option<f64>,
-    /// Number, severity and signs of the incident, for `opened` and `closed`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// Number, severity and signs of the incident, for `opened`, `worse` and `closed`.
     pub incident: Option<IncidentNotice>,
     /// Main causes: columns with their shares of the squared deviations.
     pub causes: Vec<(String, f64)>,
@@ -42,6 +42,8 @@ pub struct IncidentNotice {
     pub grade: String,
     /// Signs, separated by spaces.
     pub signs: String,
+    /// What happened, in a sentence.
+    pub sentence: String,
 }
 
 fn is_unnumbered(id: &u64) -> bool {
@@ -49,13 +51,33 @@ fn is_unnumbered(id: &u64) -> bool {
 }
 
 impl Notice {
-    /// Kinds for which the command of `--on-alarm` is run.
-    pub const URGENT: [&str; 2] = ["opened", "closed"];
+    /// Kinds for which the command of `--on-alarm` is run and a webhook is sent.
+    pub const URGENT: [&str; 3] = ["opened", "worse", "closed"];
 
     /// Creates the notice of a reference that was accepted on request before `row`.
     pub fn accepted(row: u64, key: &str) -> Self {
         let (kind, key) = ("accepted".to_owned(), key.to_owned());
         Self { id: 0, kind, key, row, time: String::new(), score: None, incident: None, causes: Vec::new() }
+    }
+
+    /// Creates the notice of an incident at `row`, with the time of the row.
+    pub fn of_incident(kind: &str, one: &Occurrence, row: u64, time: &str) -> Self {
+        let facts = one.incident.as_ref();
+        let incident = IncidentNotice {
+            number: facts.map_or(0, |facts| facts.number),
+            start: one.start,
+            severity: one.strength,
+            grade: grade(one.strength).to_owned(),
+            signs: facts.map_or_else(String::new, |facts| facts.signs.clone()),
+            sentence: sentence(one),
+        };
+        let (kind, time, causes) = (kind.to_owned(), time.to_owned(), one.causes.clone());
+        Self { kind, time, incident: Some(incident), causes, ..Self::accepted(row, &one.key) }
+    }
+
+    /// Returns true if the notice is sent to people: an incident opened, became worse or closed.
+    pub fn is_urgent(&self) -> bool {
+        Self::URGENT.contains(&self.kind.as_str())
     }
 }
 
@@ -70,19 +92,11 @@ impl Seen {
             causes,
             ..Notice::accepted(self.verdict.row, key)
         };
-        let of_incident = |kind: &str, incident: &Incident| {
-            let facts = IncidentNotice {
-                number: incident.incident,
-                start: incident.start,
-                severity: incident.severity,
-                grade: incident.grade().to_owned(),
-                signs: incident.signs().map(|sign| sign.name()).collect::<Vec<_>>().join(" "),
-            };
-            Notice { incident: Some(facts), ..notice(kind, named(&incident.causes, names)) }
-        };
+        let of_incident =
+            |kind: &str, one: &Occurrence| Notice { score, ..Notice::of_incident(kind, one, self.verdict.row, time) };
         let alarm = self.begins_event.then(|| notice("alarm", named(&self.verdict.causes, names)));
-        let closed = self.verdict.closed.iter().map(|incident| of_incident("closed", incident));
-        let opened = self.verdict.opened.iter().map(|incident| of_incident("opened", incident));
+        let closed = self.found.iter().filter(|one| one.is_incident()).map(|one| of_incident("closed", one));
+        let opened = self.opened.iter().map(|one| of_incident("opened", one));
         let kinds = ["rise", "fall", "accepted"].into_iter();
         let found = kinds.flat_map(|kind| self.found.iter().filter(move |one| one.kind == kind));
         let others = found.map(|one| notice(&one.kind, one.causes.clone()));

@@ -120,6 +120,21 @@ impl Occurrence {
         Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
+    /// Creates the entry of a device without rows: its silence of this number after row `last`, at time `start`.
+    pub fn of_silence(key: &str, number: u64, last: u64, times: Times, severity: f64) -> Self {
+        let facts = IncidentFacts {
+            number,
+            reported: last,
+            reported_time: String::new(),
+            peak_time: String::new(),
+            is_over: false,
+            signs: "silent".to_owned(),
+            rows: 0,
+        };
+        let entry = Self::new("incident", key, [last; 3], times, Vec::new());
+        Self { strength: severity, incident: Some(facts), ..entry }
+    }
+
     /// Creates the entry of a new reference that was accepted after a row.
     pub fn of_acceptance(row: u64, key: &str, times: Times) -> Self {
         Self::new("accepted", key, [row; 3], times, Vec::new())

@@ -1,17 +1,19 @@
 //! The streams of a service, by name.
 
 use super::engine::Places;
+use super::log::now;
 use super::memory::Memory;
 use super::name::check_name;
+use super::notify::{Outbox, Target, Templates, Transport};
 use super::options::StreamOptions;
 use super::pool::Pool;
 use super::problem::Problem;
 use super::settings::Settings;
 use super::store::{Action, Store, StoreQueue};
 use super::stream::{Handle, Shared};
-use super::webhook::{Target, Webhooks};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -24,11 +26,16 @@ pub struct Core {
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
     pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
+    /// Wall-clock time of the start.
+    start: f64,
+    is_starting: AtomicBool,
 }
 
 impl Core {
     /// Opens the store. Its streams are loaded in the background.
     pub fn open(settings: Settings) -> Result<Arc<Self>, String> {
+        let (transport, templates) =
+            (Transport::new(&settings.webhooks)?, Templates::read(&settings.webhooks.templates)?);
         let memory = Memory::new(settings.max_memory);
         let cache = usize::try_from(memory.cache()).unwrap_or(usize::MAX);
         let store = Arc::new(Store::open(&settings.store, cache)?);
@@ -36,16 +43,23 @@ impl Core {
         let (queue, writer) = StoreQueue::start(Arc::clone(&store), &described)?;
         let places = Places { folder: store.folder().to_owned(), fleet_bytes: memory.of_stream() / 2 };
         let threads = thread::available_parallelism().map_or(2, usize::from);
-        let webhooks = Webhooks::start(&settings.webhook_hosts);
-        let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, webhooks, memory.clone()));
-        let core =
-            Arc::new(Self { settings, shared, streams: RwLock::default(), memory, writer: Mutex::new(Some(writer)) });
+        let outbox = Outbox::start(&settings.webhooks.hosts, transport, templates, &queue);
+        let shared = Arc::new(Shared::new(store, queue, Pool::start(threads), places, outbox, memory.clone()));
+        let core = Arc::new(Self {
+            settings,
+            shared,
+            streams: RwLock::default(),
+            memory,
+            writer: Mutex::new(Some(writer)),
+            start: now(),
+            is_starting: AtomicBool::new(true),
+        });
         for one in described {
             let options: Value = serde_json::from_slice(&one.options)
                 .map_err(|error| format!("the options of the stream {} are damaged: {error}", one.name))?;
             let options = StreamOptions::new(&options)
                 .map_err(|problem| format!("the options of the stream {}: {}", one.name, problem.detail()))?;
-            core.insert(Handle::open(one.id, one.name, Arc::new(options), Arc::clone(&core.shared)));
+            core.insert(Handle::open(one.id, one.name, Arc::new(options), &one.sent, Arc::clone(&core.shared)));
         }
         Ok(core)
     }
@@ -81,7 +95,7 @@ impl Core {
         let insert = move |id| match core.find(&name) {
             Ok(found) => found.same(&options).map(|()| (found, false)),
             Err(_) => {
-                let handle = Handle::open(id, name, Arc::new(options), Arc::clone(&core.shared));
+                let handle = Handle::open(id, name, Arc::new(options), &[], Arc::clone(&core.shared));
                 handle.load_soon();
                 core.insert(Arc::clone(&handle));
                 Ok((handle, true))
@@ -103,15 +117,20 @@ impl Core {
         self.shared.queue.change(action, remove).await
     }
 
-    /// Returns an error if the stream's webhook is not an allowed address.
+    /// Returns an error if the stream's webhook is not an allowed address, or if its template is unknown.
     fn check_webhook(&self, options: &StreamOptions) -> Result<(), Problem> {
-        let Some(address) = &options.webhook else { return Ok(()) };
-        let target = Target::from_text(address)?;
-        if self.shared.webhooks.allows(&target) {
-            return Ok(());
+        let Some(hook) = &options.rules.hook else { return Ok(()) };
+        let (target, outbox) = (Target::from_text(&hook.url)?, &self.shared.outbox);
+        if !outbox.allows(&target) {
+            let sentence = format!("webhook must be on the list of --webhook-host, got {}", target.authority());
+            return Err(Problem::unsound(sentence));
         }
-        let sentence = format!("webhook must be on the list of --webhook-host, got {}", target.authority());
-        Err(Problem::unsound(sentence))
+        let names = outbox.templates.names();
+        if !names.contains(&hook.template.as_str()) {
+            let (names, found) = (names.join(", "), &hook.template);
+            return Err(Problem::unsound(format!("template must be one of {names}, got {found:?}")));
+        }
+        Ok(())
     }
 
     /// Loads all streams from the store once, to find out if they can be used. Idle ones are unloaded if memory is short.
@@ -119,6 +138,19 @@ impl Core {
         for handle in self.all() {
             // A failure is reported to the clients of the stream.
             let _ = handle.load().await;
+        }
+        self.is_starting.store(false, Ordering::Release);
+    }
+
+    /// Returns true until all streams have been loaded from the store once.
+    pub fn is_starting(&self) -> bool {
+        self.is_starting.load(Ordering::Acquire)
+    }
+
+    /// Looks for keys that have become silent.
+    pub async fn look_for_silence(&self) {
+        for handle in self.all() {
+            handle.look_for_silence(self.start).await;
         }
     }
 
@@ -145,6 +177,7 @@ impl Core {
     /// Carries out the submitted changes, then stops the threads and closes the store. Call this when no requests are
     /// left.
     pub async fn close(self: Arc<Self>) {
+        self.shared.outbox.end();
         self.shared.queue.close().await;
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         // The writer does not panic.

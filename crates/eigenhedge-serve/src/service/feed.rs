@@ -14,8 +14,6 @@ use tokio::sync::broadcast::{Receiver, Sender, channel};
 const BEHIND: usize = 256;
 /// Maximum number of stored points. A new listener receives all of them.
 const POINTS: usize = 512;
-/// Maximum number of losses or scores in a sparkline, one per row.
-const VALUES: usize = 64;
 /// Minimum time between two points.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -47,10 +45,6 @@ struct State {
     is_closed: bool,
     notices: VecDeque<FeedEvent>,
     points: VecDeque<FeedEvent>,
-    /// Losses or scores of the most recent rows, for the sparkline.
-    values: VecDeque<f64>,
-    /// True if an incident is going on.
-    in_incident: bool,
     next_point: Instant,
     /// Number of rows since the most recent point.
     rows: u64,
@@ -61,19 +55,8 @@ struct State {
 impl Default for Feed {
     fn default() -> Self {
         let (notices, points, next_point) = (VecDeque::new(), VecDeque::new(), Instant::now());
-        let (sender, values) = (None, VecDeque::new());
-        let state = State {
-            sender,
-            is_closed: false,
-            notices,
-            points,
-            values,
-            in_incident: false,
-            next_point,
-            rows: 0,
-            loss: 0.0,
-            alarms: 0,
-        };
+        let state =
+            State { sender: None, is_closed: false, notices, points, next_point, rows: 0, loss: 0.0, alarms: 0 };
         Self { state: Mutex::new(state) }
     }
 }
@@ -90,31 +73,24 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores the notices and the incident flag of a stream that was loaded from the store.
+    /// Restores the notices of a stream that was loaded from the store.
     pub fn restore(&self, engine: &Engine) {
         let mut state = self.lock();
         state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
-        state.in_incident = engine.has_incident();
     }
 
     /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the most recent
     /// point.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
-        if engine.notices().count > before {
-            state.in_incident = engine.has_incident();
-        }
         for notice in engine.notices().after(before) {
             let event = FeedEvent::notice(notice);
-            push(&mut state.notices, event.clone(), Notices::REMEMBERED);
+            push(&mut state.notices, event.clone(), 2 * Notices::REMEMBERED);
             state.send(event);
         }
         if !matches!(order, Order::Rows(_)) {
             return;
         }
-        state.values.extend(&outcome.values);
-        let surplus = state.values.len().saturating_sub(VALUES);
-        state.values.drain(..surplus);
         state.rows += outcome.learned;
         state.loss += outcome.loss;
         state.alarms += outcome.alarms;
@@ -150,18 +126,6 @@ impl Feed {
             missed.cloned().collect()
         };
         Some((before, receiver))
-    }
-
-    /// Returns the scores or losses of the most recent rows, at most `most`.
-    pub fn recent(&self, most: usize) -> Vec<f64> {
-        let state = self.lock();
-        state.values.iter().rev().take(most).rev().copied().collect()
-    }
-
-    /// Returns `incident` while an incident is going on, and otherwise `normal`.
-    pub fn state(&self) -> String {
-        let state = self.lock();
-        if state.in_incident { "incident" } else { "normal" }.to_owned()
     }
 
     /// Frees the notices and points if nobody listens. [`Self::restore`] brings the notices back.

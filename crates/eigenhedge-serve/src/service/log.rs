@@ -5,10 +5,14 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Returns the wall-clock time in seconds since 1970.
+pub fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
 /// Writes a log line. Ignores errors, because standard error may be closed.
 pub fn event(name: &str, fields: serde_json::Value) {
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    let mut line = json!({ "time": time, "event": name });
+    let mut line = json!({ "time": now(), "event": name });
     if let (Some(line), serde_json::Value::Object(fields)) = (line.as_object_mut(), fields) {
         line.extend(fields);
     }

@@ -66,30 +66,42 @@ impl Metrics {
         if let Some(bytes) = resident() {
             out.one("memory_bytes", "gauge", "Memory of the process.", bytes as f64);
         }
+        let limit = core.settings.max_memory as f64;
+        out.one("memory_limit_bytes", "gauge", "Limit of the memory, apart from 64 MB for the program.", limit);
         out.one("allocated_bytes", "gauge", "Memory in use, as part of it.", super::memory::allocated() as f64);
         streams(core, &mut out);
         out.0
     }
 }
 
+type One = Arc<super::stream::Handle>;
+
 /// Appends the number of streams and the metrics of the first [`STREAMS`] streams.
 fn streams(core: &Core, out: &mut Text) {
     let all = core.all();
     out.one("streams", "gauge", "Streams.", all.len() as f64);
-    let shown = &all[..all.len().min(STREAMS)];
+    // A stream that cannot be loaded has no numbers.
+    let shown: Vec<&One> = all.iter().filter(|one| one.check_loaded().is_ok()).take(STREAMS).collect();
     let label = |name: &str| format!("{{stream=\"{name}\"}}");
     macro_rules! by_stream {
         ($name:expr, $kind:expr, $help:expr, $value:expr) => {
             out.metric($name, $kind, $help, shown.iter().map(|one| (label(&one.name), $value(one) as f64)));
         };
     }
-    type One = std::sync::Arc<super::stream::Handle>;
     let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let sent = |one: &One, i: usize| one.line.as_ref().map_or(0, |line| line.counts()[i]);
     by_stream!("rows_total", "counter", "Rows of all requests.", |one: &One| load(&one.counts.rows));
     by_stream!("skipped_rows_total", "counter", "Rows that were not learned.", |one: &One| load(&one.counts.skipped));
     by_stream!("alarms_total", "counter", "Rows with an alarm since the start.", |one: &One| load(&one.counts.alarms));
     by_stream!("snapshots_total", "counter", "Snapshots since the start.", |one: &One| load(&one.counts.snapshots));
     by_stream!("unloads_total", "counter", "Times that memory was short.", |one: &One| load(&one.counts.unloads));
+    by_stream!("incidents_open", "gauge", "Ongoing incidents.", |one: &One| load(&one.counts.incidents));
+    by_stream!("silent_keys", "gauge", "Keys without rows.", |one: &One| load(&one.counts.silent));
+    by_stream!("last_row_seconds", "gauge", "Time of the last rows.", |one: &One| load(&one.counts.last_row));
+    by_stream!("notices_sent_total", "counter", "Notices sent.", |one: &One| sent(one, 0));
+    by_stream!("notices_dropped_total", "counter", "Notices dropped.", |one: &One| sent(one, 1));
+    by_stream!("notices_held_back", "gauge", "Notices that the next one counts.", |one: &One| sent(one, 2));
+    by_stream!("notices_waiting", "gauge", "Notices that wait for the receiver.", |one: &One| sent(one, 3));
     by_stream!("waiting_requests", "gauge", "Requests that wait.", |one: &One| one.waiting());
 }
 

@@ -4,15 +4,17 @@
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
 //! | `name` `shape` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |
+//! | `notice_rules` `notify` | which incidents are told, and notices that wait to be sent |
 //! | `engine` | the learner of a stream, independent of HTTP |
 //! | `order` `repeats` | the logged commands, and repeated requests |
 //! | `store` | one transactional file, written by one thread |
 //! | `memory` | the memory limit: what is refused or unloaded |
 //! | `pool` `stream` `feed` `core` | running streams, by name |
 //! | `app` `gate` `routes` `problem` `connections` `server` | HTTP |
-//! | `metrics` `log` `webhook` | operation and monitoring |
+//! | `metrics` `log` | operation and monitoring |
 
 mod app;
+mod check;
 mod connections;
 mod core;
 mod engine;
@@ -23,6 +25,8 @@ mod log;
 mod memory;
 mod metrics;
 mod name;
+mod notice_rules;
+mod notify;
 mod openapi;
 mod option_rules;
 mod option_schema;
@@ -39,9 +43,9 @@ mod shape;
 mod store;
 mod stream;
 mod token;
-mod webhook;
 
+pub use check::check_store;
 pub use memory::LEAST_MEMORY;
 pub use server::Service;
-pub use settings::{Limits, Settings};
+pub use settings::{Limits, Settings, WebhookSettings};
 pub use token::{Scope, Tokens};

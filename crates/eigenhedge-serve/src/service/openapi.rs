@@ -37,6 +37,12 @@ const OPERATIONS: &[Operation] = &[
         &[200, 404],
     ),
     (
+        "/v1/streams/{name}/incidents",
+        "get",
+        "Returns ongoing and past incidents of the stream, or of one key (parameter `key`).",
+        &[200, 404],
+    ),
+    (
         "/v1/streams/{name}/model",
         "get",
         "Returns the model as a file that the command line and Python can read.",

@@ -3,6 +3,7 @@
 //! Values may be given as texts, as on the command line, and null means the default. The schema accepts what the service
 //! accepts. The exceptions are in [`COMPARED`], because a schema cannot compare two numbers.
 
+use super::notice_rules::{OF_INCIDENTS, OF_NOTICES};
 use super::option_rules::rules;
 use super::options::{OF_ALL, OF_MODEL, spelling};
 use eigenhedge::MONITOR_OPTIONS;
@@ -21,20 +22,24 @@ const BETWEEN: &str = "0?\\.[0-9]{0,8}[1-9]$";
 /// Names of the units and the letters of the fields in a time format.
 const TIME_FORMATS: [&str; 5] = ["iso", "s", "ms", "us", "ns"];
 const TIME_FIELDS: &str = "YCymbBhdeaAjDFHkIlPpMSfRTzs";
+/// Duration as text.
+const LASTING: &str = "^[1-9][0-9]{0,5}(ms|s|min|h|d|w)$";
 /// Rules that a schema cannot state.
 pub const COMPARED: &str = "A schema cannot compare numbers with each other. Further rules (422): k is less than \
     feature_dim and at most max_rank and budget; warm_up, or the rows of mode freeze, are at least 20 more than lags; k of \
-    a monitor is less than columns × (lags + 1), which is at most 4096.";
+    a monitor is less than columns × (lags + 1), which is at most 4096; template, quiet_hours and notices_per_hour need webhook.";
 
 /// Returns the schema of the options: those of a model, or those of a monitor. `hosts` are the allowed webhooks.
 pub fn schema(hosts: &[String]) -> Value {
-    let all = || OF_ALL.iter().map(|name| ((*name).to_owned(), general(name, hosts)));
+    let all =
+        || OF_ALL.iter().chain(&OF_NOTICES).chain(&["group_by"]).map(|name| ((*name).to_owned(), general(name, hosts)));
     let mut model: Map<String, Value> = all().collect();
     OF_MODEL.iter().for_each(|name| _ = model.insert((*name).to_owned(), general(name, hosts)));
     for option in OPTIONS {
         model.insert(spelling(option.name), described(values(option.values), option.help, option.default));
     }
     let mut monitor: Map<String, Value> = all().collect();
+    OF_INCIDENTS.iter().for_each(|name| _ = monitor.insert((*name).to_owned(), general(name, hosts)));
     for option in MONITOR_OPTIONS {
         monitor.insert(spelling(option.name), described(of_monitor(option.name), option.help, option.default));
     }
@@ -58,7 +63,7 @@ fn general(name: &str, hosts: &[String]) -> Value {
             json!({ "anyOf": [text, { "type": "array", "items": { "type": ["string", "number"] } }] })
         }
         // One column, and no pattern of columns.
-        "by" => json!({ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }),
+        "by" | "group_by" => json!({ "type": ["string", "number", "null"], "pattern": "^[^*?]*$" }),
         "time_format" => {
             let pattern = format!("^[^%]*(%[{TIME_FIELDS}][^%]*)+$");
             json!({ "anyOf": [{ "type": "string", "enum": TIME_FORMATS }, { "type": "string", "pattern": pattern },
@@ -74,11 +79,28 @@ fn general(name: &str, hosts: &[String]) -> Value {
         "webhook" => {
             let of_host = |host: &String| {
                 let host = host.strip_suffix(":80").map_or(host.clone(), |name| format!("{name}(:80)?"));
-                json!({ "type": "string", "pattern": format!("^http://{}(/[!-~]*)?$", host.replace('.', "\\.")) })
+                json!({ "type": "string", "pattern": format!("^https?://{}(/[!-~]*)?$", host.replace('.', "\\.")) })
             };
             let hosts: Vec<Value> = hosts.iter().map(of_host).chain([json!({ "type": "null" })]).collect();
             json!({ "anyOf": hosts, "description": "URL on a host that --webhook-host allows." })
         }
+        "template" => json!({ "type": ["string", "null"],
+            "description": "json, slack, teams, text, or the name of a file of --webhook-template." }),
+        "notices_per_hour" => json!({ "anyOf": counts(1).into_iter().chain([null_value()]).collect::<Vec<_>>() }),
+        "quiet_hours" => {
+            let hour = "([01]?[0-9]|2[0-3]):[0-5]?[0-9]";
+            json!({ "type": ["string", "null"], "pattern": format!("^{hour}-{hour}( [A-Za-z/_+-]+)?$"),
+                "description": "Hours without notices, such as 22:00-06:00 or 22:00-06:00 Europe/Berlin." })
+        }
+        "min_severity" => json!({ "anyOf": [{ "enum": ["minor", "major", "critical", null] },
+            { "type": "number", "minimum": 0 }, { "type": "string", "pattern": "^[0-9]{1,3}(\\.[0-9]{1,9})?$" }],
+            "description": "Least severity of incidents that are told." }),
+        "min_duration" => {
+            json!({ "anyOf": [{ "type": "string", "pattern": LASTING }, null_value(), counts(0)[0], counts(0)[1]],
+            "description": "Least duration of incidents that are told, or a number of rows." })
+        }
+        "silent_after" => json!({ "anyOf": [{ "type": "string", "pattern": LASTING }, { "enum": ["auto", null] }],
+            "description": "Time without rows after which a key is silent; auto learns it from the intervals of the key." }),
         _ => text,
     }
 }

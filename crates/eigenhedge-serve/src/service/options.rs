@@ -1,10 +1,11 @@
 //! The options of a stream: JSON, checked by the library's option table.
 
+use super::notice_rules::{NoticeRules, OF_INCIDENTS, OF_NOTICES};
 use super::problem::Problem;
 use super::shape::Shape;
-use eigenhedge::options::{OPTIONS, OptionEntry, Options, Setup, Type, spelled};
-use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, MonitorOption, MonitorOptions, Standardize};
-use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat};
+use eigenhedge::options::{OPTIONS, Options, Setup, Type, spelled};
+use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, MonitorOptions, Standardize};
+use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat, hint};
 use serde_json::{Map, Number, Value};
 use std::str::FromStr;
 
@@ -25,14 +26,13 @@ pub struct StreamOptions {
     pub by: Option<String>,
     /// Method of scaling the columns of a model.
     pub standardize: Standardize,
-    /// URL to which incidents are sent.
-    pub webhook: Option<String>,
+    pub rules: NoticeRules,
     layout: Layout,
 }
 
-/// Options of both models and monitors: the kind of learner, the number of directions, the layout of tables, and the
-/// address for alarms.
-pub const OF_ALL: [&str; 13] = [
+/// Options of both models and monitors, apart from those of notices: the kind of learner, the number of directions, and the
+/// layout of tables.
+pub const OF_ALL: [&str; 12] = [
     "kind",
     "by",
     "k",
@@ -45,7 +45,6 @@ pub const OF_ALL: [&str; 13] = [
     "decimal",
     "na_values",
     "on_bad_row",
-    "webhook",
 ];
 /// Options of models that are not in their option table.
 pub const OF_MODEL: [&str; 1] = ["standardize"];
@@ -61,31 +60,56 @@ pub fn spelling(name: &str) -> String {
     name.replace('-', "_")
 }
 
+/// Returns the name of an option that was given as on the command line or as in JSON.
+fn own_name(given: &str) -> String {
+    let name = spelling(given);
+    if name == "group_by" { "by".to_owned() } else { name }
+}
+
+/// Returns the names of all options of a kind of stream, in JSON.
+fn names(is_monitor: bool) -> Vec<String> {
+    let of_kind: Vec<&str> = match is_monitor {
+        true => MONITOR_OPTIONS.iter().map(|option| option.name).chain(OF_INCIDENTS).collect(),
+        false => OPTIONS.iter().map(|option| option.name).chain(OF_MODEL).collect(),
+    };
+    OF_ALL.into_iter().chain(OF_NOTICES).chain(of_kind).map(spelling).collect()
+}
+
+/// Replaces the options of the command line in a sentence by those of a request: `--na-values` becomes `option na_values`.
+pub fn of_request(sentence: &str) -> String {
+    let mut pieces = sentence.split("--");
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|sign: char| !sign.is_ascii_lowercase() && sign != '-').unwrap_or(piece.len());
+        let (name, rest) = piece.split_at(end);
+        // Limits are options of the program.
+        if name.is_empty() || name.starts_with("max-") {
+            out += &format!("--{piece}");
+        } else {
+            out += &format!("option {}{rest}", spelling(name));
+        }
+    }
+    out
+}
+
 impl StreamOptions {
     pub fn new(given: &Value) -> Result<Self, Problem> {
         let Value::Object(given) = given else {
             return Err(Problem::malformed("the options of a stream must be a JSON object"));
         };
-        let names: Vec<String> = given.keys().map(|name| spelling(name)).collect();
+        let typed: Vec<&String> = given.keys().collect();
         let given: Map<String, Value> =
-            given.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (spelling(k), v.clone())).collect();
+            given.iter().filter(|(_, value)| !value.is_null()).map(|(k, v)| (own_name(k), v.clone())).collect();
         let fields = Fields(&given);
         let is_monitor = match fields.text("kind")?.as_deref() {
             Some("model") | None => false,
             Some("monitor") => true,
             Some(other) => return Err(must("kind", "model or monitor", other)),
         };
-        let known = |name: &str| {
-            let (entry, is_own) = (name.replace('_', "-"), OF_MODEL.contains(&name));
-            OF_ALL.contains(&name)
-                || match is_monitor {
-                    true => MonitorOption::find(&entry).is_some(),
-                    false => is_own || OptionEntry::find(&entry).is_some(),
-                }
-        };
-        if let Some(name) = names.iter().find(|name| !known(name)) {
-            let kind = if is_monitor { "monitor" } else { "model" };
-            return Err(Problem::unsound(format!("there is no option {name:?} of a {kind}")));
+        let known = names(is_monitor);
+        if let Some(name) = typed.into_iter().find(|name| !known.contains(&own_name(name))) {
+            let (kind, near) = (if is_monitor { "monitor" } else { "model" }, hint(&own_name(name), &known));
+            return Err(Problem::unsound(format!("there is no option {name:?} of a {kind}{near}")));
         }
         let learner = match is_monitor {
             true => Learner::Monitor(Box::new(monitor(&fields)?)),
@@ -99,9 +123,9 @@ impl StreamOptions {
             Some(other) => return Err(must("standardize", "none or running in a service", other)),
         };
         let by = fields.text("by")?;
-        let webhook = fields.text("webhook")?;
+        let rules = NoticeRules::new(&fields)?;
         let layout = layout(&fields, by.as_deref(), &learner)?;
-        Ok(Self { given, learner, by, standardize, webhook, layout })
+        Ok(Self { given, learner, by, standardize, rules, layout })
     }
 
     /// Returns the table layout for a request in this format. If `shape` is given, the layout selects the columns of
@@ -150,7 +174,7 @@ impl StreamOptions {
 }
 
 /// Creates the problem for an invalid option value.
-fn must(name: &str, rule: &str, found: &str) -> Problem {
+pub fn must(name: &str, rule: &str, found: &str) -> Problem {
     Problem::unsound(format!("{name} must be {rule}, got {found}"))
 }
 
@@ -163,11 +187,16 @@ fn whole(number: &Number) -> String {
     }
 }
 
-struct Fields<'a>(&'a Map<String, Value>);
+/// Options as given, by name.
+pub struct Fields<'a>(&'a Map<String, Value>);
 
 impl Fields<'_> {
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// Returns a string or number as text. Returns `None` if the option is absent.
-    fn text(&self, name: &str) -> Result<Option<String>, Problem> {
+    pub fn text(&self, name: &str) -> Result<Option<String>, Problem> {
         match self.0.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -196,7 +225,7 @@ impl Fields<'_> {
     }
 
     /// Parses an option. `rule` describes the valid values in the error message.
-    fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
+    pub fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|_| must(name, rule, &text))
     }

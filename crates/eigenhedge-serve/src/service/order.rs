@@ -1,6 +1,7 @@
 //! Orders: the commands that change a learner. Each is logged before it is applied.
 
 use super::engine::{Engine, Outcome};
+use super::log::now;
 use super::problem::Problem;
 use super::repeats::RequestKey;
 use super::rows::Rows;
@@ -16,16 +17,42 @@ pub enum Order {
     },
     /// Saved file that replaces the learner.
     Model(Vec<u8>),
+    /// Look at the clock for keys that are silent. Rows can have come since the given time.
+    Clock {
+        since: f64,
+    },
 }
 
 /// Order with the idempotency key of its request, as it is logged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub key: Option<RequestKey>,
+    /// Wall-clock time in seconds since 1970.
+    pub at: f64,
     pub order: Order,
 }
 
 impl Logged {
+    /// Creates an order of now.
+    pub fn new(key: Option<RequestKey>, order: Order) -> Self {
+        Self { key, at: now(), order }
+    }
+
+    /// Applies the order to the learner. The outcome depends only on the learner's state and on the order, so replaying the
+    /// log gives the same result.
+    pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
+        let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
+        match &self.order {
+            Order::Rows(rows) => engine.learn(rows, self.at),
+            Order::Accept { key } => done(engine.accept(key.as_deref(), self.at)),
+            Order::Model(bytes) => done(engine.replace(bytes)),
+            Order::Clock { since } => {
+                engine.look_for_silence(Some(*since), self.at);
+                Outcome::default()
+            }
+        }
+    }
+
     /// Encodes the order for the log.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
         postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order cannot be encoded: {error}")))
@@ -34,18 +61,5 @@ impl Logged {
     /// Decodes an order written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         postcard::from_bytes(bytes).map_err(|error| format!("an order in the log is damaged: {error}"))
-    }
-}
-
-impl Order {
-    /// Applies the order to the learner. The outcome depends only on the learner's state, so replaying the log gives
-    /// the same result.
-    pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
-        let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
-        match self {
-            Self::Rows(rows) => engine.learn(rows),
-            Self::Accept { key } => done(engine.accept(key.as_deref())),
-            Self::Model(bytes) => done(engine.replace(bytes)),
-        }
     }
 }

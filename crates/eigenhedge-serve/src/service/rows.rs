@@ -1,7 +1,7 @@
 //! The rows of a request, read by `eigenhedge-io`, in the form in which they are logged.
 
 use super::memory::Reserved;
-use super::options::StreamOptions;
+use super::options::{StreamOptions, of_request};
 use super::problem::Problem;
 use super::shape::Shape;
 use eigenhedge_io::{Error, Format, MaxMemory, Source, Stream};
@@ -196,7 +196,7 @@ fn too_long(what: &str, text: &str) -> Problem {
 fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     let row = stream.filter(|_| error.is_row()).map(|stream| stream.rows_read().saturating_sub(1));
     let row = row.or_else(|| error.is_row().then_some(0));
-    Problem::unsound(format!("{error:#}")).at(row, error.column())
+    Problem::unsound(of_request(&format!("{error:#}"))).at(row, error.column())
 }
 
 /// Converts a JSON body to lines with one row each. The body is a single row (an object, or an array of scalars) or an

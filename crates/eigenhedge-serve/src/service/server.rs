@@ -104,6 +104,7 @@ async fn serve(listener: TcpListener, core: Arc<Core>, mut shutdown: Shutdown) {
         loop {
             tokio::time::sleep(TRIM).await;
             background.memory.trim(super::metrics::resident());
+            background.look_for_silence().await;
         }
     });
     let mut connections = JoinSet::new();

@@ -17,11 +17,23 @@ pub struct Settings {
     /// Maximum memory of the service, in bytes, apart from the program itself.
     pub max_memory: u64,
     pub max_streams: usize,
-    /// Hosts to which incidents may be sent, as `HOST:PORT`.
-    pub webhook_hosts: Vec<String>,
+    pub webhooks: WebhookSettings,
     /// True if every request is logged.
     pub log_requests: bool,
     pub limits: Limits,
+}
+
+/// Addresses to which incidents may be sent, and how.
+#[derive(Debug, Clone, Default)]
+pub struct WebhookSettings {
+    /// Allowed hosts, as `HOST:PORT`.
+    pub hosts: Vec<String>,
+    /// File of headers such as tokens, by host.
+    pub headers: Option<PathBuf>,
+    /// File of certificates of trusted authorities. Without it, those of the system are trusted.
+    pub ca: Option<PathBuf>,
+    /// Template files of notices, named by their file names without extensions.
+    pub templates: Vec<PathBuf>,
 }
 
 /// Limits on requests and connections.
@@ -66,7 +78,7 @@ impl Settings {
             hosts: Vec::new(),
             max_memory: eigenhedge_io::MaxMemory::of_machine().bytes(),
             max_streams: 10_000,
-            webhook_hosts: Vec::new(),
+            webhooks: WebhookSettings::default(),
             log_requests: false,
             limits: Limits::default(),
         }

@@ -42,26 +42,30 @@ impl std::fmt::Debug for Tokens {
     }
 }
 
+/// Reads a small file of secrets. Returns `Err` if others than the owner have access to the file.
+pub fn read_private(path: &Path) -> Result<String, String> {
+    let name = printable_path(path);
+    let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
+    let about = fs::metadata(path).map_err(unreadable)?;
+    if !about.is_file() || about.len() > LARGEST {
+        return Err(format!("{name}: must be a file of at most {LARGEST} bytes"));
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(format!(
+                "{name}: must be readable by its owner alone, mode 600, got {mode:o}; chmod 600 {name}"
+            ));
+        }
+    }
+    fs::read_to_string(path).map_err(unreadable)
+}
+
 impl Tokens {
-    /// Reads a token file. Each line contains a scope and a token. Returns `Err` if others than the owner have access
-    /// to the file.
+    /// Reads a token file. Each line contains a scope and a token.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let name = printable_path(path);
-        let unreadable = |error: std::io::Error| format!("{name} cannot be read: {error}");
-        let about = fs::metadata(path).map_err(unreadable)?;
-        if !about.is_file() || about.len() > LARGEST {
-            return Err(format!("{name}: must be a file of at most {LARGEST} bytes"));
-        }
-        #[cfg(unix)]
-        {
-            let mode = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o777;
-            if mode & 0o077 != 0 {
-                return Err(format!(
-                    "{name}: must be readable by its owner alone, mode 600, got {mode:o}; chmod 600 {name}"
-                ));
-            }
-        }
-        Self::from_text(&fs::read_to_string(path).map_err(unreadable)?).map_err(|reason| format!("{name}: {reason}"))
+        Self::from_text(&read_private(path)?).map_err(|reason| format!("{}: {reason}", printable_path(path)))
     }
 
     /// Parses the lines of a token file. Skips empty lines and comments (`#`).

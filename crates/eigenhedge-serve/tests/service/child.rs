@@ -8,6 +8,8 @@ use std::process::{self, Command, Stdio};
 
 /// Environment variable: the store's folder, for a service in a child process.
 const CHILD: &str = "EIGENHEDGE_TEST_STORE";
+/// Environment variable: the host to which that service may send notices.
+const HOST: &str = "EIGENHEDGE_TEST_HOST";
 /// Environment variable: the memory limit of that service, in bytes.
 const MEMORY: &str = "EIGENHEDGE_TEST_MEMORY";
 
@@ -19,6 +21,7 @@ fn child() {
     if let Some(bytes) = std::env::var(MEMORY).ok().and_then(|text| text.parse().ok()) {
         settings.max_memory = bytes;
     }
+    settings.webhooks.hosts.extend(std::env::var(HOST));
     match Service::start(settings) {
         Ok(service) => {
             println!("address {}", service.address());
@@ -42,10 +45,19 @@ pub struct Child {
 impl Child {
     /// Starts a service. Returns its exit status and its messages if it ends at once.
     pub fn try_start(folder: &Path, memory: Option<u64>) -> Result<Self, (Option<i32>, String)> {
+        Self::try_with(folder, memory.map(|bytes| (MEMORY, bytes.to_string())))
+    }
+
+    /// Starts a service that may send notices to a host.
+    pub fn with_host(folder: &Path, host: &str) -> Self {
+        Self::try_with(folder, Some((HOST, host.to_owned()))).unwrap_or_else(|(_, text)| panic!("{text}"))
+    }
+
+    fn try_with(folder: &Path, variable: Option<(&str, String)>) -> Result<Self, (Option<i32>, String)> {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "child::child", "--nocapture"])
             .env(CHILD, folder)
-            .envs(memory.map(|bytes| (MEMORY, bytes.to_string())))
+            .envs(variable)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -9,10 +9,12 @@ mod notice;
 mod outcome;
 mod page;
 mod saved;
+mod silence;
 
 pub use notice::Notices;
 pub use outcome::{Counts, Outcome, Places};
 pub use saved::Saved;
+pub use silence::SilentAfter;
 
 use super::memory::measured;
 use super::options::{Learner, StreamOptions};
@@ -20,11 +22,12 @@ use super::problem::Problem;
 use super::rows::Rows;
 use super::shape::Shape;
 use eigenhedge::Fleet;
-use eigenhedge_pages::monitor::Notice;
+use eigenhedge_pages::monitor::{Occurrence, incident_json};
 use models::OneModel;
 use models_by_key::ModelsByKey;
-use monitors::Monitors;
+use monitors::{Monitors, beside};
 use serde_json::Value;
+use silence::Arrival;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -73,18 +76,14 @@ impl Engine {
         }
     }
 
-    pub fn has_incident(&self) -> bool {
-        matches!(&self.learner, Some(AnyLearner::Monitors(monitors)) if monitors.has_incident())
-    }
-
     /// Builds a learner for rows of this shape. Returns its size in memory, in bytes.
     pub fn check(options: &StreamOptions, shape: &Shape) -> Result<u64, Problem> {
         let (learner, bytes) = measured(|| fresh(options, shape));
         learner.map(|_| bytes.max(0).cast_unsigned())
     }
 
-    /// Learns the rows of a request, in order. A rejected row does not change the learner.
-    pub fn learn(&mut self, rows: &Rows) -> Outcome {
+    /// Learns the rows of a request, which came at wall-clock time `at`, in order. A rejected row does not change the learner.
+    pub fn learn(&mut self, rows: &Rows, at: f64) -> Outcome {
         let mut outcome = Outcome::default();
         let rows = &*match self.begin(rows) {
             Ok(rows) => rows,
@@ -95,12 +94,52 @@ impl Engine {
         match learner {
             AnyLearner::Model(model) => model.learn(rows, first, shape, &mut outcome),
             AnyLearner::Models(models) => models.learn(rows, first, shape, &mut outcome),
-            AnyLearner::Monitors(monitors) => monitors.learn(rows, first, shape, &mut self.notices, &mut outcome),
+            AnyLearner::Monitors(monitors) => {
+                monitors.learn(rows, (first, at), shape, (&self.options.rules, &mut self.notices), &mut outcome);
+            }
         }
+        self.enter_arrivals(rows, first, at);
         self.counts.rows += rows.read;
         self.counts.skipped += rows.read - outcome.learned;
+        self.counts.last_row = at as u64;
         self.look_at_memory(rows);
         outcome
+    }
+
+    /// Notes which keys have sent rows, and which have become silent.
+    fn enter_arrivals(&mut self, rows: &Rows, first: u64, at: f64) {
+        let (Some(after), Some(shape)) = (self.options.rules.silent_after, &self.shape) else { return };
+        for i in 0..rows.count() {
+            let (key, time) = beside(rows, i, shape);
+            let row = Arrival { key, row: first + rows.number(i), time, seconds: rows.time(i), at };
+            if let Some(ended) = self.notices.silences.enter(after, &row) {
+                self.notices.silence("closed", &ended, at);
+            }
+        }
+        self.look_for_silence(None, at);
+    }
+
+    /// Adds notices of keys that have become silent: in the time of the stream, and also by the clock if `since` is the time
+    /// since when rows can have come.
+    pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
+        let Some(after) = self.options.rules.silent_after else { return };
+        let opened = self.notices.silences.look(after, since.map(|since| (at, since)));
+        opened.iter().for_each(|one| self.notices.silence("opened", one, at));
+    }
+
+    /// Returns the incidents of the stream or of one key, silences included. Ongoing ones come first, then the latest.
+    pub fn incidents(&self, key: Option<&str>) -> Value {
+        let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
+        let silences = &self.notices.silences;
+        let mut all: Vec<Occurrence> = silences.open.values().chain(&silences.past).cloned().collect();
+        if let Some(AnyLearner::Monitors(monitors)) = &self.learner {
+            all.extend(monitors.journal.open_incidents(&names));
+            all.extend(monitors.journal.listed.iter().filter(|one| one.is_incident()).cloned());
+        }
+        all.retain(|one| key.is_none_or(|key| one.key == key));
+        let is_over = |one: &Occurrence| one.incident.as_ref().is_none_or(|facts| facts.is_over);
+        all.sort_by_key(|one| (is_over(one), std::cmp::Reverse(one.start)));
+        all.iter().map(incident_json).collect()
     }
 
     /// Returns the rows with the columns of the stream. The first rows determine them.
@@ -135,8 +174,12 @@ impl Engine {
         }
     }
 
-    /// Makes the most recent rows of a monitor its reference.
-    pub fn accept(&mut self, key: Option<&str>) -> Result<(), Problem> {
+    /// Makes the most recent rows of a monitor its reference. A silent key is forgotten instead.
+    pub fn accept(&mut self, key: Option<&str>, at: f64) -> Result<(), Problem> {
+        if let Some(ended) = self.notices.silences.forget(key.unwrap_or("")) {
+            self.notices.silence("closed", &ended, at);
+            return Ok(());
+        }
         let Some(AnyLearner::Monitors(monitors)) = &mut self.learner else {
             return Err(Problem::unsound("only a monitor that has received rows can accept a reference"));
         };
@@ -147,8 +190,8 @@ impl Engine {
             (Some(_), None) => return Err(Problem::unsound("key has no effect: the stream has one monitor")),
         };
         let names = self.shape.as_ref().map(|shape| shape.all_names()).unwrap_or_default();
-        monitors.accept(key, self.counts.rows, &names)?;
-        self.notices.push(Notice::accepted(self.counts.rows, key));
+        let closed = monitors.accept(key, self.counts.rows, &names)?;
+        self.notices.accept(key, self.counts.rows, closed.as_ref(), at);
         Ok(())
     }
 
@@ -227,18 +270,44 @@ mod tests {
         };
         let first = read(None, "a,b,c\n1,1000,3\n2,2000,1\n3,-3000,2\n");
         let (mut racing, mut calm) = (engine(), engine());
-        racing.learn(&first);
-        calm.learn(&first);
+        racing.learn(&first, 0.0);
+        calm.learn(&first, 0.0);
         let shape = calm.shape().unwrap();
         for other in ["c,b,a\n5,1500,7\n", "b,extra,c,a\n1500,0,5,7\n"] {
             let (early, late) = (read(None, other), read(Some(&shape), other));
             assert_eq!(racing.score(&early), calm.score(&late));
-            assert_eq!(racing.learn(&early), calm.learn(&late));
+            assert_eq!(racing.learn(&early, 0.0), calm.learn(&late, 0.0));
         }
         let foreign = read(None, "x,b,c\n1,2,3\n");
         let wanted = "the request: must have the column \"a\" of the stream";
         assert_eq!(racing.score(&foreign).unwrap_err().detail(), wanted);
-        assert_eq!(racing.learn(&foreign).refused.unwrap().detail(), wanted);
+        assert_eq!(racing.learn(&foreign, 0.0).refused.unwrap().detail(), wanted);
         assert!(racing.score(&read(None, "1,2\n3,4\n")).is_err());
+    }
+
+    /// The format of snapshots does not describe itself, so that no field of a notice may be left out.
+    #[test]
+    fn a_snapshot_with_notices_of_every_kind_can_be_read() {
+        let given = json!({"kind": "monitor", "warm_up": 100, "silent_after": "1h", "min_severity": "minor"});
+        let options = Arc::new(StreamOptions::new(&given).unwrap());
+        let places = Places { folder: std::env::temp_dir(), fleet_bytes: 1 << 20 };
+        let mut engine = Engine::new(Arc::clone(&options), places.clone());
+        let mut random = eigenhedge::Random::seeded(1);
+        let mut body = "a,b,c\n".to_owned();
+        for t in 0..400 {
+            let (u, fault) = (random.normal(), if t % 150 > 140 { 50.0 } else { 0.0 });
+            body += &format!("{u},{},{}\n", u + 0.1 * random.normal(), fault + random.normal());
+        }
+        let mut memory = Memory::new(1 << 20).request();
+        let rows = Rows::read(&options, None, (BodyForm::Csv, body.as_bytes()), &mut memory).unwrap();
+        engine.learn(&rows, 1e9);
+        engine.look_for_silence(Some(0.0), 2e9);
+        let kinds: Vec<&str> = engine.notices().after(0).map(|notice| notice.kind.as_str()).collect();
+        assert!(["alarm", "opened", "closed"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
+        let (around, learner) = engine.save().unwrap();
+        let read = Engine::load(options, places, &around, learner).unwrap();
+        assert_eq!(read.notices(), engine.notices());
+        assert_eq!(read.incidents(None), engine.incidents(None));
+        assert!(read.incidents(None).as_array().unwrap().len() >= 2);
     }
 }

@@ -93,7 +93,6 @@ pub(super) fn answer(
     json_cells(&columns, &answer_cells(row, rows.texts(i), loss, coordinates), &mut outcome.answers);
     outcome.learned += 1;
     outcome.loss += loss.expected;
-    outcome.enter(loss.expected);
 }
 
 /// Returns the summary of a model as JSON. `skipped` is the number of rows that the model has not learned.

@@ -3,13 +3,15 @@
 use super::models_by_key::LISTED;
 use super::notice::Notices;
 use super::outcome::Outcome;
+use super::silence::Arrival;
+use crate::service::notice_rules::NoticeRules;
 use crate::service::problem::Problem;
 use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, Fleet, Monitor, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{json_cells, verdict_cells, verdict_columns};
-use eigenhedge_pages::monitor::{Journal, Notice, RowAt, json};
+use eigenhedge_pages::monitor::{Journal, Notice, Occurrence, RowAt, json};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -27,7 +29,7 @@ pub fn fresh(options: &MonitorOptions, shape: &Shape, by_key: bool) -> Result<Fl
 }
 
 /// Returns the key and the time of a row. The key of a single monitor is empty.
-fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
+pub fn beside<'a>(rows: &'a Rows, i: usize, shape: &Shape) -> (&'a str, &'a str) {
     let text = |place: usize| rows.texts(i).get(place).map_or("", String::as_str);
     (shape.key.map_or("", text), if shape.has_time { text(0) } else { "" })
 }
@@ -56,8 +58,16 @@ impl Monitors {
         Ok(Self { fleet: Box::new(fleet), journal })
     }
 
-    /// Scores rows and learns from them. `first` is the number of the request's first row in the stream.
-    pub fn learn(&mut self, rows: &Rows, first: u64, shape: &Shape, notices: &mut Notices, outcome: &mut Outcome) {
+    /// Scores rows and learns from them. `first` is the number of the request's first row in the stream, `at` its wall-clock
+    /// time.
+    pub fn learn(
+        &mut self,
+        rows: &Rows,
+        (first, at): (u64, f64),
+        shape: &Shape,
+        (rules, notices): (&NoticeRules, &mut Notices),
+        outcome: &mut Outcome,
+    ) {
         let Self { fleet, journal } = self;
         let columns = verdict_columns(&shape.kept);
         let names = shape.all_names();
@@ -75,8 +85,8 @@ impl Monitors {
                     outcome.learned += 1;
                     outcome.alarms += u64::from(verdict.alarm);
                     outcome.score = Some(verdict.score).filter(|score| score.is_finite());
-                    verdict.score.is_finite().then(|| outcome.enter(verdict.score));
-                    seen.notices(key, time, &names).into_iter().for_each(|notice| notices.push(notice));
+                    let arrival = Arrival { key, row: number, time, seconds: rows.time(i), at };
+                    notices.see(rules, (journal, place.0), &seen, &arrival, &names);
                 }
                 Err(error @ Error::Store(_)) => return outcome.broken = Some(error.to_string()),
                 Err(error) => outcome.refuse_row(&error, (rows, i, first), shape),
@@ -119,18 +129,15 @@ impl Monitors {
         }
     }
 
-    /// Makes the most recent rows of a key's monitor its reference. `next` is the number of the next row.
-    pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<(), Problem> {
+    /// Makes the most recent rows of a key's monitor its reference. `next` is the number of the next row. Returns the incident
+    /// that this ends.
+    pub fn accept(&mut self, key: &str, next: u64, names: &[String]) -> Result<Option<Occurrence>, Problem> {
         let Self { fleet, journal } = self;
         let Some(place) = fleet.position(key) else {
             return Err(Problem::unsound(format!("key must be one that has had rows, got {key:?}")));
         };
         let accepted = fleet.with(key, |monitor| journal.accept(place, monitor, next, names));
         accepted.map_err(|error| Problem::unsound(error.to_string()))
-    }
-
-    pub fn has_incident(&self) -> bool {
-        self.journal.tracks.iter().any(|track| track.incident.is_some())
     }
 
     pub fn summary(&self, skipped: u64, notices: &Notices, key: Option<&str>, names: &[String]) -> Value {

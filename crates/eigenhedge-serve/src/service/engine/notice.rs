@@ -1,32 +1,161 @@
-//! Most recent notices of a stream.
+//! Notices of a stream: the most recent ones, and what has been told of ongoing incidents.
 
-use eigenhedge_pages::monitor::Notice;
+use super::silence::{Arrival, Silences};
+use crate::service::notice_rules::{Lasting, NoticeRules};
+use eigenhedge::Incident;
+use eigenhedge_pages::monitor::{Journal, Notice, Occurrence, Seen, sentence};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
     /// Number of notices so far.
     pub count: u64,
+    /// Most recent notices that are not urgent.
     last: VecDeque<Notice>,
+    /// Most recent urgent notices, each with its wall-clock time.
+    urgent: VecDeque<(f64, Notice)>,
+    /// Ongoing incidents by key.
+    told: BTreeMap<String, Told>,
+    pub silences: Silences,
+}
+
+/// Ongoing incident of a key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Told {
+    number: u64,
+    /// Time of its report in seconds.
+    reported: f64,
+    /// Severity and sentence of the most recent notice, or `None` before the first.
+    notice: Option<(f64, String)>,
+}
+
+/// Returns the rank of a grade: 0 is minor, 1 is major, 2 is critical.
+fn rank(severity: f64) -> u8 {
+    u8::from(severity >= 1.0) + u8::from(severity >= 3.0)
 }
 
 impl Notices {
-    /// Maximum number of stored notices.
+    /// Maximum number of stored notices of either sort.
     pub const REMEMBERED: usize = 1000;
 
-    /// Assigns the next id to a notice and stores the notice.
-    pub fn push(&mut self, mut notice: Notice) {
+    /// Assigns the next id to a notice and stores the notice, which came at wall-clock time `at`.
+    pub fn push(&mut self, mut notice: Notice, at: f64) {
         self.count += 1;
         notice.id = self.count;
-        self.last.push_back(notice);
+        if notice.is_urgent() {
+            self.urgent.push_back((at, notice));
+        } else {
+            self.last.push_back(notice);
+        }
+        if self.urgent.len() > Self::REMEMBERED {
+            self.urgent.pop_front();
+        }
         if self.last.len() > Self::REMEMBERED {
             self.last.pop_front();
         }
     }
 
-    /// Returns the stored notices whose ids are greater than `id`.
+    /// Returns the stored notices whose ids are greater than `id`, in order.
     pub fn after(&self, id: u64) -> impl Iterator<Item = &Notice> {
-        self.last.iter().filter(move |notice| notice.id > id)
+        let mut found: Vec<&Notice> = self.last.iter().filter(|notice| notice.id > id).collect();
+        found.extend(self.urgent_after(id).map(|(_, notice)| notice));
+        found.sort_by_key(|notice| notice.id);
+        found.into_iter()
+    }
+
+    /// Returns the stored urgent notices whose ids are greater than `id`, with their wall-clock times.
+    pub fn urgent_after(&self, id: u64) -> impl Iterator<Item = &(f64, Notice)> {
+        self.urgent.iter().skip_while(move |(_, notice)| notice.id <= id)
+    }
+
+    /// Returns the sentences of ongoing incidents that have been told, and of silences, the most severe first.
+    pub fn open(&self) -> Vec<String> {
+        let told = self.told.values().filter_map(|told| told.notice.clone());
+        let silent = self.silences.open.values().map(|one| (one.strength, sentence(one)));
+        let mut open: Vec<(f64, String)> = told.chain(silent).collect();
+        open.sort_by(|a, b| b.0.total_cmp(&a.0));
+        open.into_iter().map(|(_, sentence)| sentence).collect()
+    }
+
+    /// Adds the notices of a row: `opened` once an incident is severe and long enough, `worse` when its grade rises, `closed`
+    /// if it was told.
+    pub fn see(
+        &mut self,
+        rules: &NoticeRules,
+        (journal, place): (&Journal, usize),
+        seen: &Seen,
+        row: &Arrival<'_>,
+        names: &[String],
+    ) {
+        for notice in seen.notices(row.key, row.time, names) {
+            if !notice.is_urgent() || (notice.kind == "closed" && self.ends(row.key, &notice)) {
+                self.push(notice, row.at);
+            }
+        }
+        let Some(incident) = journal.tracks.get(place).and_then(|track| track.incident.as_ref()) else { return };
+        if let Some(kind) = self.due(rules, incident, row)
+            && let Some(one) = journal.open_incident(place, names)
+        {
+            let score = Some(seen.verdict.score).filter(|score| score.is_finite());
+            let notice = Notice { score, ..Notice::of_incident(kind, &one, row.row, row.time) };
+            self.remember(row.key, &notice);
+            self.push(notice, row.at);
+        }
+    }
+
+    /// Returns the kind of notice that an ongoing incident needs.
+    fn due(&mut self, rules: &NoticeRules, incident: &Incident, row: &Arrival<'_>) -> Option<&'static str> {
+        let now = row.seconds.unwrap_or(row.at);
+        let fresh = || Told { number: incident.incident, reported: now, notice: None };
+        let told = self.told.entry(row.key.to_owned()).or_insert_with(fresh);
+        if told.number != incident.incident {
+            *told = fresh();
+        }
+        let is_long = match rules.min_duration {
+            Lasting::Rows(rows) => incident.rows >= rows,
+            Lasting::Seconds(seconds) => now - told.reported >= seconds,
+        };
+        match &told.notice {
+            None if is_long && incident.severity >= rules.min_severity => Some("opened"),
+            Some((severity, _)) if rank(incident.severity) > rank(*severity) => Some("worse"),
+            _ => None,
+        }
+    }
+
+    fn remember(&mut self, key: &str, notice: &Notice) {
+        if let (Some(told), Some(incident)) = (self.told.get_mut(key), &notice.incident) {
+            told.notice = Some((incident.severity, incident.sentence.clone()));
+        }
+    }
+
+    /// Removes the incident of a key that ends. Returns true if it was told.
+    fn ends(&mut self, key: &str, notice: &Notice) -> bool {
+        let number = notice.incident.as_ref().map(|incident| incident.number);
+        if self.told.get(key).map(|told| told.number) != number {
+            return false;
+        }
+        self.told.remove(key).is_some_and(|told| told.notice.is_some())
+    }
+
+    /// Adds the notice of a silence that begins or ends.
+    pub fn silence(&mut self, kind: &str, one: &Occurrence, at: f64) {
+        let (row, time) = if kind == "opened" { (one.start, &one.start_time) } else { (one.end, &one.end_time) };
+        self.push(Notice::of_incident(kind, one, row, time), at);
+    }
+
+    /// Adds the notices of a reference that was accepted on request before `row`, and of the incident that this ends.
+    pub fn accept(&mut self, key: &str, row: u64, closed: Option<&Occurrence>, at: f64) {
+        if let Some(notice) = closed.map(|one| Notice::of_incident("closed", one, row, ""))
+            && self.ends(key, &notice)
+        {
+            self.push(notice, at);
+        }
+        self.push(Notice::accepted(row, key), at);
+    }
+
+    /// Forgets what was told of incidents, because other monitors take over.
+    pub fn restart(&mut self) {
+        self.told.clear();
     }
 }

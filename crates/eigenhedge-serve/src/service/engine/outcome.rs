@@ -5,7 +5,6 @@ use crate::service::rows::Rows;
 use crate::service::shape::Shape;
 use eigenhedge::Error;
 use eigenhedge_io::refusal;
-use std::collections::VecDeque;
 use std::path::PathBuf;
 
 /// Scratch folder and memory budget of a fleet (one model or monitor per key).
@@ -23,6 +22,8 @@ pub struct Counts {
     pub rows: u64,
     /// Number of rows that were skipped or rejected.
     pub skipped: u64,
+    /// Wall-clock time of the most recent rows, in seconds since 1970.
+    pub last_row: u64,
 }
 
 /// Result of a request: answers, totals and problems.
@@ -35,8 +36,6 @@ pub struct Outcome {
     pub alarms: u64,
     /// Total expected loss of the rows, or 0 for monitors.
     pub loss: f64,
-    /// Losses or scores of the most recent rows, for a sparkline.
-    pub values: VecDeque<f64>,
     /// Score of the last row of the request, or `None` for models and for a score that is not finite.
     pub score: Option<f64>,
     /// Problem of the request or of its first rejected row.
@@ -45,18 +44,7 @@ pub struct Outcome {
     pub broken: Option<String>,
 }
 
-/// Maximum number of losses or scores that are kept for a sparkline.
-const VALUES: usize = 64;
-
 impl Outcome {
-    /// Records the loss or the score of a row.
-    pub fn enter(&mut self, value: f64) {
-        self.values.push_back(value);
-        if self.values.len() > VALUES {
-            self.values.pop_front();
-        }
-    }
-
     /// Appends an error line for a rejected row. `row` is its number in the stream, and `in_request` is its number in
     /// the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {

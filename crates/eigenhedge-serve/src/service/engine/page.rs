@@ -3,7 +3,7 @@
 use super::models_by_key::ModelsByKey;
 use super::monitors::Monitors;
 use super::{AnyLearner, Engine};
-use eigenhedge_pages::monitor::{Facts, Inside, page};
+use eigenhedge_pages::monitor::{Facts, Inside, page, sentence};
 use eigenhedge_pages::number::short;
 use eigenhedge_pages::run::page_so_far;
 use eigenhedge_pages::{Block, Chart, Page, Series, Table, Tile};
@@ -29,12 +29,17 @@ impl Engine {
                 facts.map(|facts| page(&monitors.journal, &facts, &Inside::Open(open)))
             }
         };
-        made.unwrap_or_else(|| Page {
+        let mut page = made.unwrap_or_else(|| Page {
             title: name.to_owned(),
             subtitle: format!("{} of {rows} rows", self.options.kind()),
             blocks: vec![Block::Text("No row yet".into(), vec!["Send rows, or drop a CSV file here.".into()])],
             ..Page::default()
-        })
+        });
+        let silent: Vec<String> = self.notices.silences.open.values().take(KEYS).map(sentence).collect();
+        if !silent.is_empty() {
+            page.summary.insert(0, format!("Silent: {}.", silent.join("; ")));
+        }
+        page
     }
 
     /// Returns the facts that the page of monitors shows, or `None` for models and before the first row.

@@ -215,6 +215,7 @@ impl Engine {
             None => Arc::new(self.options.shape(names, width)),
         };
         (self.learner, self.shape) = (Some(learner), Some(shape));
+        self.notices.restart();
         Ok(())
     }
 }

@@ -31,6 +31,7 @@ pub const ROUTES: &[Route] = &[
     Route { path: "/v1/streams/{name}/rows", methods: &["post"], make: || post(rows::learn) },
     Route { path: "/v1/streams/{name}/score", methods: &["post"], make: || post(rows::score) },
     Route { path: "/v1/streams/{name}/summary", methods: &["get"], make: || get(streams::summary) },
+    Route { path: "/v1/streams/{name}/incidents", methods: &["get"], make: || get(streams::incidents) },
     Route {
         path: "/v1/streams/{name}/model",
         methods: &["get", "put"],

@@ -19,12 +19,15 @@ pub async fn ready(State(app): State<App>) -> Answer {
 }
 
 pub async fn description(State(app): State<App>) -> Response {
-    json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhook_hosts))
+    json(StatusCode::OK, &crate::service::openapi::document(&app.core.settings.webhooks.hosts))
 }
 
-pub async fn metrics(State(app): State<App>) -> Response {
+pub async fn metrics(State(app): State<App>) -> Answer {
+    if app.core.is_starting() {
+        return Err(Problem::unavailable("streams are being read from the store, so their numbers are not known yet"));
+    }
     let text = app.metrics.text(&app.core);
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response())
 }
 
 pub async fn backup(State(app): State<App>) -> Answer {

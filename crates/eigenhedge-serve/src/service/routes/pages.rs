@@ -13,12 +13,13 @@ use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use eigenhedge_io::iso_time;
 use eigenhedge_pages::escape::markup;
 use eigenhedge_pages::page::live;
 use eigenhedge_pages::{Block, Page, Table, Tile};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Minimum time between two updates of a page.
@@ -156,64 +157,45 @@ fn of_page(page: &Page, handle: &Handle) -> PageState {
     PageState { title: page.title.clone(), state: "running".into(), note, parts: page.parts() }
 }
 
+/// Returns the page of all streams: a line for each, those with the most open incidents first.
 fn overview(all: &[Arc<Handle>]) -> PageState {
     let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-    let line = |handle: &Arc<Handle>| {
+    let line = |handle: &&Arc<Handle>| {
         let counts = &handle.counts;
-        let state = if handle.was_loaded() { handle.feed.state() } else { "loading".to_owned() };
-        vec![
-            handle.name.clone(),
-            handle.options.kind().to_owned(),
-            state,
-            load(&counts.rows).to_string(),
-            load(&counts.alarms).to_string(),
-            spark_line(&handle.feed.recent(32)),
-        ]
+        let worst = handle.worst.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let state = match (handle.was_loaded(), load(&counts.incidents)) {
+            (false, _) => "loading".to_owned(),
+            (true, 0) => "normal".to_owned(),
+            (true, 1) => worst,
+            (true, more) => format!("{worst}, and {} more", more - 1),
+        };
+        let last = match load(&counts.last_row) {
+            0 => String::new(),
+            seconds => format!("{}Z", iso_time(seconds as f64)),
+        };
+        vec![handle.name.clone(), state, last, load(&counts.rows).to_string(), load(&counts.alarms).to_string()]
     };
-    let columns = ["stream", "kind", "state", "rows", "alarms", "lately"].map(str::to_owned).to_vec();
-    let rows: u64 = all.iter().map(|handle| load(&handle.counts.rows)).sum();
-    let tile = |value: String, label: &str| Tile { value, label: label.to_owned(), ..Tile::default() };
-    let table = Table {
-        title: "Streams".into(),
-        columns,
-        rows: all.iter().take(STREAMS).map(line).collect(),
-        caption: "Lately: the loss or the score of the last 32 rows.".into(),
-        ..Table::default()
-    };
+    let mut order: Vec<&Arc<Handle>> = all.iter().collect();
+    order.sort_by_key(|handle| std::cmp::Reverse(load(&handle.counts.incidents)));
+    let columns = ["stream", "state", "last rows", "rows", "alarms"].map(str::to_owned).to_vec();
+    let sum = |of: fn(&Handle) -> u64| all.iter().map(|handle| of(handle)).sum::<u64>();
+    let tile = |value: u64, label: &str| Tile { value: value.to_string(), label: label.to_owned(), ..Tile::default() };
+    let open = tile(sum(|handle| handle.counts.incidents.load(Ordering::Relaxed)), "open incidents");
+    let open = Tile { tone: if open.value == "0" { "" } else { "alarm" }, ..open };
+    let rows = order.iter().take(STREAMS).map(line).collect();
+    let table = Table { title: "Streams".into(), columns, rows, ..Table::default() };
     let page = Page {
         title: "eigenhedge".into(),
         subtitle: "Streams of this service".into(),
         blocks: vec![
-            Block::Tiles(vec![tile(all.len().to_string(), "streams"), tile(rows.to_string(), "rows")]),
+            Block::Tiles(vec![
+                open,
+                tile(all.len() as u64, "streams"),
+                tile(sum(|handle| handle.counts.rows.load(Ordering::Relaxed)), "rows"),
+            ]),
             Block::Table(table),
         ],
         ..Page::default()
     };
     PageState { title: page.title.clone(), state: "running".into(), note: "Running.".into(), parts: page.parts() }
-}
-
-/// Draws values as a line of block characters. The heights are logarithmic, so that a large value does not hide the
-/// others.
-fn spark_line(values: &[f64]) -> String {
-    const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let heights: Vec<f64> = values.iter().map(|x| x.max(1e-12).ln()).collect();
-    let (low, high) =
-        heights.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
-    let block = |x: &f64| {
-        let share = if high > low { (x - low) / (high - low) } else { 0.0 };
-        BLOCKS[((share * 7.0).round() as usize).min(7)]
-    };
-    heights.iter().map(block).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spark_line;
-
-    #[test]
-    fn small_values_differ_beside_a_large_one() {
-        assert_eq!(spark_line(&[]), "");
-        assert_eq!(spark_line(&[2.0, 2.0]), "▁▁");
-        assert_eq!(spark_line(&[1.0, 10.0, 1e7]), "▁▂█");
-    }
 }

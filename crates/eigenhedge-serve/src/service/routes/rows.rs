@@ -32,7 +32,7 @@ pub async fn learn(State(app): State<App>, Path(name): Path<String>, headers: He
     }
     handle.check_memory()?;
     let (rows, memory) = read_rows(&handle, form, body, memory).await?;
-    let logged = Logged { key, order: Order::Rows(Box::new(rows)) };
+    let logged = Logged::new(key, Order::Rows(Box::new(rows)));
     let (answers, (memory, _turn)) = handle.order(logged, (memory, turn)).await?;
     Ok(lines(answers, memory))
 }
@@ -64,7 +64,7 @@ pub async fn accept(State(app): State<App>, Path(name): Path<String>, headers: H
         },
     };
     handle.load().await?;
-    handle.order(Logged { key: request, order: Order::Accept { key } }, (memory, turn)).await?;
+    handle.order(Logged::new(request, Order::Accept { key }), (memory, turn)).await?;
     Ok(json(StatusCode::OK, &object!({ "accepted": true })))
 }
 

@@ -33,6 +33,7 @@ fn described(handle: &Handle) -> Value {
         "rows": read(&counts.rows),
         "skipped_rows": read(&counts.skipped),
         "alarms": read(&counts.alarms),
+        "open_incidents": read(&counts.incidents),
         "columns": handle.shape().map(|shape| (0..shape.width).map(|column| shape.name(column)).collect::<Vec<_>>()),
         "is_loaded": handle.was_loaded(),
     })
@@ -72,6 +73,15 @@ pub async fn summary(State(app): State<App>, Path(name): Path<String>, RawQuery(
     Ok(json(StatusCode::OK, &summary))
 }
 
+pub async fn incidents(State(app): State<App>, Path(name): Path<String>, RawQuery(query): RawQuery) -> Answer {
+    let handle = app.core.find(&name)?;
+    let _turn = handle.enter()?;
+    handle.load().await?;
+    let key = parameter(query.as_deref(), "key");
+    let incidents = handle.ask(move |engine| Ok(engine.incidents(key.as_deref()))).await?;
+    Ok(json(StatusCode::OK, &object!({ "incidents": incidents })))
+}
+
 pub async fn model(State(app): State<App>, Path(name): Path<String>) -> Answer {
     let handle = app.core.find(&name)?;
     let _turn = handle.enter()?;
@@ -92,7 +102,7 @@ pub async fn replace_model(State(app): State<App>, Path(name): Path<String>, hea
     memory.add(IN_MEMORY * body.len() as u64)?;
     handle.load().await?;
     app.core.memory.check_learners(0)?;
-    handle.order(Logged { key: None, order: Order::Model(body) }, (memory, turn)).await?;
+    handle.order(Logged::new(None, Order::Model(body)), (memory, turn)).await?;
     Ok(json(StatusCode::OK, &described(&handle)))
 }
 

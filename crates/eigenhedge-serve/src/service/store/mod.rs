@@ -39,6 +39,11 @@ const LOG: TableDefinition<'_, (u64, u64), &[u8]> = TableDefinition::new("log");
 /// Table with one entry: the number of commits so far.
 const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 
+/// Table of notices: stream id → state of those that were sent.
+const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
+
+/// Number of tables.
+const TABLES: usize = 6;
 /// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
@@ -58,6 +63,8 @@ pub struct Described {
     pub options: Vec<u8>,
     /// Log position of the next order.
     pub next: u64,
+    /// State of the notices that were sent.
+    pub sent: Vec<u8>,
 }
 
 pub struct Snapshot {
@@ -124,7 +131,7 @@ impl Store {
             let mut database = store.database(private_file(&folder.join(FILE))?)?;
             // The result is false after a repair. A commit that is lost by a repair is noticed by its number.
             database.check_integrity()?;
-            if database.begin_read()?.list_tables()?.next().is_none() {
+            if database.begin_read()?.list_tables()?.count() < TABLES {
                 let write = database.begin_write()?;
                 make_tables(&write)?;
                 write.commit()?;
@@ -196,6 +203,7 @@ impl Store {
     pub fn streams(&self) -> Result<Vec<Described>, String> {
         self.read(|read| {
             let (streams, state, log) = (read.open_table(STREAMS)?, read.open_table(STATE)?, read.open_table(LOG)?);
+            let sent = read.open_table(SENT)?;
             let mut found = Vec::new();
             for entry in streams.iter()? {
                 let (name, description) = entry?;
@@ -203,7 +211,8 @@ impl Store {
                 let cut = state.get(id)?.map_or(0, |state| state.value().0);
                 let last = log.range(all_of(id))?.next_back().transpose()?.map_or(0, |(place, _)| place.value().1);
                 let (name, options) = (name.value().to_owned(), options.to_vec());
-                found.push(Described { name, id, options, next: cut.max(last) + 1 });
+                let sent = sent.get(id)?.map_or_else(Vec::new, |sent| sent.value().to_vec());
+                found.push(Described { name, id, options, next: cut.max(last) + 1, sent });
             }
             Ok(found)
         })
@@ -297,6 +306,7 @@ fn make_tables(write: &WriteTransaction) -> Result<(), redb::Error> {
     write.open_table(PARTS)?;
     write.open_table(LOG)?;
     write.open_table(COMMITS)?;
+    write.open_table(SENT)?;
     Ok(())
 }
 
@@ -310,7 +320,7 @@ fn copy_all(read: &ReadTransaction, write: &WriteTransaction) -> Result<(), redb
             }
         })*};
     }
-    copy!(STREAMS, STATE, PARTS, LOG, COMMITS);
+    copy!(STREAMS, STATE, PARTS, LOG, COMMITS, SENT);
     Ok(())
 }
 
@@ -344,6 +354,7 @@ fn write_snapshot(
 fn remove(write: &WriteTransaction, name: &str, id: u64) -> Result<(), redb::Error> {
     write.open_table(STREAMS)?.remove(name)?;
     write.open_table(STATE)?.remove(id)?;
+    write.open_table(SENT)?.remove(id)?;
     write.open_table(PARTS)?.retain_in((id, 0)..=(id, u32::MAX), |_, _| false)?;
     write.open_table(LOG)?.retain_in(all_of(id), |_, _| false)?;
     Ok(())

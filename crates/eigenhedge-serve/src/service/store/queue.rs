@@ -4,7 +4,7 @@
 //! as much for one order as for a thousand.
 
 use super::commits::CommitFile;
-use super::{COMMITS, Described, LOG, STREAMS, Store, closed, guarded, remove, write_snapshot};
+use super::{COMMITS, Described, LOG, SENT, STREAMS, Store, closed, guarded, remove, write_snapshot};
 use crate::service::engine::Saved;
 use crate::service::problem::Problem;
 use axum::http::StatusCode;
@@ -33,6 +33,8 @@ pub enum Action {
     Append { id: u64, bytes: Vec<u8> },
     /// Replaces the orders up to `upto` by the state after them. The result is `upto`.
     Snapshot { id: u64, upto: u64, around: Vec<u8>, learner: Option<Saved> },
+    /// Replaces the state of the notices of a stream that were sent. The result is its id.
+    Sent { id: u64, bytes: Vec<u8> },
 }
 
 impl Action {
@@ -40,7 +42,7 @@ impl Action {
         match self {
             Self::Create { options, .. } => options.len() as u64,
             Self::Delete { .. } => 0,
-            Self::Append { bytes, .. } => bytes.len() as u64,
+            Self::Append { bytes, .. } | Self::Sent { bytes, .. } => bytes.len() as u64,
             Self::Snapshot { around, learner, .. } => around.len() as u64 + learner.as_ref().map_or(0, Saved::length),
         }
     }
@@ -70,6 +72,7 @@ pub struct StoreCounts {
 ///
 /// The counterpart of a change in memory belongs into its callback, which the writer calls. A request that waits for
 /// the change may be dropped at any time, because its client has disconnected.
+#[derive(Clone)]
 pub struct StoreQueue {
     /// `None` ends the writer.
     sender: Sender<Option<Op>>,
@@ -259,6 +262,13 @@ impl Change {
                 }
                 write_snapshot(write, *id, *upto, around, learner.as_mut())?;
                 Ok(Ok(*upto))
+            }
+            Action::Sent { id, bytes } => {
+                if !self.next.contains_key(id) {
+                    return Ok(gone());
+                }
+                write.open_table(SENT)?.insert(*id, bytes.as_slice())?;
+                Ok(Ok(*id))
             }
         }
     }

@@ -8,14 +8,14 @@ mod slot;
 use super::engine::{Engine, Places};
 use super::feed::Feed;
 use super::memory::{Memory, check_learner};
+use super::notify::{Line, Outbox};
 use super::options::StreamOptions;
-use super::order::Logged;
+use super::order::{Logged, Order};
 use super::pool::{Pool, Worked};
 use super::problem::Problem;
 use super::repeats::{Repeats, Reply, RequestKey};
 use super::shape::Shape;
 use super::store::{Action, Store, StoreQueue};
-use super::webhook::{Target, Webhooks};
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
@@ -36,7 +36,7 @@ pub struct Shared {
     pub queue: StoreQueue,
     pub pool: Arc<Pool<Handle>>,
     pub places: Places,
-    pub webhooks: Webhooks,
+    pub outbox: Outbox,
     pub memory: Memory,
     /// Streams whose learners are in memory, by id.
     loaded: Mutex<HashMap<u64, Weak<Handle>>>,
@@ -55,11 +55,11 @@ impl Shared {
         queue: StoreQueue,
         pool: Arc<Pool<Handle>>,
         places: Places,
-        webhooks: Webhooks,
+        outbox: Outbox,
         memory: Memory,
     ) -> Self {
         let (loaded, clock, large, trial) = (Mutex::default(), AtomicU64::new(0), Mutex::default(), Mutex::default());
-        Self { store, queue, pool, places, webhooks, memory, loaded, clock, large, trial }
+        Self { store, queue, pool, places, outbox, memory, loaded, clock, large, trial }
     }
 
     /// Unloads the least recently used idle streams until a learner of this size fits into memory. Returns false if no
@@ -91,6 +91,11 @@ pub struct StreamCounts {
     pub requests: AtomicU64,
     pub snapshots: AtomicU64,
     pub unloads: AtomicU64,
+    /// Ongoing incidents that have been told, silences included, and silent keys.
+    pub incidents: AtomicU64,
+    pub silent: AtomicU64,
+    /// Wall-clock time of the most recent rows, in seconds since 1970.
+    pub last_row: AtomicU64,
 }
 
 /// Stream with its learner and queue.
@@ -100,6 +105,12 @@ pub struct Handle {
     pub options: Arc<StreamOptions>,
     pub counts: StreamCounts,
     pub feed: Feed,
+    /// Notices that wait to be sent, if the stream has a webhook.
+    pub line: Option<Arc<Line>>,
+    /// Sentence of the most severe ongoing incident, or an empty string.
+    pub worst: Mutex<String>,
+    /// Wall-clock time at which a key may be silent, as bits.
+    silence_due: AtomicU64,
     shared: Arc<Shared>,
     inbox: Mutex<Inbox>,
     slot: Mutex<Slot>,
@@ -149,13 +160,18 @@ fn ended() -> Problem {
 
 impl Handle {
     /// Opens a stream. [`Self::load`] loads its state from the store.
-    pub fn open(id: u64, name: String, options: Arc<StreamOptions>, shared: Arc<Shared>) -> Arc<Self> {
+    pub fn open(id: u64, name: String, options: Arc<StreamOptions>, sent: &[u8], shared: Arc<Shared>) -> Arc<Self> {
+        let line = options.rules.hook.as_ref().and_then(|hook| Line::new((id, name.clone()), hook, sent));
+        line.iter().for_each(|line| shared.outbox.add(line));
         Arc::new(Self {
             id,
             name,
             options,
             counts: StreamCounts::default(),
             feed: Feed::default(),
+            line,
+            worst: Mutex::default(),
+            silence_due: AtomicU64::new(f64::INFINITY.to_bits()),
             shared,
             inbox: Mutex::default(),
             slot: Mutex::default(),
@@ -387,26 +403,40 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Sends the incidents with ids above `before` to the webhook of the stream.
-    fn tell(&self, engine: &Engine, before: u64) {
-        let Some(target) = self.options.webhook.as_deref().and_then(|text| Target::from_text(text).ok()) else {
-            return;
-        };
-        for notice in engine.notices().after(before) {
-            if !eigenhedge_pages::monitor::Notice::URGENT.contains(&notice.kind.as_str()) {
-                continue;
-            }
-            let mut told = serde_json::to_value(notice).unwrap_or_default();
-            told["stream"] = self.name.clone().into();
-            self.shared.webhooks.tell(target.clone(), told.to_string());
+    /// Publishes the state after an order, and lets new notices of incidents wait to be sent. `before` is the number of notices
+    /// before the order.
+    fn publish(&self, engine: &Engine, before: u64) {
+        let (counts, notices) = (engine.counts(), engine.notices());
+        let of_stream = &self.counts;
+        let all = [
+            (&of_stream.rows, counts.rows),
+            (&of_stream.skipped, counts.skipped),
+            (&of_stream.alarms, engine.alarms()),
+            (&of_stream.last_row, counts.last_row),
+            (&self.silence_due, notices.silences.due().to_bits()),
+        ];
+        all.into_iter().for_each(|(counter, value)| counter.store(value, Ordering::Relaxed));
+        if notices.count > before {
+            let open = notices.open();
+            of_stream.incidents.store(open.len() as u64, Ordering::Relaxed);
+            of_stream.silent.store(notices.silences.open.len() as u64, Ordering::Relaxed);
+            *lock(&self.worst) = open.into_iter().next().unwrap_or_default();
+        }
+        if let Some(line) = &self.line {
+            self.shared.outbox.push(line, notices.urgent_after(line.entered()));
         }
     }
 
-    fn count(&self, engine: &Engine) {
-        let counts = engine.counts();
-        self.counts.rows.store(counts.rows, Ordering::Relaxed);
-        self.counts.skipped.store(counts.skipped, Ordering::Relaxed);
-        self.counts.alarms.store(engine.alarms(), Ordering::Relaxed);
-        self.counts.requests.fetch_add(1, Ordering::Relaxed);
+    /// Looks at the clock if a key may be silent. Rows can have come since the given time.
+    pub async fn look_for_silence(self: &Arc<Self>, since: f64) {
+        let due = f64::from_bits(self.silence_due.load(Ordering::Relaxed));
+        let logged = Logged::new(None, Order::Clock { since });
+        if logged.at <= due {
+            return;
+        }
+        // After a failure, the next look tries again.
+        if self.load().await.is_ok() {
+            let _ = self.order(logged, ()).await;
+        }
     }
 }

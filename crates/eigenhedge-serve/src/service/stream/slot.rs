@@ -107,7 +107,7 @@ impl Slot {
                 let reply = match logged.key.as_ref().and_then(|key| repeats.answer(key)) {
                     Some(reply) => reply,
                     None => {
-                        let outcome = logged.order.carry_out(&mut engine);
+                        let outcome = logged.carry_out(&mut engine);
                         if let Some(reason) = outcome.broken {
                             return Err(reason);
                         }
@@ -123,9 +123,7 @@ impl Slot {
             }
         }
         (self.applied, self.log_bytes, self.replayed) = (applied, bytes, replayed);
-        handle.counts.rows.store(engine.counts().rows, Ordering::Relaxed);
-        handle.counts.skipped.store(engine.counts().skipped, Ordering::Relaxed);
-        handle.counts.alarms.store(engine.alarms(), Ordering::Relaxed);
+        handle.publish(&engine, 0);
         handle.publish_shape(&engine);
         handle.feed.restore(&engine);
         *lock(&handle.repeats) = repeats;
@@ -148,7 +146,7 @@ impl Slot {
         }
         let Some(engine) = &mut self.engine else { return Err(ended()) };
         let before = engine.notices().count;
-        let (outcome, grown) = measured(|| logged.order.carry_out(engine));
+        let (outcome, grown) = measured(|| logged.carry_out(engine));
         let grown = grown - outcome.answers.capacity().cast_signed() as i64;
         handle.bytes.store(handle.bytes().saturating_add_signed(grown), Ordering::Relaxed);
         if let Some(reason) = outcome.broken {
@@ -162,9 +160,9 @@ impl Slot {
                 ))),
             };
         }
-        handle.count(engine);
+        handle.counts.requests.fetch_add(1, Ordering::Relaxed);
+        handle.publish(engine, before);
         handle.feed.publish(engine, before, &logged.order, &outcome);
-        handle.tell(engine, before);
         if handle.shape().is_none() || matches!(logged.order, Order::Model(_)) {
             handle.publish_shape(engine);
         }

@@ -1,0 +1,45 @@
+//! Report on a store: its streams, what they have learned, and what waits.
+
+use super::core::Core;
+use super::settings::{Settings, WebhookSettings};
+use eigenhedge_io::{iso_time, printable_path};
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+/// Reads a whole store and loads every stream. Returns a table of the streams, or the first error.
+pub fn check_store(mut settings: Settings) -> Result<String, String> {
+    if !settings.store.is_dir() {
+        return Err(format!("{} is not a folder", printable_path(&settings.store)));
+    }
+    // Nothing is sent.
+    settings.webhooks = WebhookSettings::default();
+    let core = Core::open(settings)?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    runtime.block_on(core.load_all());
+    let mut out =
+        format!("{:<24} {:<8} {:>12} {:>9} {:>8}  last rows\n", "stream", "kind", "rows", "incidents", "notices");
+    let mut failed = Ok(());
+    for handle in core.all() {
+        let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        let counts = &handle.counts;
+        let waiting = handle.line.as_ref().map_or(0, |line| line.counts()[3]);
+        let last =
+            if load(&counts.last_row) == 0 { String::new() } else { iso_time(load(&counts.last_row) as f64) + "Z" };
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "{:<24} {:<8} {:>12} {:>9} {waiting:>8}  {last}",
+            handle.name,
+            handle.options.kind(),
+            load(&counts.rows),
+            load(&counts.incidents),
+        );
+        failed = failed.and_then(|()| handle.check_loaded().map_err(|problem| problem.detail().to_owned()));
+    }
+    let (streams, size) = (core.all().len(), core.shared.store.size());
+    runtime.block_on(core.close());
+    failed?;
+    let noun = if streams == 1 { "stream" } else { "streams" };
+    Ok(format!("{out}{streams} {noun}, {size} bytes. Incidents: those that are going on. Notices: those that wait.\n"))
+}

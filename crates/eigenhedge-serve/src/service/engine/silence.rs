@@ -1,0 +1,211 @@
+//! Devices that fall silent: keys without rows for longer than allowed. A stream without keys is one device.
+//!
+//! Silence is measured in the time of the stream, which goes on with the rows of other keys, and by the clock, with which an
+//! order comes. A pause of all keys, such as that of a network or of the service, is not the silence of a device: it counts as
+//! at most half of what is allowed.
+//!
+//! A learned limit is twice the second longest interval between rows of the key, so that one failure does not raise it and
+//! regular pauses do. It is at least ten mean intervals and a minute, and there is none before [`LEARNED`] intervals.
+
+use eigenhedge_io::iso_time;
+use eigenhedge_pages::monitor::{Occurrence, Times};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Number of intervals from which a limit is learned.
+const LEARNED: u64 = 20;
+/// Severity of a silence: critical.
+const SEVERITY: f64 = 3.0;
+/// Maximum number of past silences that are kept.
+const PAST: usize = 1000;
+
+/// Time without rows after which a key is silent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SilentAfter {
+    Seconds(f64),
+    /// Learned from the intervals of each key.
+    Learned,
+}
+
+/// Arrival of a row: its key, number, time as written, time in seconds if known, and wall-clock time.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival<'a> {
+    pub key: &'a str,
+    pub row: u64,
+    pub time: &'a str,
+    pub seconds: Option<f64>,
+    pub at: f64,
+}
+
+/// Keys of a stream with their last rows, and their silences.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Silences {
+    keys: BTreeMap<String, Device>,
+    /// Time of the stream in seconds, without pauses of all keys.
+    clock: f64,
+    /// Latest time of a row.
+    latest: Option<f64>,
+    /// Times of the stream and of the clock before which no further key is silent.
+    due: [f64; 2],
+    /// Silences that are going on, by key.
+    pub open: BTreeMap<String, Occurrence>,
+    pub past: VecDeque<Occurrence>,
+}
+
+/// Last row of a key, and its intervals.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+struct Device {
+    row: u64,
+    time: String,
+    seconds: f64,
+    /// Times of the last row: of the stream, and of the clock.
+    last: [f64; 2],
+    intervals: u64,
+    sum: f64,
+    /// The two longest intervals, in seconds.
+    longest: [f64; 2],
+    silences: u64,
+}
+
+impl Device {
+    fn allowed(&self, after: SilentAfter) -> f64 {
+        match after {
+            SilentAfter::Seconds(seconds) => seconds,
+            SilentAfter::Learned if self.intervals < LEARNED => f64::INFINITY,
+            SilentAfter::Learned => (2.0 * self.longest[1]).max(10.0 * self.sum / self.intervals as f64).max(60.0),
+        }
+    }
+
+    fn learn(&mut self, interval: f64) {
+        self.intervals += 1;
+        self.sum += interval;
+        if interval > self.longest[0] {
+            self.longest = [interval, self.longest[0]];
+        } else if interval > self.longest[1] {
+            self.longest[1] = interval;
+        }
+    }
+}
+
+impl Default for Silences {
+    fn default() -> Self {
+        let (keys, open, past) = (BTreeMap::new(), BTreeMap::new(), VecDeque::new());
+        Self { keys, clock: 0.0, latest: None, due: [f64::INFINITY; 2], open, past }
+    }
+}
+
+impl Silences {
+    /// Wall-clock time at which a key may be silent.
+    pub fn due(&self) -> f64 {
+        self.due[1]
+    }
+
+    /// Enters a row. Returns the silence that it ends.
+    pub fn enter(&mut self, after: SilentAfter, row: &Arrival<'_>) -> Option<Occurrence> {
+        let moment = row.seconds.unwrap_or(row.at);
+        let is_known = self.keys.contains_key(row.key);
+        let device = self.keys.entry(row.key.to_owned()).or_default();
+        let latest = *self.latest.get_or_insert(moment);
+        if moment > latest {
+            self.clock += (moment - latest).min(device.allowed(after) / 2.0);
+            self.latest = Some(moment);
+        }
+        if is_known {
+            device.learn((moment - device.seconds).max(0.0));
+        }
+        let written = if row.time.is_empty() { format!("{}Z", iso_time(row.at.floor())) } else { row.time.to_owned() };
+        (device.row, device.time, device.seconds) = (row.row, written, moment);
+        device.last = [self.clock - (latest - moment).max(0.0), row.at];
+        let allowed = device.allowed(after);
+        self.due = std::array::from_fn(|i| self.due[i].min(device.last[i] + allowed));
+        let mut ended = self.open.remove(row.key)?;
+        (ended.end, ended.end_time) = (row.row, device.time.clone());
+        ended.incident.iter_mut().for_each(|facts| facts.is_over = true);
+        self.past.push_back(ended.clone());
+        if self.past.len() > PAST {
+            self.past.pop_front();
+        }
+        Some(ended)
+    }
+
+    /// Returns the keys that have become silent: in the time of the stream, and by the clock if `clock` has the wall-clock time
+    /// and the time since when rows can have come.
+    pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
+        if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
+            return Vec::new();
+        }
+        let (mut opened, mut due) = (Vec::new(), [f64::INFINITY; 2]);
+        for (key, device) in &mut self.keys {
+            if self.open.contains_key(key) {
+                continue;
+            }
+            let allowed = device.allowed(after);
+            let since = clock.map_or(device.last[1], |(_, since)| device.last[1].max(since));
+            let ends = [device.last[0] + allowed, since + allowed];
+            if self.clock <= ends[0] && clock.is_none_or(|(now, _)| now <= ends[1]) {
+                due = std::array::from_fn(|i| due[i].min(ends[i]));
+                continue;
+            }
+            device.silences += 1;
+            let times = Times { start: device.time.clone(), end: String::new(), seconds: Some(device.seconds) };
+            let silence = Occurrence::of_silence(key, device.silences, device.row, times, SEVERITY);
+            self.open.insert(key.clone(), silence.clone());
+            opened.push(silence);
+        }
+        self.due = due;
+        opened
+    }
+
+    /// Forgets a key that is silent for good. Returns its silence, or `None` if the key is not silent.
+    pub fn forget(&mut self, key: &str) -> Option<Occurrence> {
+        let mut ended = self.open.remove(key)?;
+        self.keys.remove(key);
+        ended.incident.iter_mut().for_each(|facts| facts.is_over = true);
+        self.past.push_back(ended.clone());
+        Some(ended)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(key: &str, seconds: f64) -> Arrival<'_> {
+        Arrival { key, row: seconds as u64, time: "", seconds: Some(seconds), at: 1e9 }
+    }
+
+    #[test]
+    fn a_key_is_silent_once_and_until_its_next_row() {
+        for after in [SilentAfter::Seconds(600.0), SilentAfter::Learned] {
+            let mut silences = Silences::default();
+            let mut opened = Vec::new();
+            for t in 0..300 {
+                let seconds = 60.0 * f64::from(t);
+                for key in ["a", "b", "c"] {
+                    if key != "b" || !(100..150).contains(&t) {
+                        let ended = silences.enter(after, &row(key, seconds));
+                        assert_eq!(ended.is_some(), key == "b" && t == 150, "{key} {t}");
+                    }
+                }
+                opened.extend(silences.look(after, None).into_iter().map(|one| (one.key, one.start, t)));
+            }
+            assert_eq!(opened, [("b".to_owned(), 99 * 60, 110)]);
+            assert_eq!((silences.open.len(), silences.past.len()), (0, 1));
+        }
+    }
+
+    #[test]
+    fn a_pause_of_all_keys_is_not_the_silence_of_one() {
+        let (after, mut silences) = (SilentAfter::Seconds(600.0), Silences::default());
+        for seconds in [0.0, 60.0, 120.0, 7200.0, 7260.0] {
+            for key in ["a", "b"] {
+                silences.enter(after, &row(key, seconds));
+                assert_eq!(silences.look(after, None), []);
+            }
+        }
+        // By the clock, the time in which no service ran does not count.
+        assert_eq!(silences.look(after, Some((1e9 + 5000.0, 1e9 + 4500.0))), []);
+        assert_eq!(silences.look(after, Some((1e9 + 5101.0, 1e9 + 4500.0))).len(), 2);
+        assert!(silences.forget("a").is_some() && silences.open.len() == 1);
+    }
+}

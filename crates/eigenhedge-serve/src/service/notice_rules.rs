@@ -1,0 +1,136 @@
+//! Rules of notices: which incidents are told, and how they are sent.
+
+use super::engine::SilentAfter;
+use super::options::{Fields, must};
+use super::problem::Problem;
+use eigenhedge_io::{Timezone, duration};
+
+/// Maximum number of notices of a stream in an hour, unless another is given.
+const PER_HOUR: u64 = 20;
+/// Names of the options of all streams that are read here.
+pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notices_per_hour", "silent_after"];
+/// Names of the options of monitors that are read here.
+pub const OF_INCIDENTS: [&str; 2] = ["min_severity", "min_duration"];
+
+/// Length of time of an incident.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Lasting {
+    Rows(u64),
+    Seconds(f64),
+}
+
+#[derive(Debug, Clone)]
+pub struct NoticeRules {
+    pub min_severity: f64,
+    pub min_duration: Lasting,
+    pub silent_after: Option<SilentAfter>,
+    pub hook: Option<Hook>,
+}
+
+/// Address of notices, with their form and limits.
+#[derive(Debug, Clone)]
+pub struct Hook {
+    pub url: String,
+    pub template: String,
+    pub quiet: Option<QuietHours>,
+    pub per_hour: u64,
+}
+
+/// Hours in which no notice is sent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuietHours {
+    /// First minute of the day, and the first minute after.
+    from: u32,
+    to: u32,
+    zone: Option<Timezone>,
+}
+
+impl QuietHours {
+    /// Parses `22:00-06:00` or `22:00-06:00 Europe/Berlin`. Without a zone, the hours are those of UTC.
+    pub fn from_text(text: &str) -> Option<Self> {
+        let (hours, zone) = text.split_once(' ').map_or((text, None), |(hours, zone)| (hours, Some(zone)));
+        let minute = |text: &str| {
+            let (hour, minute) = text.split_once(':')?;
+            let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
+            (hour < 24 && minute < 60).then_some(60 * hour + minute)
+        };
+        let (from, to) = hours.split_once('-')?;
+        let zone = zone.map_or(Some(None), |zone| Timezone::from_name(zone).map(Some))?;
+        Some(Self { from: minute(from)?, to: minute(to)?, zone })
+    }
+
+    /// Returns true if a time in seconds since 1970 is in these hours.
+    pub fn contains(&self, time: f64) -> bool {
+        let local = time + f64::from(self.zone.map_or(0, |zone| zone.offset(time)));
+        let minute = (local.rem_euclid(86400.0) / 60.0) as u32;
+        let (is_after, is_before) = (minute >= self.from, minute < self.to);
+        if self.from <= self.to { is_after && is_before } else { is_after || is_before }
+    }
+}
+
+impl NoticeRules {
+    pub fn new(fields: &Fields<'_>) -> Result<Self, Problem> {
+        const TIME: &str = "a duration such as 15min or 2h";
+        let number = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0 && number.is_finite());
+        let min_severity = match fields.text("min_severity")?.as_deref() {
+            Some("minor") => 0.0,
+            None | Some("major") => 1.0,
+            Some("critical") => 3.0,
+            Some(text) => {
+                number(text).ok_or_else(|| must("min_severity", "minor, major, critical or a number from 0", text))?
+            }
+        };
+        let min_duration = match fields.text("min_duration")? {
+            None => Lasting::Rows(0),
+            Some(text) => (text.parse().ok().map(Lasting::Rows))
+                .or_else(|| duration(&text).map(Lasting::Seconds))
+                .ok_or_else(|| must("min_duration", &format!("{TIME}, or a number of rows"), &text))?,
+        };
+        let silent_after = match fields.text("silent_after")? {
+            None => None,
+            Some(text) if text == "auto" => Some(SilentAfter::Learned),
+            Some(text) => {
+                let seconds =
+                    duration(&text).ok_or_else(|| must("silent_after", &format!("{TIME}, or auto"), &text))?;
+                Some(SilentAfter::Seconds(seconds))
+            }
+        };
+        let quiet = match fields.text("quiet_hours")? {
+            None => None,
+            Some(text) => Some(QuietHours::from_text(&text).ok_or_else(|| {
+                must("quiet_hours", "two times of day such as 22:00-06:00, and optionally a time zone", &text)
+            })?),
+        };
+        let per_hour = fields.read("notices_per_hour", "a whole number")?.unwrap_or(PER_HOUR);
+        let template = fields.text("template")?.unwrap_or_else(|| "json".to_owned());
+        let hook = fields.text("webhook")?.map(|url| Hook { url, template, quiet, per_hour });
+        if hook.is_none()
+            && let Some(name) = OF_NOTICES[1..4].iter().find(|name| fields.has(name))
+        {
+            return Err(Problem::unsound(format!("{name} has no effect without webhook")));
+        }
+        if hook.as_ref().is_some_and(|hook| hook.per_hour == 0) {
+            return Err(must("notices_per_hour", "at least 1", "0"));
+        }
+        Ok(Self { min_severity, min_duration, silent_after, hook })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quiet_hours_may_cross_midnight_and_have_a_zone() {
+        let hour = |hours: f64| 86400.0 * 20_000.0 + 3600.0 * hours;
+        let night = QuietHours::from_text("22:00-06:30").unwrap();
+        let inside = [(21.9, false), (22.0, true), (3.0, true), (6.4, true), (6.5, false), (12.0, false)];
+        inside.iter().for_each(|(hours, is)| assert_eq!(night.contains(hour(*hours)), *is, "{hours}"));
+        // The day is in October: summer time.
+        let berlin = QuietHours::from_text("09:00-10:00 Europe/Berlin").unwrap();
+        assert!(berlin.contains(hour(7.5)) && !berlin.contains(hour(9.5)));
+        for wrong in ["22-6", "25:00-06:00", "22:00", "22:00-06:00 Nowhere", ""] {
+            assert_eq!(QuietHours::from_text(wrong), None, "{wrong}");
+        }
+    }
+}
