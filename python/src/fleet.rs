@@ -128,7 +128,7 @@ impl Groups {
         let Some(place) = fleet.position(key) else { return Ok(false) };
         let names = column_names(fleet.fresh());
         let accept = |monitor: &mut Monitor| journal.accept(place, monitor, *rows, &names);
-        py.detach(|| fleet.with(key, accept)).map_err(refused).map(|()| true)
+        py.detach(|| fleet.with(key, accept)).map_err(refused).map(|_| true)
     }
 
     /// Writes the HTML page of all keys. `by` is the name of the key column.

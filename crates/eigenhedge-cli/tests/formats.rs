@@ -139,7 +139,7 @@ fn missing_cells_are_filled_in_or_their_rows_skipped() {
 fn filled_tables_have_all_cells_and_name_the_filled_ones() {
     let place = Place::new();
     let cell = |t: usize, j: usize| (0.1 * t as f64 + j as f64).sin() * (j + 1) as f64;
-    let is_hole = |t: usize, j: usize| t > 20 && (t * 7 + j * 3) % 11 == 0;
+    let is_hole = |t: usize, j: usize| t > 20 && (t * 7 + j * 3).is_multiple_of(11);
     let table = |rows: usize| {
         let line = |t: usize| {
             let cells = (0..4).map(|j| if is_hole(t, j) { String::new() } else { format!("{:?}", cell(t, j)) });

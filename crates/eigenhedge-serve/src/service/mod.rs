@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `settings` `token` | settings of the service, and permissions |
-//! | `name` `shape` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |
+//! | `name` `shape` `fields` `options` `rows` | requests, checked by the library's option table and read by `eigenhedge-io` |
 //! | `notice_rules` `notify` | which incidents are told, and notices that wait to be sent |
 //! | `engine` | the learner of a stream, independent of HTTP |
 //! | `order` `repeats` | the logged commands, and repeated requests |
@@ -19,6 +19,7 @@ mod connections;
 mod core;
 mod engine;
 mod feed;
+mod fields;
 mod file_body;
 mod gate;
 mod log;

@@ -1,7 +1,7 @@
 //! Rules of notices: which incidents are told, and how they are sent.
 
 use super::engine::SilentAfter;
-use super::options::{Fields, must};
+use super::fields::{Fields, must};
 use super::problem::Problem;
 use eigenhedge_io::{Timezone, duration};
 

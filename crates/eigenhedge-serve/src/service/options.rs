@@ -1,13 +1,13 @@
 //! The options of a stream: JSON, checked by the library's option table.
 
+use super::fields::{Fields, must};
 use super::notice_rules::{NoticeRules, OF_INCIDENTS, OF_NOTICES};
 use super::problem::Problem;
 use super::shape::Shape;
 use eigenhedge::options::{OPTIONS, Options, Setup, Type, spelled};
 use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, MonitorOptions, Standardize};
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat, hint};
-use serde_json::{Map, Number, Value};
-use std::str::FromStr;
+use serde_json::{Map, Value};
 
 /// Kind of learner of a stream, with its settings.
 #[derive(Debug, Clone)]
@@ -170,64 +170,6 @@ impl StreamOptions {
             Learner::Model(_) => "model",
             Learner::Monitor(_) => "monitor",
         }
-    }
-}
-
-/// Creates the problem for an invalid option value.
-pub fn must(name: &str, rule: &str, found: &str) -> Problem {
-    Problem::unsound(format!("{name} must be {rule}, got {found}"))
-}
-
-/// Returns a number as text. In JSON, 2.0 is a whole number.
-fn whole(number: &Number) -> String {
-    let whole = number.as_f64().filter(|number| number.fract() == 0.0 && *number >= 0.0 && *number < u64::MAX as f64);
-    match whole {
-        Some(whole) if number.is_f64() => (whole as u64).to_string(),
-        _ => number.to_string(),
-    }
-}
-
-/// Options as given, by name.
-pub struct Fields<'a>(&'a Map<String, Value>);
-
-impl Fields<'_> {
-    pub fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    /// Returns a string or number as text. Returns `None` if the option is absent.
-    pub fn text(&self, name: &str) -> Result<Option<String>, Problem> {
-        match self.0.get(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(Value::Number(number)) => Ok(Some(whole(number))),
-            Some(other) => Err(must(name, "a text or a number", &other.to_string())),
-        }
-    }
-
-    /// Returns a string, number or boolean as text. Returns `None` if the option is absent.
-    fn text_or_flag(&self, name: &str) -> Result<Option<String>, Problem> {
-        match self.0.get(name) {
-            Some(Value::Bool(flag)) => Ok(Some(flag.to_string())),
-            _ => self.text(name),
-        }
-    }
-
-    /// Returns an option as a list of strings. A single value gives a list of one.
-    fn texts(&self, name: &str) -> Result<Vec<String>, Problem> {
-        let Some(Value::Array(list)) = self.0.get(name) else { return Ok(self.text(name)?.into_iter().collect()) };
-        let text = |item: &Value| match item {
-            Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(whole(number)),
-            other => Err(must(name, "a list of texts", &other.to_string())),
-        };
-        list.iter().map(text).collect()
-    }
-
-    /// Parses an option. `rule` describes the valid values in the error message.
-    pub fn read<T: FromStr>(&self, name: &str, rule: &str) -> Result<Option<T>, Problem> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| must(name, rule, &text))
     }
 }
 

@@ -340,7 +340,7 @@ impl Factors {
 mod tests {
     use super::super::largest_pairs::tests::with_spectrum;
     use super::*;
-    use crate::linalg::{multiply, symmetric_eigen, symmetric_times};
+    use crate::linalg::{symmetric_eigen, symmetric_times};
 
     fn agrees(matrix: &Matrix, kept: usize, name: &str) {
         let (values, vectors) = reduced_pairs(matrix, kept).unwrap_or_else(|| panic!("{name}: inaccurate"));
