@@ -44,7 +44,7 @@ pub struct Cli {
 /// Commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Run the main learners on a synthetic stream that changes twice, and compare their losses
+    /// Compare the main learners on a synthetic stream that changes twice
     Demo(DemoArgs),
     /// Run a learner over a table, one trial per row
     Run(Box<RunArgs>),
