@@ -169,7 +169,7 @@ def test_events_of_program_service_and_package_are_equal(service, tmp_path):
     texts = [(tmp_path / name).read_text() for name in ("told.jsonl", "events.jsonl")]
     told, listed = ([json.loads(line) for line in text.splitlines()] for text in texts)
 
-    stream = service.create("monitors", kind="monitor", by="machine", warm_up=150)
+    stream = service.create("monitors", kind="monitor", by="machine", warm_up=150, min_severity="minor")
     list(stream.learn(frame, batch=111))
     notices = stream.summary()["listed"]
     # The command is told of every notice only if they fit into its queue.
