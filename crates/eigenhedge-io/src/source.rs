@@ -1,4 +1,4 @@
-//! Where the bytes of a table are: files, memory or standard input.
+//! Sources of the bytes of a table: files, memory or standard input.
 
 use crate::error::{printable, printable_path};
 use crate::format::Format;

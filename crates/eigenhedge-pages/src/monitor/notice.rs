@@ -42,7 +42,7 @@ pub struct IncidentNotice {
     pub grade: String,
     /// Signs, separated by spaces.
     pub signs: String,
-    /// What happened, in a sentence.
+    /// Sentence about the incident, as in the headline of the page.
     pub sentence: String,
 }
 

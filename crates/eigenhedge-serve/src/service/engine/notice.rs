@@ -2,7 +2,7 @@
 
 use super::silence::{Arrival, Silences};
 use crate::service::notice_rules::{Lasting, NoticeRules};
-use eigenhedge::Incident;
+use eigenhedge::{Incident, grade};
 use eigenhedge_pages::monitor::{Journal, Notice, Occurrence, Seen, sentence};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -28,11 +28,6 @@ struct Told {
     reported: f64,
     /// Severity and sentence of the most recent notice, or `None` before the first.
     notice: Option<(f64, String)>,
-}
-
-/// Returns the rank of a grade: 0 is minor, 1 is major, 2 is critical.
-fn rank(severity: f64) -> u8 {
-    u8::from(severity >= 1.0) + u8::from(severity >= 3.0)
 }
 
 impl Notices {
@@ -118,7 +113,8 @@ impl Notices {
         };
         match &told.notice {
             None if is_long && incident.severity >= rules.min_severity => Some("opened"),
-            Some((severity, _)) if rank(incident.severity) > rank(*severity) => Some("worse"),
+            // The severity of an ongoing incident never falls.
+            Some((severity, _)) if incident.grade() != grade(*severity) => Some("worse"),
             _ => None,
         }
     }

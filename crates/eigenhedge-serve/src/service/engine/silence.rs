@@ -118,14 +118,19 @@ impl Silences {
         device.last = [self.clock - (latest - moment).max(0.0), row.at];
         let allowed = device.allowed(after);
         self.due = std::array::from_fn(|i| self.due[i].min(device.last[i] + allowed));
+        let end = (row.row, device.time.clone());
         let mut ended = self.open.remove(row.key)?;
-        (ended.end, ended.end_time) = (row.row, device.time.clone());
-        ended.incident.iter_mut().for_each(|facts| facts.is_over = true);
-        self.past.push_back(ended.clone());
+        (ended.end, ended.end_time) = end;
+        Some(self.end(ended))
+    }
+
+    fn end(&mut self, mut silence: Occurrence) -> Occurrence {
+        silence.incident.iter_mut().for_each(|facts| facts.is_over = true);
+        self.past.push_back(silence.clone());
         if self.past.len() > PAST {
             self.past.pop_front();
         }
-        Some(ended)
+        silence
     }
 
     /// Returns the keys that have become silent: in the time of the stream, and by the clock if `clock` has the wall-clock time
@@ -158,11 +163,9 @@ impl Silences {
 
     /// Forgets a key that is silent for good. Returns its silence, or `None` if the key is not silent.
     pub fn forget(&mut self, key: &str) -> Option<Occurrence> {
-        let mut ended = self.open.remove(key)?;
+        let ended = self.open.remove(key)?;
         self.keys.remove(key);
-        ended.incident.iter_mut().for_each(|facts| facts.is_over = true);
-        self.past.push_back(ended.clone());
-        Some(ended)
+        Some(self.end(ended))
     }
 }
 
