@@ -63,6 +63,42 @@ fn the_five_faults_of_a_plant_are_its_five_gravest_incidents() {
 }
 
 #[test]
+fn incidents_below_the_least_severity_and_duration_are_not_reported() {
+    let place = Place::new();
+    assert_eq!(place.run("make plant --rows 25920 --seed 1 --out plant.csv").status, 0);
+    let listed = |options: &str| {
+        let outcome = place.run(&format!("monitor plant.csv --warm-up 14d --events e.csv --fail-on-alarm {options}"));
+        assert!([0, 3].contains(&outcome.status), "{}", outcome.err);
+        let incidents = place.read("e.csv").lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        (incidents, outcome)
+    };
+    let (all, _) = listed("");
+    let is_severe = |line: &String| line.split(',').nth(8).unwrap().parse::<f64>().unwrap() >= 3.0;
+    let is_long = |line: &String| line.split(',').nth(11).unwrap().parse::<u64>().unwrap() >= 12;
+    let (severe, outcome) = listed("--min-severity critical");
+    assert_eq!(severe, all.iter().filter(|line| is_severe(line)).cloned().collect::<Vec<_>>());
+    assert!(severe.len() < all.len() && severe.len() >= 5, "{all:?}");
+    assert!(outcome.out.contains(&format!("{}, ", severe.len())) && outcome.status == 3, "{}", outcome.out);
+    assert_eq!(listed("--min-duration 12").0, all.iter().filter(|line| is_long(line)).cloned().collect::<Vec<_>>());
+    assert!(listed("--min-duration 2h").0.len() < all.len());
+    let (none, outcome) = listed("--min-severity 1e6");
+    assert_eq!((none.len(), outcome.status), (0, 0));
+    assert!(outcome.out.contains("No incident in"), "{}", outcome.out);
+    // What is not reported is listed in detail.
+    let (detail, _) = listed("--min-severity critical --events-detail");
+    let count = |kind: &str| detail.iter().filter(|line| line.starts_with(kind)).count();
+    assert_eq!((count("incident,"), count("unreported,")), (severe.len(), all.len() - severe.len()));
+    for (option, words) in [("--min-severity bad", "minor, major, critical"), ("--min-duration x", "a number of rows")]
+    {
+        let outcome = place.run(&format!("monitor plant.csv {option}"));
+        assert!(outcome.status == 2 && outcome.err.contains(words), "{}", outcome.err);
+    }
+    place.write("plain.csv", "a,b\n1,2\n3,4\n");
+    let outcome = place.run("monitor plain.csv --min-duration 1h");
+    assert!(outcome.err.contains("--min-duration must be a number of rows: the table has no times"), "{}", outcome.err);
+}
+
+#[test]
 fn alarms_causes_and_events_are_written_and_summed_up() {
     let place = Place::new();
     place.write("t.csv", sensors(600));
@@ -355,6 +391,19 @@ fn a_state_is_accepted_at_a_row_and_the_stop_between_changes_nothing() {
         place.run("monitor t.csv --warm-up 200 --rebaseline after:100 --events e.csv --events-detail --quiet");
     assert_eq!(by_itself.status, 0, "{}", by_itself.err);
     assert!(place.read("e.csv").lines().any(|line| line.starts_with("accepted,")));
+    // A time of the table means its first row from then on.
+    assert_eq!(place.run("make plant --out plant.csv").status, 0);
+    let time = place.read("plant.csv").lines().nth(5002).unwrap().split(',').next().unwrap().to_owned();
+    let listed = |accept: &str| {
+        let outcome = place.run(&format!("monitor plant.csv --events e.csv --events-detail --quiet --accept {accept}"));
+        assert_eq!((outcome.status, outcome.err.as_str()), (0, ""));
+        place.read("e.csv")
+    };
+    let row = place.read("plant.csv").lines().take_while(|line| !line.starts_with(&time)).count() - 2;
+    assert!(listed(&time.replace(' ', "T")).contains("accepted,"), "{time}");
+    assert_eq!(listed(&time.replace(' ', "T")), listed(&row.to_string()));
+    let wrong = place.run("monitor plant.csv --accept soon");
+    assert!(wrong.err.contains("--accept must be a row or a time of the table, got soon"), "{}", wrong.err);
 }
 
 #[test]

@@ -11,6 +11,7 @@
 
 use crate::columns::Columns as Selection;
 use crate::concatenation::{Concatenation, open_one};
+use crate::dates;
 use crate::error::{Error, Fault, RowPlace, shown};
 use crate::format::Format;
 use crate::input_source::InputSource;
@@ -509,6 +510,14 @@ impl Stream {
         }
         let rule = self.time_format.as_ref().map_or_else(TimeFormat::usual_rule, TimeFormat::rule);
         Err(Fault::Time { rule, found: shown(text.as_bytes()) })
+    }
+
+    /// Parses a time in the format of the table or as ISO 8601, to seconds since 1970. Returns `None` if the table has no times or
+    /// the text is not one.
+    pub fn seconds(&self, text: &str) -> Option<f64> {
+        let reading = self.reading();
+        let format = self.time_format.as_ref().or(reading.time_format());
+        format.and_then(|format| format.seconds(text)).or_else(|| dates::seconds(text)).filter(|_| self.has_time())
     }
 
     /// Replaces the time of a row by that of its time zone. Charts have the offset of the first row throughout, and the text

@@ -5,7 +5,9 @@ use super::table::{time_format, timezone};
 use super::{AnswersAs, LiveArgs, OutArgs, SummaryForm, TableArgs};
 use clap::Args;
 use eigenhedge_io::{TimeFormat, Timezone};
+use eigenhedge_pages::monitor::{Lasting, Severity};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 // A backslash ends a line of the source, not of the text, because paragraphs are wrapped to the terminal.
 const NOTES: &str = "\
@@ -29,7 +31,9 @@ table has them. end is empty while the incident is going on. Severity s: normal 
 With --group-by, the rows of a key with few rows are scored from its 20th row on, against a shared reference from the first rows of all keys, moved to the \
 level of the key. This ends when the key has enough rows of its own.
 
-With --fail-on-alarm, the exit status is 3 if there was an incident. The results are complete in any case.
+Incidents below --min-severity or --min-duration are listed by --events-detail only, as unreported.
+
+With --fail-on-alarm, the exit status is 3 if an incident was reported. The results are complete in any case.
 
 Examples:
   eigenhedge monitor sensors.csv --out scores.csv --events events.csv
@@ -39,6 +43,10 @@ Examples:
   eigenhedge monitor fleet.csv --group-by machine --out scores.csv
   eigenhedge monitor today.csv --start-from monitor.snap --snapshot monitor.snap --fail-on-alarm
   tail -n +1 -f log.csv | eigenhedge monitor - --on-bad-row skip --out - --out-format jsonl";
+
+fn least<T: FromStr<Err = &'static str>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|words| format!("must be {words}"))
+}
 
 /// Options of `monitor`.
 #[derive(Debug, Clone, Args)]
@@ -52,10 +60,10 @@ pub struct MonitorArgs {
     /// Table of normal rows to learn from first; every row of INPUT then has a score
     #[arg(long, value_name = "TABLE")]
     pub train: Option<PathBuf>,
-    /// Accept the state at this row as the new reference: the rows since the start of the incident, or as many
-    /// rows as the warm-up had
-    #[arg(long, value_name = "ROW", conflicts_with = "group_by")]
-    pub accept: Option<u64>,
+    /// Accept the state at this row, or at the first row from this time on, as the new reference: the rows since the start of
+    /// the incident, or as many rows as the warm-up had
+    #[arg(long, value_name = "ROW|TIME", conflicts_with = "group_by")]
+    pub accept: Option<String>,
 
     #[command(flatten)]
     pub out: OutArgs,
@@ -65,6 +73,12 @@ pub struct MonitorArgs {
     /// Also list events (groups of nearby alarms), changes and acceptances in the file of --events
     #[arg(long, requires = "events")]
     pub events_detail: bool,
+    /// Report, tell and count only incidents of at least this severity: minor, major, critical or a number
+    #[arg(long, value_name = "SEVERITY", default_value = "minor", value_parser = least::<Severity>)]
+    pub min_severity: Severity,
+    /// Report, tell and count only incidents that last at least so many rows, or so long: 30min
+    #[arg(long, value_name = "ROWS|DURATION", default_value = "0", value_parser = least::<Lasting>)]
+    pub min_duration: Lasting,
     /// Signs of results as csv: input (semicolons and decimal commas if the input has them), or csv (commas and points)
     #[arg(long, value_enum, value_name = "SIGNS", default_value_t)]
     pub answers_as: AnswersAs,

@@ -1,9 +1,10 @@
 //! Journal of a table: totals, events and page data of its monitors, in bounded memory.
 
+use super::least::Least;
 use super::occurrence::{Occurrence, Times, Told};
 use super::record::Records;
 use super::track::Track;
-use eigenhedge::{Error, Monitor, MonitorTotals, Verdict};
+use eigenhedge::{Error, Incident, Monitor, MonitorTotals, Verdict};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
@@ -28,6 +29,8 @@ pub struct Journal {
     pub listed: Vec<Occurrence>,
     /// State of the monitor of each key, in the order of the keys.
     pub tracks: Vec<Track>,
+    /// What an incident must reach to be reported.
+    pub(super) least: Least,
     pub(super) records: Option<Records>,
 }
 
@@ -66,6 +69,12 @@ impl Journal {
         self
     }
 
+    /// Sets what an incident must reach to be reported.
+    pub fn with_least(mut self, least: Least) -> Self {
+        self.least = least;
+        self
+    }
+
     /// Returns the part of the journal that concerns one key, without charts.
     pub fn of_key(&self, key: &str) -> Self {
         let tracks: Vec<Track> = self.tracks.iter().filter(|track| track.key == key).cloned().collect();
@@ -73,7 +82,7 @@ impl Journal {
         tracks.iter().for_each(|track| totals.add_since(&MonitorTotals::default(), &track.in_table));
         let listed = self.listed.iter().filter(|one| one.key == key).cloned().collect();
         let filled_rows = tracks.iter().map(|track| track.filled_rows).sum();
-        Self { rows: totals.rows, filled_rows, totals, listed, tracks, records: None }
+        Self { rows: totals.rows, filled_rows, totals, listed, tracks, least: self.least, records: None }
     }
 
     /// Starts recording data for charts of rows with `width` cells. If `by_key` is true, the charts of each key have
@@ -133,8 +142,6 @@ impl Journal {
             track.carried = Some((incident.incident, row.number));
             track.told =
                 Told { start: row.time.into(), seconds: row.seconds, reported: row.time.into(), ..Told::default() };
-            track.in_table.incidents += 1;
-            self.totals.incidents += 1;
         }
         let record = self.records.as_mut().and_then(|records| records.of(place));
         record.into_iter().for_each(|record| record.enter(&verdict, row.seconds, row.cells, monitor));
@@ -142,22 +149,37 @@ impl Journal {
         let begins_event = verdict.alarm && monitor.open_event().is_some_and(|event| event.start == verdict.row);
         let found = self.find(place, &verdict, row, names);
         found.iter().for_each(|occurrence| self.list(occurrence));
-        let opened = verdict.opened.and_then(|_| self.open_incident(place, names));
+        let is_new = self.tell(place, row.seconds) && carried.is_none();
+        let opened = if is_new { self.open_incident(place, names) } else { None };
         Ok(Seen { verdict, begins_event, opened, found })
     }
 
     fn count(&mut self, place: usize, before: &MonitorTotals, row: &RowAt<'_>, monitor: &Monitor) {
-        let after = monitor.totals();
+        let mut after = monitor.totals();
         let has_gap = row.cells.iter().any(|x| x.is_nan());
         self.rows += 1;
         let filled = u64::from(has_gap && after.passed_over == before.passed_over);
         self.filled_rows += filled;
+        // An incident counts when it is reported.
+        after.incidents = before.incidents;
         self.totals.add_since(before, &after);
         let track = &mut self.tracks[place];
         track.has_begun = true;
         track.filled_rows += filled;
         track.in_table.add_since(before, &after);
         track.update(monitor);
+    }
+
+    /// Reports the ongoing incident of a key if it reaches what is required. Returns true if it is reported now.
+    fn tell(&mut self, place: usize, now: Option<f64>) -> bool {
+        let track = &mut self.tracks[place];
+        let Some(incident) = track.incident.filter(|_| !track.told.is_told) else { return false };
+        let lasted = now.zip(track.told.seconds).map(|(now, start)| now - start);
+        track.told.is_told = self.least.is_reached(&incident, lasted);
+        let told = u64::from(track.told.is_told);
+        track.in_table.incidents += told;
+        self.totals.incidents += told;
+        told > 0
     }
 
     /// Returns the incidents that ended, events and changes that a row revealed.
@@ -178,6 +200,12 @@ impl Journal {
                 row.time.clone_into(&mut track.event.end);
             }
         }
+        // A row may end an incident and open another. Then the first has the times that were told before.
+        let ends = |track: &Track, closed: &Incident| {
+            Occurrence::of_incident(&track.here(closed), &track.key, &track.told, names)
+        };
+        let is_another = verdict.opened.zip(verdict.closed).is_some_and(|(new, old)| new.incident != old.incident);
+        found.extend(verdict.closed.filter(|_| is_another).map(|closed| ends(track, &closed)));
         if let Some(opened) = &verdict.opened {
             let Times { start, end, seconds } = track.times(opened.start, opened.reported);
             track.told = Told { start, seconds, reported: end, ..Told::default() };
@@ -188,10 +216,8 @@ impl Journal {
                 row.time.clone_into(&mut track.told.peak);
             }
         }
+        found.extend(verdict.closed.filter(|_| !is_another).map(|closed| ends(track, &closed)));
         let key = track.key.as_str();
-        if let Some(closed) = &verdict.closed {
-            found.push(Occurrence::of_incident(&track.here(closed), key, &track.told, names));
-        }
         if verdict.accepted {
             found.push(Occurrence::of_acceptance(verdict.row, key, track.times(verdict.row, verdict.row)));
         }
@@ -260,7 +286,8 @@ impl Journal {
                 self.listed.remove(place);
             }
         }
-        if self.listed.len() < LISTED {
+        let is_listed = occurrence.incident.is_none() || occurrence.is_incident();
+        if is_listed && self.listed.len() < LISTED {
             self.listed.push(occurrence.clone());
         }
     }

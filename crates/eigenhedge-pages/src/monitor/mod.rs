@@ -3,6 +3,7 @@
 mod charts;
 mod headline;
 mod journal;
+mod least;
 mod notice;
 mod occurrence;
 mod page;
@@ -13,11 +14,12 @@ mod track;
 
 pub use headline::sentence;
 pub use journal::{Journal, RowAt, Seen};
+pub use least::{Lasting, Least, Severity};
 pub use notice::{IncidentNotice, Notice};
 pub use occurrence::{IncidentFacts, Occurrence, Times, Told};
 pub use page::{Inside, page};
 pub use summary::{incident_json, json, limit_in_words, monitor_json, text};
-pub use table::{TableMonitors, check_width, fresh_monitor, in_rows, usual_step};
+pub use table::{FirstRow, TableMonitors, check_width, fresh_monitor, in_rows, usual_step};
 pub use track::Track;
 
 use eigenhedge::Limit;

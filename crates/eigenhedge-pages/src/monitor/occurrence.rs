@@ -24,13 +24,15 @@ pub struct Told {
     pub reported: String,
     pub peak: String,
     pub end: String,
+    /// True once the incident has been reported.
+    pub is_told: bool,
 }
 
 /// Incident, event, change or new reference, with column names and times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Occurrence {
-    /// Kind of entry: `incident`; `alarms`, `stuck` or `moved` for an event, `rise` or `fall` for a change, `accepted` for a new
-    /// reference.
+    /// Kind of entry: `incident`, or `unreported` for one below the least severity or duration; `alarms`, `stuck` or `moved` for an
+    /// event, `rise` or `fall` for a change, `accepted` for a new reference.
     pub kind: String,
     /// Key of the monitor. It is empty without `--group-by`.
     pub key: String,
@@ -116,7 +118,8 @@ impl Occurrence {
             signs: incident.signs().map(|sign| sign.name()).collect::<Vec<_>>().join(" "),
             rows: incident.rows,
         };
-        let entry = Self::new("incident", key, rows, times, named(&incident.causes, names));
+        let kind = if told.is_told { "incident" } else { "unreported" };
+        let entry = Self::new(kind, key, rows, times, named(&incident.causes, names));
         Self { strength: incident.severity, alarms: incident.alarms, incident: Some(facts), ..entry }
     }
 
@@ -151,7 +154,7 @@ impl Occurrence {
     }
 
     pub fn is_incident(&self) -> bool {
-        self.incident.is_some()
+        self.kind == "incident"
     }
 
     /// Returns true for alarms that form an event.

@@ -55,7 +55,7 @@ fn fleet(journal: &Journal, facts: &Facts, all: &[Occurrence], column: &str, ins
     let mut order: Vec<usize> = (0..journal.tracks.len()).collect();
     let rank = |i: usize| {
         let track = &journal.tracks[i];
-        (track.incident.map_or(-1.0, |incident| incident.severity), track.in_table.incidents, track.in_table.alarms)
+        (track.reported().map_or(-1.0, |incident| incident.severity), track.in_table.incidents, track.in_table.alarms)
     };
     order.sort_by(|a, b| rank(*b).partial_cmp(&rank(*a)).unwrap_or(Ordering::Equal));
     if let Inside::Open(_) = inside {
@@ -125,7 +125,7 @@ fn tiles(journal: &Journal, facts: &Facts) -> Vec<Tile> {
 fn state_of(track: &Track) -> &'static str {
     match track {
         Track { is_ready: false, .. } => "too few rows",
-        Track { incident: Some(_), .. } => "incident",
+        _ if track.reported().is_some() => "incident",
         _ => "normal",
     }
 }

@@ -208,7 +208,7 @@ pub fn monitor_json(track: &Track) -> Value {
         "borrowed_reference": track.is_borrowed,
         "incident_rows": track.in_table.incident_rows,
         "incidents": track.in_table.incidents,
-        "incident_since": track.incident.map(|incident| incident.start),
+        "incident_since": track.reported().map(|incident| incident.start),
     })
 }
 

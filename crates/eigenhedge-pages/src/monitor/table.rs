@@ -5,6 +5,28 @@ use crate::counted;
 use eigenhedge::{Error, Fleet, Mode, Monitor, MonitorOption, MonitorOptions, POOL_PARTS};
 use eigenhedge_io::{Delivered, Error as TableError, Stream, duration, printable, refusal};
 
+/// First row of a part of a table, by its number or its time in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FirstRow {
+    Number(u64),
+    Time(f64),
+}
+
+impl FirstRow {
+    /// Parses a row number, or a time of the table.
+    pub fn from_text(text: &str, stream: &Stream) -> Option<Self> {
+        let number = text.parse().ok().map(Self::Number);
+        number.or_else(|| stream.seconds(text).map(Self::Time))
+    }
+
+    fn is_at(self, row: &Delivered) -> bool {
+        match self {
+            Self::Number(number) => number <= row.number,
+            Self::Time(seconds) => row.time.is_some_and(|time| seconds <= time),
+        }
+    }
+}
+
 /// Monitors of a table, and the meaning of its copied columns.
 pub struct TableMonitors {
     /// Monitors by key. Without a key column there is a single one, with an empty key. The shared monitor learns the
@@ -14,7 +36,7 @@ pub struct TableMonitors {
     pub key: Option<usize>,
     pub has_times: bool,
     /// Row from which the most recent rows are to become the reference.
-    pub accept: Option<u64>,
+    pub accept: Option<FirstRow>,
     /// True once that has happened.
     pub is_accepted: bool,
     /// Number of parts of the warm-up. Each key contributes at most one part to the shared reference.
@@ -43,7 +65,7 @@ impl TableMonitors {
     ) -> Result<Option<Seen>, TableError> {
         let (key, time) = self.key_and_time(row);
         let place = (self.fleet.position(key).unwrap_or(self.fleet.keys().len()), key);
-        let accepts = self.accept.is_some_and(|first| first <= row.number) && !self.is_accepted;
+        let accepts = self.accept.is_some_and(|first| first.is_at(row)) && !self.is_accepted;
         let names = (stream.columns(), accepts);
         let at = RowAt { number: row.number, cells: row.row.numbers(), time, seconds: row.time };
         match self.fleet.with_pool(key, self.parts, |monitor| journal.step(place, monitor, &at, names)) {

@@ -51,7 +51,9 @@ impl Track {
 
     /// Creates the state of a monitor without a table. All rows of the monitor count.
     pub fn of(key: &str, monitor: &Monitor) -> Self {
-        let mut track = Self { has_begun: monitor.totals().rows > 0, in_table: monitor.totals(), ..Self::new(key) };
+        let told = Told { is_told: true, ..Told::default() };
+        let (has_begun, in_table) = (monitor.totals().rows > 0, monitor.totals());
+        let mut track = Self { has_begun, in_table, told, ..Self::new(key) };
         track.update(monitor);
         track
     }
@@ -88,7 +90,12 @@ impl Track {
 
     /// Returns the ongoing incident as an entry of the list, or `None` if there is no incident.
     pub(super) fn open_incident(&self, names: &[String]) -> Option<Occurrence> {
-        self.incident.map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
+        self.reported().map(|incident| Occurrence::of_incident(&incident, &self.key, &self.told, names))
+    }
+
+    /// Returns the ongoing incident if it has been reported.
+    pub fn reported(&self) -> Option<Incident> {
+        self.incident.filter(|_| self.told.is_told)
     }
 
     /// Stores the time of a row. At most `most` times are stored.

@@ -4,6 +4,7 @@ use super::engine::SilentAfter;
 use super::fields::{Fields, must};
 use super::problem::Problem;
 use eigenhedge_io::{Timezone, duration};
+use eigenhedge_pages::monitor::{Lasting, Least, Severity};
 
 /// Maximum number of notices of a stream in an hour, unless another is given.
 const PER_HOUR: u64 = 20;
@@ -12,17 +13,11 @@ pub const OF_NOTICES: [&str; 5] = ["webhook", "template", "quiet_hours", "notice
 /// Names of the options of monitors that are read here.
 pub const OF_INCIDENTS: [&str; 2] = ["min_severity", "min_duration"];
 
-/// Length of time of an incident.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Lasting {
-    Rows(u64),
-    Seconds(f64),
-}
-
 #[derive(Debug, Clone)]
 pub struct NoticeRules {
-    pub min_severity: f64,
-    pub min_duration: Lasting,
+    /// What an incident must reach, or `None` for the default, which depends on the number of keys.
+    least_severity: Option<Severity>,
+    least_duration: Lasting,
     pub silent_after: Option<SilentAfter>,
     pub hook: Option<Hook>,
 }
@@ -71,21 +66,11 @@ impl QuietHours {
 impl NoticeRules {
     pub fn new(fields: &Fields<'_>) -> Result<Self, Problem> {
         const TIME: &str = "a duration such as 15min or 2h";
-        let number = |text: &str| text.parse().ok().filter(|number: &f64| *number >= 0.0 && number.is_finite());
-        let min_severity = match fields.text("min_severity")?.as_deref() {
-            Some("minor") => 0.0,
-            None | Some("major") => 1.0,
-            Some("critical") => 3.0,
-            Some(text) => {
-                number(text).ok_or_else(|| must("min_severity", "minor, major, critical or a number from 0", text))?
-            }
-        };
-        let min_duration = match fields.text("min_duration")? {
-            None => Lasting::Rows(0),
-            Some(text) => (text.parse().ok().map(Lasting::Rows))
-                .or_else(|| duration(&text).map(Lasting::Seconds))
-                .ok_or_else(|| must("min_duration", &format!("{TIME}, or a number of rows"), &text))?,
-        };
+        let severity = fields.text("min_severity")?;
+        let least_severity =
+            severity.map(|text| text.parse().map_err(|words| must("min_severity", words, &text))).transpose()?;
+        let text = fields.text("min_duration")?.unwrap_or_else(|| "0".to_owned());
+        let least_duration = text.parse().map_err(|words| must("min_duration", words, &text))?;
         let silent_after = match fields.text("silent_after")? {
             None => None,
             Some(text) if text == "auto" => Some(SilentAfter::Learned),
@@ -112,7 +97,14 @@ impl NoticeRules {
         if hook.as_ref().is_some_and(|hook| hook.per_hour == 0) {
             return Err(must("notices_per_hour", "at least 1", "0"));
         }
-        Ok(Self { min_severity, min_duration, silent_after, hook })
+        Ok(Self { least_severity, least_duration, silent_after, hook })
+    }
+
+    /// Returns what an incident must reach to be told. By default it is major among the incidents of all keys: a stream of
+    /// many keys has as many false notices as one of a single key.
+    pub fn least(&self, keys: usize) -> Least {
+        let default = || Severity(1.0 + (keys.max(1) as f64).log10());
+        Least { severity: self.least_severity.unwrap_or_else(default), duration: self.least_duration }
     }
 }
 

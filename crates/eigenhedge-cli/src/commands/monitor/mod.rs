@@ -94,7 +94,7 @@ pub fn monitor(args: &MonitorArgs) -> Result<()> {
         }
     };
     live.iter_mut().for_each(Live::rest);
-    let unaccepted = args.accept.filter(|_| !session.engine.monitors.is_accepted);
+    let unaccepted = args.accept.as_ref().filter(|_| !session.engine.monitors.is_accepted);
     let Finished { stream, facts, journal } = session.finish()?;
     if let Some(row) = unaccepted {
         say(&format!("--accept {row} had no effect on the {} that were read", counted(journal.rows, "row")));

@@ -19,7 +19,9 @@ use eigenhedge_io::{
     Answers, GroupStore, Layout, Position, Source, Stream, Target, open_fleet, printable_path, verdict_columns,
 };
 use eigenhedge_pages::from_text;
-use eigenhedge_pages::monitor::{Journal, Occurrence, TableMonitors, check_width, fresh_monitor};
+use eigenhedge_pages::monitor::{
+    FirstRow, Journal, Lasting, Least, Occurrence, TableMonitors, check_width, fresh_monitor,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -134,11 +136,21 @@ impl<'a> Monitors<'a> {
         let answers = answers(outputs, &stream, at_once, positions.map(|(answers, _)| answers))?;
         let events =
             events(outputs, &stream, key, (has_times, args.events_detail), positions.map(|(_, events)| events))?;
-        monitors.accept = args.accept;
+        let least = Least { severity: args.min_severity, duration: args.min_duration };
+        if matches!(least.duration, Lasting::Seconds(_)) && !has_times {
+            return Err(stream
+                .failure("--min-duration must be a number of rows: the table has no times".into())
+                .into());
+        }
+        if let Some(text) = &args.accept {
+            let first = FirstRow::from_text(text, &stream);
+            let wrong = || stream.failure(format!("--accept must be a row or a time of the table, got {text}"));
+            monitors.accept = Some(first.ok_or_else(wrong)?);
+        }
         monitors.is_accepted = before.as_ref().is_some_and(|(before, _)| before.engine.is_accepted);
         let elapsed = before.as_ref().map_or(Duration::ZERO, |(before, _)| before.elapsed());
         let journal = match before {
-            None => Journal::new(monitors.fleet.keys()),
+            None => Journal::new(monitors.fleet.keys()).with_least(least),
             Some((_, journal)) => journal,
         };
         let journal = match records_for(args) {

@@ -7,7 +7,7 @@ use anyhow::Result;
 use eigenhedge::options::spelled;
 use eigenhedge::{Error, MONITOR_OPTIONS, Mode, MonitorOption, MonitorOptions, Standardize};
 use eigenhedge_io::{Layout, OnBadRow, Source, Stream};
-use eigenhedge_pages::monitor::usual_step;
+use eigenhedge_pages::monitor::{Lasting, usual_step};
 use serde_json::json;
 
 /// Returns the layout of the table without scaling, because the monitor scales its columns itself.
@@ -81,6 +81,11 @@ pub fn plan(args: &MonitorArgs, options: &MonitorOptions, layout: &Layout) -> Op
     let others = json!({
         "--train": file(&args.train),
         "--accept": args.accept,
+        "--min-severity": args.min_severity.0,
+        "--min-duration": match args.min_duration {
+            Lasting::Rows(rows) => rows.to_string(),
+            Lasting::Seconds(seconds) => format!("{seconds}s"),
+        },
         "--format": layout.format.name(),
         "--copy-columns": args.copy_columns,
         "--time": (!args.time.is_empty()).then(|| args.time.join(",")),

@@ -1,9 +1,9 @@
 //! Notices of a stream: the most recent ones, and what has been told of ongoing incidents.
 
 use super::silence::{Arrival, Silences};
-use crate::service::notice_rules::{Lasting, NoticeRules};
+use crate::service::notice_rules::NoticeRules;
 use eigenhedge::{Incident, grade};
-use eigenhedge_pages::monitor::{Journal, Notice, Occurrence, Seen, sentence};
+use eigenhedge_pages::monitor::{Journal, Least, Notice, Occurrence, Seen, sentence};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -89,7 +89,7 @@ impl Notices {
             }
         }
         let Some(incident) = journal.tracks.get(place).and_then(|track| track.incident.as_ref()) else { return };
-        if let Some(kind) = self.due(rules, incident, row)
+        if let Some(kind) = self.due(&rules.least(journal.tracks.len()), incident, row)
             && let Some(one) = journal.open_incident(place, names)
         {
             let score = Some(seen.verdict.score).filter(|score| score.is_finite());
@@ -100,21 +100,19 @@ impl Notices {
     }
 
     /// Returns the kind of notice that an ongoing incident needs.
-    fn due(&mut self, rules: &NoticeRules, incident: &Incident, row: &Arrival<'_>) -> Option<&'static str> {
+    fn due(&mut self, least: &Least, incident: &Incident, row: &Arrival<'_>) -> Option<&'static str> {
         let now = row.seconds.unwrap_or(row.at);
         let fresh = || Told { number: incident.incident, reported: now, notice: None };
         let told = self.told.entry(row.key.to_owned()).or_insert_with(fresh);
         if told.number != incident.incident {
             *told = fresh();
         }
-        let is_long = match rules.min_duration {
-            Lasting::Rows(rows) => incident.rows >= rows,
-            Lasting::Seconds(seconds) => now - told.reported >= seconds,
-        };
         match &told.notice {
-            None if is_long && incident.severity >= rules.min_severity => Some("opened"),
+            None if least.is_reached(incident, Some(now - told.reported)) => Some("opened"),
             // The severity of an ongoing incident never falls.
-            Some((severity, _)) if incident.grade() != grade(*severity) => Some("worse"),
+            Some((severity, _)) if incident.grade() != grade(*severity) && incident.severity >= severity + 1.0 => {
+                Some("worse")
+            }
             _ => None,
         }
     }
