@@ -82,7 +82,6 @@ pub fn calls(root: &Path, arguments: &[&str]) -> Result<(), String> {
     run(measuring(root, "bench/calls.py", arguments)?.arg("--program").arg(program(root)?))
 }
 
-/// Runs a script that measures a release build of the program.
 pub fn measure_program(root: &Path, script: &str, arguments: &[&str]) -> Result<(), String> {
     let mut python = interpreter(&environment(root)?);
     python.arg(root.join(script)).arg("--program").arg(program(root)?);
@@ -110,7 +109,6 @@ pub fn install(root: &Path, environment: &Path, profile: &str) -> Result<(), Str
     run(module(environment, "pip install --disable-pip-version-check --force-reinstall --no-deps --quiet").arg(wheel))
 }
 
-/// Returns the folder of the Python environment of the tests. Creates it if necessary.
 pub fn environment(root: &Path) -> Result<PathBuf, String> {
     environment_with(root.join("target/python/environment"), &root.join("python/requirements-test.txt"))
 }
@@ -144,7 +142,6 @@ pub fn interpreter(environment: &Path) -> Command {
     python
 }
 
-/// Builds the wheel into an empty folder. Returns the path of the wheel.
 fn build(root: &Path, environment: &Path, profile: &str, folder: &Path) -> Result<PathBuf, String> {
     // The folder contains no older wheels, so that the built wheel is unambiguous.
     empty(folder)?;

@@ -37,7 +37,6 @@ impl Destination {
         Ok(Self { target, form })
     }
 
-    /// Returns true if there is an output.
     pub fn is_wanted(&self) -> bool {
         self.target != Target::Nowhere
     }
@@ -62,7 +61,6 @@ impl Destination {
     }
 }
 
-/// Returns the formats of output tables as a list.
 fn forms() -> String {
     let [others @ .., last] = Form::ALL.map(Form::name);
     format!("{} or {last}, by the end of the name", others.join(", "))
@@ -103,12 +101,10 @@ pub fn judge_outputs<'a>(
     Ok(())
 }
 
-/// Returns an error if the path of a page has an extension other than `.html` or `.htm`.
 pub fn judge_page(path: Option<&Path>) -> Result<(), Usage> {
     judge_end("--report", path, "an HTML page", &["html", "htm"])
 }
 
-/// Returns an error if the path of a plot has an extension other than `.svg`.
 pub fn judge_plot(path: Option<&Path>) -> Result<(), Usage> {
     judge_end("--plot", path, "SVG", &["svg"])
 }

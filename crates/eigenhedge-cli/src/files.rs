@@ -49,7 +49,6 @@ fn advice(refusal: &Refusal) -> &'static str {
     }
 }
 
-/// Returns the kind of a saved file, from its first bytes.
 pub fn kind_of(path: &Path) -> Result<SavedKind> {
     let name = printable_path(path);
     let mut head = Vec::new();

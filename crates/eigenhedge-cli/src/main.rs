@@ -72,7 +72,6 @@ fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "eigenhedge: {}", eigenhedge_io::printable(sentence));
 }
 
-/// Prints the help, the version, or an error of the command line.
 fn explain(message: &clap::Error) -> ExitCode {
     if message.use_stderr() {
         let _ = message.print();

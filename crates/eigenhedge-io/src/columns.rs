@@ -7,10 +7,8 @@ use crate::reading::TwoStates;
 use crate::selectors::{find, free_columns};
 use std::collections::HashMap;
 
-/// Columns of a table, with those that are selected, copied or left out.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns {
-    /// Names of the columns in the table, if it has names.
     pub names: Option<Vec<String>>,
     pub count: usize,
     /// Positions of the selected columns, in the order in which a row has them.
@@ -38,9 +36,7 @@ pub(crate) struct Columns {
 /// `kept`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
-    /// Position in the table.
     pub position: usize,
-    /// Index in `kept`.
     pub place: usize,
     /// Number of leading columns in `kept` that are copied to the output. They include the text column only if
     /// [`Layout::keep`] names it.
@@ -344,7 +340,6 @@ pub(crate) fn select(
     Ok(Columns { clock, ..columns })
 }
 
-/// Returns true if the model has this column.
 fn wanted(layout: &Layout, names: &Option<Vec<String>>, position: usize) -> bool {
     match (&layout.model_columns, names) {
         (Some(model), Some(names)) => model.contains(&names[position]),

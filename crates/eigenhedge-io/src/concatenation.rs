@@ -35,14 +35,11 @@ pub(crate) fn open_one(input: &InputSource, layout: &Layout, like: Option<&Colum
     Ok(opened)
 }
 
-/// Reader of several tables, one after the other.
 pub(crate) struct Concatenation {
     sources: Vec<Source>,
     layout: Layout,
-    /// Columns of the first table.
     columns: Columns,
     reader: Box<dyn Reader>,
-    /// Index of the current table.
     file: usize,
     /// Number of rows in the tables before the current one.
     rows_before: u64,

@@ -98,7 +98,6 @@ impl Error {
         self.place.rsplit_once(", column ").map(|(_, column)| column)
     }
 
-    /// Returns true for the error of a table without rows.
     pub(crate) fn is_empty(&self) -> bool {
         matches!(self.fault, Fault::Empty | Fault::HeaderOnly)
     }
@@ -288,7 +287,6 @@ pub(crate) enum Fault {
     Busy,
 }
 
-/// Advice on the option for missing cells.
 const ADVICE: &str = "; --missing skip passes such rows over, --missing fill fills such cells in";
 
 /// Maximum length of a word that may mark a missing cell.

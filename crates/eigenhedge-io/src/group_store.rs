@@ -138,7 +138,6 @@ impl Store for GroupStore {
 }
 
 impl GroupStore {
-    /// Returns the scratch file, which is created lazily.
     fn scratch(&mut self) -> io::Result<&mut File> {
         match &mut self.scratch {
             Some(file) => Ok(file),

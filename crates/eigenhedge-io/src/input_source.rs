@@ -31,7 +31,6 @@ pub enum Progress {
 #[derive(Debug, Clone)]
 pub(crate) struct InputSource {
     source: Source,
-    /// Name in messages.
     name: Arc<str>,
     /// Size in bytes of a regular file or of bytes in memory. The value is `None` for a source that can be read only
     /// once.
@@ -147,7 +146,6 @@ impl InputSource {
         false
     }
 
-    /// Returns the progress of a reader after this many bytes and rows.
     pub fn progress(&self, bytes: u64, rows: u64) -> Progress {
         match (self.size(), self.file_size) {
             (Some(size), _) => Progress::Bytes(bytes.min(size), size),

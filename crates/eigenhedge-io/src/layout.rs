@@ -94,7 +94,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Returns true if a column is selected by name or pattern.
     pub(crate) fn names_columns(&self) -> bool {
         let mut selectors =
             self.columns.iter().chain(&self.exclude).chain(&self.keep).chain(&self.time).chain(&self.clock);
@@ -137,12 +136,10 @@ impl Layout {
         }
     }
 
-    /// Returns true if columns without numbers are left out.
     pub(crate) fn leaves_out(&self) -> bool {
         self.items.is_none() && (self.only_numeric || self.leave_out_text && self.columns.is_empty())
     }
 
-    /// Returns true if missing cells are returned as NaN.
     pub(crate) fn fills(&self) -> bool {
         self.missing == Some(Missing::Fill)
     }

@@ -18,7 +18,6 @@ const NAMES: [&[&str]; 12] = [
 
 const ENGLISH: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Minimum length of an abbreviation.
 const SHORTEST: usize = 3;
 
 /// Returns a date with the name of its month in English, or `None` if it has no such name. Words such as `de` between the parts

@@ -8,7 +8,6 @@ use crate::row::Row;
 use crate::saved::count;
 use serde::{Deserialize, Serialize};
 
-/// Position at which reading can continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReadPosition {
     /// Number of rows before the position, including bad rows.
@@ -26,7 +25,6 @@ pub struct ReadPosition {
     pub rows_before: u64,
 }
 
-/// Reader of the rows of a table.
 pub(crate) trait Reader {
     /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end. After an
     /// error about a single row, the next call reads the following row.

@@ -29,13 +29,11 @@ pub struct Reading {
     pub(crate) has_groups: bool,
     /// Number of lines before the table.
     pub(crate) skipped: u64,
-    /// True if the first line is a header.
     pub(crate) has_header: bool,
     /// Number of lines of units or descriptions under the header.
     pub(crate) unit_lines: u64,
     /// Line number of the first row, counted from 1, or 0 if it is unknown.
     pub(crate) first_line: u64,
-    /// Sheet of a workbook, if it has several.
     pub(crate) sheet: Option<String>,
     /// True if some text is decoded as Windows-1252.
     pub(crate) is_recoded: bool,
@@ -83,7 +81,6 @@ pub(crate) struct TwoStates {
 }
 
 impl TwoStates {
-    /// Returns 0 or 1, or `None` for another word.
     pub fn value(&self, cell: &[u8]) -> Option<f64> {
         let cell = cell.trim_ascii();
         let is = |word: &String| cell.eq_ignore_ascii_case(word.as_bytes());

@@ -103,7 +103,6 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Creates the staging file of a new run.
     pub fn create(place: Place) -> Result<Self, Error> {
         let (part, file) = place.create("part", false)?;
         Ok(Self { out: BufWriter::with_capacity(1 << 16, file), place, part, synced: false })
@@ -315,7 +314,6 @@ impl Drop for Reservation {
     }
 }
 
-/// Creates the error for a file that cannot be written.
 pub(crate) fn unwritable(path: &Path, error: io::Error) -> Error {
     Error::at(printable_path(path), Fault::Unwritable(error))
 }

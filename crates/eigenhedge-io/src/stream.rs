@@ -46,7 +46,6 @@ pub struct StreamState {
     messages: Vec<(u64, String)>,
     /// Detected properties of the table, or `None` if they are unknown.
     reading: Option<Reading>,
-    /// Statistics about the order of times so far.
     #[serde(default)]
     times: TimeOrder,
     /// Number of skipped rows with missing cells.

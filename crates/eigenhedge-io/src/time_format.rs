@@ -20,13 +20,11 @@ pub struct TimeFormat(Kind);
 
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
-    /// ISO 8601.
     Iso,
     /// Time since 1970: the name of the unit, and the number of units per second.
     Epoch(&'static str, f64),
     /// Days since the end of 1899, as in a spreadsheet.
     Excel,
-    /// `strftime` pattern, as text and parsed.
     Pattern(String, Vec<Item<'static>>),
 }
 
@@ -64,7 +62,6 @@ const DATES: [&str; 25] = [
     "%Y%m%d",
 ];
 
-/// Formats of a time of day after a date.
 const TIMES: [&str; 12] = [
     "",
     " %H:%M",
@@ -90,7 +87,6 @@ const EXCEL_EPOCH: f64 = 25569.0;
 /// Spreadsheet dates from 2000 to 2050.
 const EXCEL_DAYS: std::ops::Range<f64> = 36526.0..55153.0;
 
-/// Returns the formats that consist of a date and a time of day.
 fn candidates() -> &'static [TimeFormat] {
     static ALL: OnceLock<Vec<TimeFormat>> = OnceLock::new();
     let texts = || DATES.iter().flat_map(|date| TIMES.iter().map(move |time| format!("{date}{time}")));
@@ -100,7 +96,6 @@ fn candidates() -> &'static [TimeFormat] {
 /// Largest offset of a time zone from UTC in seconds.
 const LARGEST_OFFSET: i32 = 14 * 3600;
 
-/// Result of the detection of a time format.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Format(TimeFormat),
@@ -112,7 +107,6 @@ pub(crate) enum Found {
     Nothing,
 }
 
-/// Regularity of the steps between times.
 enum Steps {
     /// All steps are about equal.
     Regular,
@@ -158,7 +152,6 @@ impl TimeFormat {
         }
     }
 
-    /// Detects the format that all these cells have.
     pub(crate) fn find(cells: &[&str]) -> Found {
         let fits = |format: &Self| cells.iter().all(|cell| format.seconds(cell).is_some_and(is_usual));
         if cells.is_empty() {
@@ -334,7 +327,6 @@ impl TimeFormat {
         }
     }
 
-    /// Returns true if the format has no time of day.
     pub(crate) fn is_date(&self, cells: &[&str]) -> bool {
         match &self.0 {
             Kind::Iso => cells.iter().all(|cell| cell.trim().len() == 10),
@@ -345,7 +337,6 @@ impl TimeFormat {
     }
 }
 
-/// Returns true if the name of a column says that it holds times.
 pub(crate) fn names_time(name: &str) -> bool {
     const WORDS: [&str; 11] =
         ["time", "date", "epoch", "zeit", "datum", "heure", "fecha", "hora", "horodat", "tijd", "stamp"];

@@ -40,12 +40,10 @@ pub(crate) struct TimeOrder {
 const HOUR: f64 = 3600.0;
 
 impl TimeOrder {
-    /// Returns true if some times go back.
     pub fn goes_back(&self) -> bool {
         self.back > 0
     }
 
-    /// Returns the previous time of this key.
     pub fn last(&self, key: &str) -> Option<f64> {
         self.last.get(key).copied()
     }

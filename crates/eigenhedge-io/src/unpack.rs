@@ -7,16 +7,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Extensions of workbooks.
 pub(crate) const WORKBOOKS: [&str; 5] = ["xlsx", "xlsm", "xlsb", "xls", "ods"];
 
-/// Compression of a whole file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Packing {
     Plain,
     Gzip,
     Zstd,
-    /// Workbook, which is converted to CSV.
     Workbook,
 }
 
@@ -147,7 +144,6 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Returns true if text that starts with these bytes is UTF-16.
 pub(crate) fn is_utf16(start: &[u8]) -> bool {
     start.starts_with(&[0xff, 0xfe]) || start.starts_with(&[0xfe, 0xff])
 }

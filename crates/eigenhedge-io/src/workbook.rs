@@ -133,7 +133,6 @@ impl Read for Pieces {
 struct Lines<'a> {
     send: &'a mut dyn FnMut(Vec<u8>) -> bool,
     text: Vec<u8>,
-    /// Number of the current row of the sheet, counted from 0.
     row: u32,
     cells: Vec<String>,
     /// Largest number of cells so far. Shorter rows are padded.

@@ -155,7 +155,6 @@ pub fn expected_losses<I: ?Sized>(
     Ok(losses)
 }
 
-/// Returns the mean and standard deviation of values.
 pub fn spread(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -185,7 +184,6 @@ pub fn last(values: &[f64]) -> f64 {
     values.last().copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the numbers 1, 2, … up to `rows`.
 pub fn row_numbers(rows: usize) -> Vec<f64> {
     (1..=rows).map(|row| row as f64).collect()
 }

@@ -33,9 +33,7 @@ pub struct Textbook {
     kept: usize,
     /// Eigenvalues of W, all at least [`FLOOR`].
     weights: Vec<f64>,
-    /// Eigenvectors of W.
     vectors: Matrix,
-    /// Indices of the drawn directions.
     members: Vec<usize>,
 }
 
@@ -57,7 +55,6 @@ impl Textbook {
         (self.weights.len() - self.kept) as f64
     }
 
-    /// Returns the probability that each eigenvector is kept.
     fn probabilities(&self) -> Vec<f64> {
         self.weights.iter().map(|weight| (1.0 - self.dropped_count() * weight).clamp(0.0, 1.0)).collect()
     }
@@ -68,7 +65,6 @@ impl Textbook {
         self.probabilities().iter().enumerate().map(|(j, p)| p * square(j)).sum()
     }
 
-    /// Returns the eigenvectors that are most likely to be kept, as columns.
     pub fn most_surely_kept(&self) -> Matrix {
         let mut order: Vec<usize> = (0..self.weights.len()).collect();
         order.sort_by(|a, b| self.weights[*a].total_cmp(&self.weights[*b]));

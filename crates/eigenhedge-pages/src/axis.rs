@@ -23,7 +23,6 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Creates an empty range, for a linear or a logarithmic axis.
     pub fn empty(log: bool) -> Self {
         Self { log, low: f64::INFINITY, high: f64::NEG_INFINITY }
     }

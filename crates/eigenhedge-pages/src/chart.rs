@@ -34,7 +34,6 @@ pub struct Chart {
     pub caption: String,
 }
 
-/// Alternative horizontal axis of a chart.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OtherAxis {
     pub label: String,
@@ -195,7 +194,6 @@ impl Chart {
         (horizontal, vertical)
     }
 
-    /// Returns true if a series has a point that can be drawn.
     pub fn shows(&self, series: &Series) -> bool {
         let (horizontal, vertical) = (Extent::empty(self.log_x), Extent::empty(self.log_y));
         let drawn = |point: &Point| drawn(series.kind, point).iter().any(|y| vertical.admits(*y));

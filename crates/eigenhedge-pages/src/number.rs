@@ -2,7 +2,6 @@
 
 pub use eigenhedge::options::exact;
 
-/// Formats a count with its noun. The noun is in the plural unless the count is one.
 pub fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }

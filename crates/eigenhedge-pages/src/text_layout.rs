@@ -1,6 +1,5 @@
 //! Approximate text widths for layout. Because fonts differ, widths are overestimated.
 
-/// Returns the width of a character in units of the font size.
 fn character_width(character: char) -> f64 {
     match character {
         // Drawn as a replacement character, which is wide.

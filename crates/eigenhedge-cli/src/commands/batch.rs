@@ -93,7 +93,6 @@ fn center(center: CenterArg) -> Center {
     }
 }
 
-/// Prints the eigenvalues of PCA. Writes components and coordinates to files if these are given.
 pub fn pca(args: &PcaArgs) -> Result<()> {
     let components = args.components.as_deref();
     let outputs = [("--out", args.out.out.as_deref(), true), ("--components", components, false)];
@@ -160,7 +159,6 @@ fn fit_kernel_pca(args: &KernelPcaArgs, table: &Rows) -> Result<KernelPca<Vector
         .map_err(|error| anyhow!("{}: {error}", table.source))
 }
 
-/// Prints the eigenvalues of kernel PCA. Writes coordinates to a file if one is given.
 pub fn kernel_pca(args: &KernelPcaArgs) -> Result<()> {
     let out = args.out.destination()?;
     judge_outputs([("the input", args.input.as_path())], &[("--out", args.out.out.as_deref(), true)])?;
@@ -193,7 +191,6 @@ pub fn preimage(args: &KernelPcaArgs) -> Result<()> {
     Ok(rows.finish()?)
 }
 
-/// Writes predictions of kernel ridge regression with their standard deviations.
 pub fn kernel_ridge(args: &KernelRidgeArgs) -> Result<()> {
     let out = args.out.destination_or_standard()?;
     let inputs = std::iter::once(("the input", args.input.as_path()));
@@ -291,7 +288,6 @@ fn predict(
     Ok(predictions.finish()?)
 }
 
-/// Tests whether the rows of two tables come from the same distribution, and prints the p-value.
 pub fn mmd(args: &MmdArgs) -> Result<()> {
     if args.table.standardize.is_some_and(|how| how != Standardize::None) {
         return Err(

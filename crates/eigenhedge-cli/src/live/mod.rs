@@ -18,7 +18,6 @@ pub use without::{Live, LiveAddress, parse_address};
 use eigenhedge_pages::Page;
 use std::collections::BTreeSet;
 
-/// Source of the pages of a stream.
 pub trait PageSource: Send {
     /// Returns a number that changes whenever the page may have changed.
     fn version(&self) -> u64;

@@ -23,7 +23,6 @@ const LONGEST: Duration = Duration::from_secs(5);
 /// Time between two checks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Parses a loopback address for the page.
 pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     text.parse().map_err(|error: AddressError| match error {
         AddressError::Form => format!("{error}; write INPUT before --live"),
@@ -31,7 +30,6 @@ pub fn parse_address(text: &str) -> Result<LiveAddress, String> {
     })
 }
 
-/// Live page of a stream, with its server and the thread that updates it.
 #[derive(Debug)]
 pub struct Live {
     server: LiveServer,

@@ -11,7 +11,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Default)]
 pub struct Shared<T> {
     value: Mutex<T>,
-    /// True while a reader is waiting for the value.
     is_wanted: AtomicBool,
     turn: Condvar,
     version: AtomicU64,

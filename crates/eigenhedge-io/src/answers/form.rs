@@ -134,7 +134,6 @@ impl Form {
     }
 }
 
-/// Returns a CSV or TSV cell, in double quotes if necessary.
 fn quoted_cell(text: &str, comma: char) -> Cow<'_, str> {
     let is_plain = !text.contains([comma, '"', '\n', '\r']) && text.trim() == text;
     if is_plain { Cow::Borrowed(text) } else { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) }

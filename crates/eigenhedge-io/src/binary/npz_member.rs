@@ -9,7 +9,6 @@ use flate2::read::DeflateDecoder;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use zip::{CompressionMethod, ZipArchive};
 
-/// Location, size and checksum of an array in an archive.
 #[derive(Debug, Clone)]
 pub struct Member {
     start: u64,

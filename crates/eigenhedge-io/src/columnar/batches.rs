@@ -19,13 +19,11 @@ use arrow_schema::{DataType, Schema};
 /// Approximate number of cells decoded at a time.
 pub const BATCH_CELLS: usize = 1 << 17;
 
-/// Iterator over the batches of a table.
 pub type Batches = Box<dyn Iterator<Item = Result<RecordBatch, Error>>>;
 
 /// Function that opens the batches again after a given number of rows.
 pub type Reopen = Box<dyn Fn(u64) -> Result<Batches, Error>>;
 
-/// Reader of a table that arrives in batches.
 pub struct Table {
     input: InputSource,
     format: &'static str,

@@ -10,7 +10,6 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::{DataType, TimeUnit};
 
-/// Returns true if [`text_of`] supports this type.
 pub fn can_be_text(kind: &DataType) -> bool {
     let plain = matches!(
         kind,

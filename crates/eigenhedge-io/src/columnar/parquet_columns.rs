@@ -63,7 +63,6 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Returns the leaf index in the Parquet schema of each of these flat columns.
 pub fn leaves_of(descriptor: &SchemaDescriptor, columns: &[usize]) -> Vec<usize> {
     let mut leaf_of = vec![0; descriptor.root_schema().get_fields().len()];
     (0..descriptor.num_columns()).for_each(|leaf| leaf_of[descriptor.get_column_root_idx(leaf)] = leaf);
@@ -114,7 +113,6 @@ fn kind_of(column: &Type) -> DataType {
     }
 }
 
-/// Skips up to `rows` rows. Returns the number skipped.
 pub fn pass_over(column: &mut ColumnReader, rows: usize) -> Result<usize, ParquetError> {
     match column {
         ColumnReader::BoolColumnReader(column) => column.skip_records(rows),

@@ -71,7 +71,6 @@ const PAIRS: [[&str; 2]; 11] = [
     ["no", "si"],
 ];
 
-/// First rows of a table, with the notation of their cells.
 pub struct Contents<'a> {
     pub rows: &'a [ByteRecord],
     pub style: &'a CellStyle,

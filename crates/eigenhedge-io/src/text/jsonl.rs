@@ -17,11 +17,9 @@ use serde::{Deserialize as _, Deserializer as _};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-/// Parser of JSON lines.
 pub struct Jsonl {
     columns: Columns,
     cells: Cells,
-    /// Positions of the keys, or `None` for arrays.
     keys: Option<HashMap<String, usize>>,
     /// True to ignore keys that the first row does not have.
     lenient: bool,
@@ -29,7 +27,6 @@ pub struct Jsonl {
     fills: bool,
 }
 
-/// Cells of a line.
 #[derive(Default)]
 struct Cells {
     /// One cell per column. A column that does not occur in the line is missing.

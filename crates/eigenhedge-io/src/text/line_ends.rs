@@ -13,9 +13,7 @@ pub struct Lines<R> {
     exact: bool,
     /// Most recently returned byte that is not a line end.
     last_inside: u8,
-    /// Number of bytes returned.
     given: u64,
-    /// True if the source has ended.
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
@@ -31,7 +29,6 @@ const LONG: u64 = 1 << 20;
 const CELL: u64 = 8;
 
 impl<R: Read> Lines<R> {
-    /// Creates a reader that converts the line ends of `inner`.
     pub fn new(inner: R) -> Self {
         Self {
             inner,

@@ -7,7 +7,6 @@ use crate::reader::{Progress, ReadPosition, Reader};
 use crate::row::Row;
 use std::io::{BufRead, BufReader, Read};
 
-/// Reader of lines into a reused buffer.
 pub struct LineReader {
     input: InputSource,
     source: BufReader<Box<dyn Read>>,
@@ -20,7 +19,6 @@ pub struct LineReader {
 }
 
 impl LineReader {
-    /// Opens the source from the start.
     pub fn open(input: &InputSource) -> Result<Self, Error> {
         Ok(Self::new(input, input.open()?))
     }
@@ -75,18 +73,15 @@ impl LineReader {
         self.line.trim_ascii()
     }
 
-    /// Returns the number of lines read that are not blank.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// Returns the place of the most recently read line.
     pub fn place(&self) -> RowPlace {
         self.input.line(self.lines)
     }
 }
 
-/// Parser of a format in which each row is a line.
 pub trait LineParser {
     /// Parses the selected cells of the most recently read line into `row`, which must be empty.
     fn parse(&mut self, lines: &LineReader, row: &mut Vec<f64>) -> Result<(), Error>;
@@ -98,7 +93,6 @@ pub trait LineParser {
     fn kept(&self, _texts: &mut Vec<String>) {}
 }
 
-/// Reader of a table in which each row is a line.
 pub struct LineTable<P> {
     pub lines: LineReader,
     pub parser: P,

@@ -70,7 +70,6 @@ impl Look {
     }
 }
 
-/// Returns the lines after the first ones that start with `#`.
 fn after_comments(head: &[u8]) -> &[u8] {
     let mut rest = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     if !rest.starts_with(b"#") {
@@ -83,7 +82,6 @@ fn after_comments(head: &[u8]) -> &[u8] {
     rest
 }
 
-/// Splits the first lines into records.
 fn records(head: &[u8], delimiter: u8) -> Vec<ByteRecord> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(Lines::new(head));

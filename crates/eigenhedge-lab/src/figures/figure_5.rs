@@ -15,7 +15,6 @@ const BEFORE: usize = 20;
 /// Rows after the change at which the most probable subspace is drawn.
 const MOMENTS: [usize; 5] = [0, 15, 30, 45, 60];
 
-/// Observations of one learner around the change.
 struct Transition {
     /// Share of the new subspace that is kept, at each row from [`BEFORE`] rows before the change on.
     new: Vec<f64>,

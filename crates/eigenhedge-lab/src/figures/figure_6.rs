@@ -17,7 +17,6 @@ const PERSONS: usize = 3;
 const FACES_KEPT: usize = 5;
 const NAMES: [&str; 3] = ["past average", "fixed share", "no mixing"];
 
-/// Rows with their description, and the number of directions to keep.
 struct Source {
     rows: Vec<Vec<f64>>,
     kept: usize,

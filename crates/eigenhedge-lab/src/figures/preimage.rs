@@ -97,7 +97,6 @@ fn middles(mean: &Means) -> Chart {
     chart
 }
 
-/// Returns the squared distance of a point from the curve.
 fn squared_distance(point: &[f64]) -> f64 {
     let on_curve = (0..FINE).map(|i| 1.5 * REACH * (2.0 * i as f64 / (FINE - 1) as f64 - 1.0));
     on_curve.map(|x| (point[0] - x).powi(2) + (point[1] - curve(x)).powi(2)).fold(f64::INFINITY, f64::min)

@@ -44,7 +44,6 @@ const ROW: &str = "row";
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorder {
-    /// Total expected loss and total energy.
     totals: Downsampler,
     losses: Downsampler,
     /// First two coordinates of rows.

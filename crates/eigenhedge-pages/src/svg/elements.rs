@@ -6,7 +6,6 @@ use crate::palette::Colour;
 pub const TITLE_SIZE: f64 = 15.0;
 pub const TEXT_SIZE: f64 = 12.0;
 
-/// Returns a text element, or an empty string for an empty text.
 pub fn label(colour: Colour, (x, y): (f64, f64), size: f64, attributes: &str, text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();

@@ -45,7 +45,6 @@ fn path(places: &[(f64, f64)]) -> String {
     text
 }
 
-/// Returns the attributes of a line with the appearance of a series.
 pub fn stroke(look: &Look, width: f64) -> String {
     let dash: Vec<String> = look.dash.iter().map(u8::to_string).collect();
     let dash = if dash.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{}\"", dash.join(" ")) };

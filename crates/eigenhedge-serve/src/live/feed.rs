@@ -20,7 +20,6 @@ pub const OPEN: usize = 16;
 /// Maximum length of the name of a section, in bytes.
 const NAME: usize = 64;
 
-/// Content of a page: title, status and parts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageState {
     pub title: String,
@@ -44,7 +43,6 @@ struct Inner {
     changed: Condvar,
 }
 
-/// Connected browsers and their open sections.
 #[derive(Debug, Default)]
 struct Interest {
     watchers: usize,
@@ -58,7 +56,6 @@ struct Interest {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Watch {
     pub is_watched: bool,
-    /// Sections that are open in at least one browser.
     pub open: BTreeSet<String>,
     /// Counter that increases whenever a browser connects. A new browser needs a page even if nothing has changed.
     pub version: u64,
@@ -137,13 +134,11 @@ impl Interest {
     }
 }
 
-/// Source of page events for one browser.
 #[derive(Debug)]
 pub struct Subscription {
     feed: Feed,
     states: watch::Receiver<(u64, Arc<PageState>)>,
     open: BTreeSet<String>,
-    /// Most recently sent state.
     sent: Option<Arc<PageState>>,
 }
 

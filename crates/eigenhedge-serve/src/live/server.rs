@@ -31,13 +31,10 @@ pub struct LiveServer {
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Another program uses the address.
     #[error("{0} is in use by another program; {next} takes another port, and port 0 any that is free", next = next(*.0))]
     Busy(ListenAddress),
-    /// The operating system rejects the address.
     #[error("cannot listen on {0}")]
     Refused(ListenAddress, #[source] io::Error),
-    /// The thread cannot be started.
     #[error("the thread of the page cannot be started")]
     Thread(#[source] io::Error),
 }

@@ -2,11 +2,9 @@
 
 use tokio::sync::watch;
 
-/// Sender of the shutdown signal.
 #[derive(Debug)]
 pub struct ShutdownSwitch(watch::Sender<bool>);
 
-/// Receiver of the shutdown signal.
 #[derive(Debug, Clone)]
 pub struct Shutdown(watch::Receiver<bool>);
 

@@ -28,7 +28,6 @@ pub struct Event {
     pub data: String,
 }
 
-/// Sequence of events for a client.
 pub trait Source: Send + 'static {
     /// Waits for the next event. Returns `None` at the end.
     fn next(&mut self) -> impl Future<Output = Option<Event>> + Send;

@@ -18,7 +18,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Streams of a service, with its settings and shared resources.
 pub struct Core {
     pub settings: Settings,
     pub shared: Arc<Shared>,
@@ -26,7 +25,6 @@ pub struct Core {
     streams: RwLock<BTreeMap<String, Arc<Handle>>>,
     pub memory: Memory,
     writer: Mutex<Option<JoinHandle<()>>>,
-    /// Wall-clock time of the start.
     start: f64,
     is_starting: AtomicBool,
 }
@@ -69,14 +67,12 @@ impl Core {
         streams.insert(handle.name.clone(), handle);
     }
 
-    /// Returns the stream with this name, or a problem if there is none.
     pub fn find(&self, name: &str) -> Result<Arc<Handle>, Problem> {
         check_name(name)?;
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         streams.get(name).cloned().ok_or_else(|| Problem::no_stream(name))
     }
 
-    /// Returns all streams, sorted by name.
     pub fn all(&self) -> Vec<Arc<Handle>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
@@ -104,7 +100,6 @@ impl Core {
         self.shared.queue.change(action, insert).await
     }
 
-    /// Stops a stream and deletes all its data.
     pub async fn delete(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
         let handle = self.find(name)?;
         let core = Arc::clone(self);
@@ -147,7 +142,6 @@ impl Core {
         self.is_starting.load(Ordering::Acquire)
     }
 
-    /// Looks for keys that have become silent.
     pub async fn look_for_silence(&self) {
         for handle in self.all() {
             handle.look_for_silence(self.start).await;

@@ -23,7 +23,6 @@ pub struct FeedEvent {
     pub id: Option<u64>,
     /// Kind of event: `notice` or `point`.
     pub kind: &'static str,
-    /// Content of the event, as JSON.
     pub data: Arc<str>,
 }
 
@@ -136,7 +135,6 @@ impl Feed {
         }
     }
 
-    /// Disconnects all listeners.
     pub fn close(&self) {
         let mut state = self.lock();
         (state.sender, state.is_closed) = (None, true);

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 /// Operation: path, method, summary, and the statuses that it can return in addition to [`COMMON`].
 type Operation = (&'static str, &'static str, &'static str, &'static [u16]);
 
-/// All operations of the service.
 const OPERATIONS: &[Operation] = &[
     ("/v1/streams", "get", "Lists the streams.", &[200]),
     ("/v1/streams/{name}", "get", "Shows a stream.", &[200, 404]),

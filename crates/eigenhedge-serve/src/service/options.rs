@@ -9,7 +9,6 @@ use eigenhedge::{AnyLearner, Choose, Error, Kept, Kind, MONITOR_OPTIONS, Monitor
 use eigenhedge_io::{Format, Layout, MaxMemory, OnBadRow, Selector, TimeFormat, hint};
 use serde_json::{Map, Value};
 
-/// Kind of learner of a stream, with its settings.
 #[derive(Debug, Clone)]
 pub enum Learner {
     Model(Box<Setup>),
@@ -66,7 +65,6 @@ fn own_name(given: &str) -> String {
     if name == "group_by" { "by".to_owned() } else { name }
 }
 
-/// Returns the names of all options of a kind of stream, in JSON.
 fn names(is_monitor: bool) -> Vec<String> {
     let of_kind: Vec<&str> = match is_monitor {
         true => MONITOR_OPTIONS.iter().map(|option| option.name).chain(OF_INCIDENTS).collect(),

@@ -23,7 +23,6 @@ pub enum Order {
     },
 }
 
-/// Order with the idempotency key of its request, as it is logged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Logged {
     pub key: Option<RequestKey>,
@@ -53,12 +52,10 @@ impl Logged {
         }
     }
 
-    /// Encodes the order for the log.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Problem> {
         postcard::to_stdvec(self).map_err(|error| Problem::unavailable(format!("the order cannot be encoded: {error}")))
     }
 
-    /// Decodes an order written by [`Self::to_bytes`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         postcard::from_bytes(bytes).map_err(|error| format!("an order in the log is damaged: {error}"))
     }

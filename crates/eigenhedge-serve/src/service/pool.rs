@@ -26,7 +26,6 @@ struct Line<T> {
 }
 
 impl<T: Worked> Pool<T> {
-    /// Starts a pool of `threads` threads, at least one.
     pub fn start(threads: usize) -> Arc<Self> {
         let line = Line { waiting: VecDeque::new(), has_ended: false };
         let pool = Arc::new(Self { line: Mutex::new(line), more: Condvar::new() });

@@ -39,7 +39,6 @@ fn digest(body: &[u8]) -> u64 {
 
 pub type Reply = Result<Vec<u8>, Problem>;
 
-/// State of a request that has an idempotency key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 enum State {
     Answered(Reply),
@@ -47,7 +46,6 @@ enum State {
     Forgotten,
 }
 
-/// Most recent keys of a stream, with their answers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Repeats {
     states: HashMap<String, (u64, State)>,
@@ -59,7 +57,6 @@ pub struct Repeats {
     bytes: usize,
 }
 
-/// Returns the size of a key and its state in memory, in bytes.
 fn size(key: &str, state: &State) -> usize {
     let answer = match state {
         State::Answered(Ok(bytes)) => bytes.len(),

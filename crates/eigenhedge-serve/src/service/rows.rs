@@ -33,12 +33,10 @@ pub enum BodyForm {
     Ndjson,
     /// Table with a header.
     Csv,
-    /// Arrow IPC stream.
     Arrow,
 }
 
 impl BodyForm {
-    /// Returns the format of a content type, or `None` if the type is not supported.
     pub fn of(content_type: &str) -> Option<Self> {
         let essence = content_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         match essence.as_str() {
@@ -77,7 +75,6 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Returns the number of rows, without skipped ones.
     pub fn count(&self) -> usize {
         self.cells.len() / self.width.max(1)
     }
@@ -110,7 +107,6 @@ impl Rows {
         Ok(Cow::Owned(Self { shape: None, width: shape.width, cells, ..self.clone() }))
     }
 
-    /// Returns the approximate size of the rows in memory, in bytes.
     pub fn bytes(&self) -> usize {
         let texts: usize = self.texts.iter().map(|text| text.len() + OF_TEXT).sum();
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts

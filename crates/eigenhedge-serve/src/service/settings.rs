@@ -18,7 +18,6 @@ pub struct Settings {
     pub max_memory: u64,
     pub max_streams: usize,
     pub webhooks: WebhookSettings,
-    /// True if every request is logged.
     pub log_requests: bool,
     pub limits: Limits,
 }
@@ -36,21 +35,16 @@ pub struct WebhookSettings {
     pub templates: Vec<PathBuf>,
 }
 
-/// Limits on requests and connections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Maximum size of a body, in bytes.
     pub body: usize,
     pub connections: usize,
-    /// Maximum time to receive the head of a request.
     pub head_time: Duration,
-    /// Maximum time to receive the body of a request.
     pub body_time: Duration,
     /// Maximum time for which a client may read nothing of an answer that waits.
     pub answer_time: Duration,
-    /// Maximum size of the head of a request, in bytes.
     pub head_bytes: usize,
-    /// Maximum number of headers per request.
     pub headers: usize,
 }
 

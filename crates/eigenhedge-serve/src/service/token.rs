@@ -21,7 +21,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the name used in the token file.
     pub fn name(self) -> &'static str {
         match self {
             Self::Read => "read",

@@ -18,7 +18,6 @@ pub(crate) struct Mean {
 }
 
 impl Mean {
-    /// Mean of no rows.
     pub const NONE: Self = Self { base: Vec::new(), way: Vec::new(), weight: 0.0, left_out: false };
 
     /// Returns the mean of the same rows after centering, which is zero.
@@ -112,7 +111,6 @@ impl Mean {
         self.weight
     }
 
-    /// Returns the mean, or `None` before the first row.
     pub fn value(&self) -> Option<Vec<f64>> {
         (self.weight > 0.0).then(|| self.base.iter().zip(&self.way).map(|(base, way)| base + way).collect())
     }

@@ -56,7 +56,6 @@ pub struct Sketch {
     /// Energy (the sum of squares after centering) of each column of the rows.
     pub(super) energies: Vec<f64>,
     pub(super) shrinkage: f64,
-    /// Matrix B with at most 2ℓ columns.
     pub(super) buffer: Matrix,
     pub(super) pending: PendingRows,
     pub(super) sparse_streak: usize,

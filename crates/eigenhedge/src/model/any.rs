@@ -44,7 +44,6 @@ macro_rules! delegate {
 
 /// Maximum number of directions kept. The limit prevents overflow in sums and products of sizes.
 const MOST_KEPT: u64 = 1 << 32;
-/// Error of learners that cannot fill in missing cells.
 pub(super) const FILLS: Error =
     Error::Unsupported("missing cells are filled in by subspace learners over plain rows only");
 /// Maximum number of values that a learner stores per column after a few rows: basis, center and scratch.

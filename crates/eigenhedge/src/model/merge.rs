@@ -19,7 +19,6 @@ use crate::standardize::Standardize;
 use crate::state::{count, length};
 use crate::subspace::{Learned, NormBound};
 
-/// Learners that can be merged.
 const MERGEABLE: [Kind; 3] = [Kind::Leader, Kind::Anchored, Kind::ProductSets];
 
 impl Model {

@@ -169,7 +169,6 @@ struct Lots {
 }
 
 impl Lots {
-    /// Returns true if all members have learned this lot.
     fn is_complete(&mut self, lot: usize) -> bool {
         while let Ok(done) = self.receiver.try_recv() {
             self.enter(done);

@@ -37,7 +37,6 @@ pub(super) struct FillErrors {
     weights: Vec<f64>,
 }
 
-/// Scratch space of the imputation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Filling {
     pub working: Fill,
@@ -54,9 +53,7 @@ pub(super) struct Filling {
     pub deviations: Vec<f64>,
     /// Products of the errors including those of the current row, if that row was filled in.
     pub products: Matrix,
-    /// Matrix of the normal equations for the weights.
     pub normal: Matrix,
-    /// Weights of the members in the combination.
     pub weights: Vec<f64>,
     /// Loss of each member on the observed cells. The list is empty for a complete row.
     pub losses: Vec<f64>,
@@ -91,7 +88,6 @@ impl FillErrors {
         }
     }
 
-    /// Checks a deserialized state for this number of members.
     pub fn check(&self, members: usize) -> Result<(), Error> {
         let Self { products, noise, weights } = self;
         let size = products.columns();

@@ -46,7 +46,6 @@ impl AdaHedge {
         weights.iter().sum()
     }
 
-    /// Writes the weights of the members, which sum to 1.
     pub fn weights(&self, weights: &mut Vec<f64>) {
         let sum = self.raw_weights(weights);
         weights.iter_mut().for_each(|weight| *weight /= sum);

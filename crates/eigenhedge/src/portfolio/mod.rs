@@ -42,7 +42,6 @@ pub struct Portfolio<S> {
     specs: Vec<Spec>,
     members: Vec<Box<Subspace<S, AnyRule>>>,
     trust: Trust,
-    /// Total expected loss of each member.
     totals: Vec<f64>,
     fill_errors: FillErrors,
     #[serde(skip)]
@@ -55,7 +54,6 @@ struct Working {
     losses: Vec<f64>,
     /// Expected and realized loss of each member, as reported by the member.
     own: Vec<Loss>,
-    /// True if aligned coordinates were requested.
     aligns: bool,
     /// Choice of a trial that the members ran ahead.
     drawn: Drawn,

@@ -48,7 +48,6 @@ pub trait Directions {
     /// Orthonormalizes the directions if rounding can accumulate in them.
     fn heal(&mut self) {}
 
-    /// Computes direction `i`.
     fn direction(&mut self, i: usize, out: &mut Vec<f64>);
 
     /// Computes the directions listed in `order`, one per column of `out`.

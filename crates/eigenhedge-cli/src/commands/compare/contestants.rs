@@ -10,7 +10,6 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Learner in the comparison, with its loss curve and time.
 pub struct Contestant {
     pub name: String,
     pub run: Model,

@@ -45,7 +45,6 @@ fn curve() -> Downsampler {
     Downsampler::new(Keep::First, POINTS, 1)
 }
 
-/// Runs the comparison, prints a table, and writes the plot and the page if they are requested.
 pub fn compare(args: &CompareArgs) -> Result<()> {
     judge_page(args.report.as_deref())?;
     judge_plot(args.plot.as_deref())?;

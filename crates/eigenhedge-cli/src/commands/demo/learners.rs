@@ -33,7 +33,6 @@ pub fn learners() -> Vec<(&'static str, Spec)> {
     ]
 }
 
-/// Returns the default mixing share of tracking.
 pub fn alpha() -> f64 {
     match Spec::new(Kind::Tracking, KEPT).mixing {
         Mixing::FixedShare { alpha } | Mixing::PastAverage { alpha } => alpha,
@@ -41,7 +40,6 @@ pub fn alpha() -> f64 {
     }
 }
 
-/// Result of one learner: its model after the stream, losses and time.
 pub struct Outcome {
     pub name: &'static str,
     pub run: Model,

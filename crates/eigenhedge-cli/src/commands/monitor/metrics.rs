@@ -12,7 +12,6 @@ const PAUSE: Duration = Duration::from_secs(10);
 /// Maximum number of keys with their own metrics.
 const KEYS: usize = 1000;
 
-/// Writer that replaces the metrics file periodically.
 pub struct Metrics<'a> {
     path: &'a Path,
     next: Instant,
@@ -68,7 +67,6 @@ fn text(journal: &Journal) -> String {
     text
 }
 
-/// Returns the Prometheus label of a key. Without a key, the label is empty.
 fn labels(key: &str) -> String {
     match key {
         "" => String::new(),

@@ -67,7 +67,6 @@ impl Begun {
         Ok(Self { stream, fleet, before: None })
     }
 
-    /// Resumes the monitors of a snapshot after its last row.
     fn resume(args: &MonitorArgs, (source, layout): (&Source, &Layout), plan: &Options, path: &Path) -> Result<Self> {
         let name = printable_path(path);
         let (fleet, saved) = match kind_of(path)? {

@@ -47,7 +47,6 @@ pub fn json(groups: &[Group], total: &Total) -> Result<String> {
     Ok(serde_json::to_string(&serde_json::json!({ "total": total, "groups": groups }))? + "\n")
 }
 
-/// Summary of a key.
 #[derive(Serialize)]
 pub struct Group {
     key: String,

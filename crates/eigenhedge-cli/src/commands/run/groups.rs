@@ -27,7 +27,6 @@ pub struct ModelsByKey<'a> {
     rows: u64,
     /// Sum of the expected losses.
     lost: f64,
-    /// Options of the learner by name.
     options: Options,
 }
 

@@ -33,16 +33,13 @@ pub struct OneModel<'a> {
     closed: bool,
     /// Number of rows that the model had learned before this table.
     rows_before: u64,
-    /// Options of the learner by name.
     options: Options,
     regret: RegretSoFar,
 }
 
-/// Model, with the record for its page.
 pub struct Learned {
     pub model: Model,
     pub recorder: Option<Recorder>,
-    /// Number of the most recent row.
     pub row: u64,
 }
 

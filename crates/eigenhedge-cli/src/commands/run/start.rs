@@ -81,7 +81,6 @@ pub struct Start<M> {
     pub layout: Layout,
     /// Options of the table and the results, by name.
     pub options: Options,
-    /// Options of the learner by name.
     pub learner_options: Options,
     pub saved: Option<SavedRun>,
 }
@@ -131,7 +130,6 @@ impl<M: Models> Start<M> {
         Ok((M::like(model.with_columns(columns), plan)?, stream, layout, in_effect(&setup)?))
     }
 
-    /// Starts with saved models and a new table.
     fn with_models(plan: &Plan, given: &Given, layout: &Layout) -> Result<(M, Stream, Layout, Options)> {
         let (mut models, saved) = M::read(&given.path, plan)?;
         let mut options = saved_options(models.model(), &saved)?;
@@ -143,7 +141,6 @@ impl<M: Models> Start<M> {
         Ok((models, stream, layout, options))
     }
 
-    /// Resumes the models of a snapshot after its last row.
     fn resume(plan: &Plan, layout: &Layout, path: &Path) -> Result<Self> {
         let (models, saved) = M::read(path, plan)?;
         let model = models.model();
@@ -194,7 +191,6 @@ fn fitted(setup: &Setup, stream: &Stream, layout: &Layout) -> Result<Setup> {
     setup.for_rows(stream.columns().len()).map_err(|error| unfit(&error, stream, layout))
 }
 
-/// Creates the error for a learner that does not fit the table.
 fn unfit(error: &Error, stream: &Stream, layout: &Layout) -> anyhow::Error {
     anyhow!("{}: {}", stream.source(), misfit(error, layout.format, stream))
 }

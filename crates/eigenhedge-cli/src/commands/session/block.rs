@@ -100,7 +100,6 @@ pub fn step_all_rows(model: &mut Model, rows: &[Delivered]) -> Result<(), (usize
     })
 }
 
-/// Rows that are learned together.
 enum Rows<'a> {
     Sparse(&'a [f64], &'a [u32]),
     Dense(&'a [&'a [f64]]),

@@ -29,7 +29,6 @@ pub trait Engine {
     /// Returns the maximum number of rows in the next block.
     fn block_rows(&self) -> usize;
 
-    /// Reads the next block of at most `most` rows.
     fn read(&mut self, block: &mut Block, stream: &mut Stream, most: usize) -> Result<()> {
         Ok(block.read(stream, most)?)
     }
@@ -44,7 +43,6 @@ pub trait Engine {
     /// Syncs the results to disk. Returns the extent of the answers that is safely on disk, and the engine's own state.
     fn sync(&mut self) -> Result<(Position, Self::State)>;
 
-    /// Writes a snapshot with this resume state.
     fn write(&mut self, path: &Path, resume_state: Vec<u8>) -> Result<()>;
 }
 
@@ -81,7 +79,6 @@ impl<'a, E: Engine> Session<'a, E> {
         Self { engine, stream, snapshots, options, block: Block::default(), before, start: Instant::now() }
     }
 
-    /// Returns the time spent, including earlier parts of the run.
     pub fn elapsed(&self) -> Duration {
         self.before + self.start.elapsed()
     }
@@ -151,7 +148,6 @@ impl<'a, E: Engine> Session<'a, E> {
     }
 }
 
-/// End of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Ended,

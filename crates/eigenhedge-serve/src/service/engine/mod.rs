@@ -31,7 +31,6 @@ use silence::Arrival;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Learner of a stream, with its columns and counts.
 pub struct Engine {
     options: Arc<StreamOptions>,
     places: Places,
@@ -55,7 +54,6 @@ impl Engine {
         Self { options, places, shape: None, learner: None, counts, notices, member_bytes: 0 }
     }
 
-    /// Returns the columns, or `None` before the first row.
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.clone()
     }

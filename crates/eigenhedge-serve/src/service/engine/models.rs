@@ -10,7 +10,6 @@ use eigenhedge_io::{answer_cells, answer_columns, json_cells};
 use eigenhedge_pages::run::Recorder;
 use serde_json::Value;
 
-/// Single model, with the recorded data for its page.
 pub struct OneModel {
     pub model: Box<Model>,
     pub recorder: Box<Recorder>,

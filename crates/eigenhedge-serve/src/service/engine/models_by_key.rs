@@ -13,7 +13,6 @@ pub const LISTED: usize = 1000;
 /// Maximum number of points of the loss curve.
 const POINTS: usize = 400;
 
-/// Models by key, with the recorded losses for the page.
 pub struct ModelsByKey {
     pub fleet: Box<Fleet<Model>>,
     pub record: Downsampler,
@@ -54,7 +53,6 @@ impl ModelsByKey {
         }
     }
 
-    /// Scores rows without learning from them, each with the model of its key.
     pub fn score(&mut self, rows: &Rows, shape: &Shape, outcome: &mut Outcome) {
         let fleet = &mut self.fleet;
         for i in 0..rows.count() {

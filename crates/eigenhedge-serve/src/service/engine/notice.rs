@@ -9,22 +9,18 @@ use std::collections::{BTreeMap, VecDeque};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Notices {
-    /// Number of notices so far.
     pub count: u64,
     /// Most recent notices that are not urgent.
     last: VecDeque<Notice>,
     /// Most recent urgent notices, each with its wall-clock time.
     urgent: VecDeque<(f64, Notice)>,
-    /// Ongoing incidents by key.
     told: BTreeMap<String, Told>,
     pub silences: Silences,
 }
 
-/// Ongoing incident of a key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Told {
     number: u64,
-    /// Time of its report in seconds.
     reported: f64,
     /// Severity and sentence of the most recent notice, or `None` before the first.
     notice: Option<(f64, String)>,

@@ -15,7 +15,6 @@ pub struct Places {
     pub fleet_bytes: u64,
 }
 
-/// Row counts of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Counts {
     /// Number of rows received, including bad ones. It is also the number of the next row.

@@ -61,7 +61,6 @@ impl Engine {
     }
 }
 
-/// Returns the page of models by key.
 fn of_models(models: &mut ModelsByKey, name: &str, rows: u64) -> Page {
     let ModelsByKey { fleet, record } = models;
     let keys: Vec<String> = fleet.keys().take(KEYS).map(str::to_owned).collect();

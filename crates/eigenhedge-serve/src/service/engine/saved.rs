@@ -23,7 +23,6 @@ use std::sync::Arc;
 /// Saved learner. A fleet (one model or monitor per key) is saved to an unnamed file.
 pub enum Saved {
     Memory(Vec<u8>),
-    /// File, and its length in bytes.
     File(File, u64),
 }
 
@@ -43,7 +42,6 @@ impl Saved {
         }
     }
 
-    /// Returns a reader that starts at the first byte.
     pub fn reader(&mut self) -> io::Result<Box<dyn Read + '_>> {
         match self {
             Self::Memory(bytes) => Ok(Box::new(Cursor::new(bytes))),
@@ -64,7 +62,6 @@ struct Around {
     record: Recorded,
 }
 
-/// Recorded data for the page of a stream.
 #[derive(Debug, Serialize, Deserialize)]
 enum Recorded {
     Nothing,
@@ -221,7 +218,6 @@ impl Engine {
 }
 
 impl AnyLearner {
-    /// Returns the names and the number of the columns.
     fn columns(&self) -> (Option<Vec<String>>, usize) {
         match self {
             Self::Model(one) => (one.model.columns().names.clone(), one.model.length()),

@@ -19,7 +19,6 @@ const SEVERITY: f64 = 3.0;
 /// Maximum number of past silences that are kept.
 const PAST: usize = 1000;
 
-/// Time without rows after which a key is silent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SilentAfter {
     Seconds(f64),
@@ -43,16 +42,13 @@ pub struct Silences {
     keys: BTreeMap<String, Device>,
     /// Time of the stream in seconds, without pauses of all keys.
     clock: f64,
-    /// Latest time of a row.
     latest: Option<f64>,
     /// Times of the stream and of the clock before which no further key is silent.
     due: [f64; 2],
-    /// Silences that are going on, by key.
     pub open: BTreeMap<String, Occurrence>,
     pub past: VecDeque<Occurrence>,
 }
 
-/// Last row of a key, and its intervals.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Device {
     row: u64,

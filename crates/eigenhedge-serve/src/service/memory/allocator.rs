@@ -6,7 +6,6 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Bytes that are allocated in the process.
 static ALL: AtomicI64 = AtomicI64::new(0);
 
 /// Bytes that threads keep for matrix products, whichever learner they work for.
@@ -19,7 +18,6 @@ thread_local! {
     static IS_PREPARED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The system's allocator, with counters.
 struct Counting;
 
 #[global_allocator]

@@ -30,7 +30,6 @@ const CACHE: (u64, u64) = (4 << 20, 64 << 20);
 /// Minimum limit, in bytes. With less, a request of usual size would be refused.
 pub const LEAST_MEMORY: u64 = 32 << 20;
 
-/// Memory limit of a service, and its shares.
 #[derive(Debug, Clone)]
 pub struct Memory {
     limit: u64,
@@ -58,7 +57,6 @@ pub struct Reserved {
 }
 
 impl Memory {
-    /// Creates the accounts for a limit in bytes.
     pub fn new(limit: u64) -> Self {
         let share = |most: u64| Arc::new(Share { most, taken: AtomicU64::new(0) });
         let program = allocated() + cache(limit);
@@ -70,7 +68,6 @@ impl Memory {
         cache(self.limit)
     }
 
-    /// Returns the maximum size of a stream in memory, in bytes.
     pub fn of_stream(&self) -> u64 {
         self.limit / 10
     }

@@ -35,7 +35,6 @@ const COMMIT: Duration = Duration::from_secs(5);
 /// Maximum number of sentences of notices that were held back.
 const SENTENCES: usize = 10;
 
-/// State of the notices of a stream that is stored.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Id of the last notice that was sent, held back or dropped.
@@ -91,7 +90,6 @@ impl Line {
         [state.sent.sent, state.sent.dropped, state.sent.held_back, state.waiting.len() as u64]
     }
 
-    /// Returns true if a notice may be sent now.
     fn is_open(&self, sent: &mut Sent, now: f64) -> bool {
         while sent.recent.front().is_some_and(|time| now - time >= 3600.0) {
             sent.recent.pop_front();
@@ -225,7 +223,6 @@ impl Outbox {
         self.hosts.iter().find(|host| host.name == target.authority())
     }
 
-    /// Returns true if the address is allowed.
     pub fn allows(&self, target: &Target) -> bool {
         self.host(target).is_some()
     }

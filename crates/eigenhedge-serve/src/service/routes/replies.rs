@@ -32,7 +32,6 @@ pub fn lines(bytes: Vec<u8>, mut memory: Reserved) -> Response {
     ([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response()
 }
 
-/// Body with the memory that is reserved for it.
 struct Held {
     body: Body,
     _memory: Reserved,

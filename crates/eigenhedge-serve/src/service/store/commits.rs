@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 pub struct CommitFile(Option<File>);
 
 impl CommitFile {
-    /// Returns the path of the file in the folder of a store.
     pub fn path(folder: &Path) -> PathBuf {
         folder.join("commits")
     }

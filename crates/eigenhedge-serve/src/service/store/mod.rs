@@ -42,24 +42,20 @@ const COMMITS: TableDefinition<'_, (), u64> = TableDefinition::new("commits");
 /// Table of notices: stream id → state of those that were sent.
 const SENT: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("sent");
 
-/// Number of tables.
 const TABLES: usize = 6;
 /// Maximum size of a part of a saved learner, in bytes.
 const PART: usize = 1 << 20;
 /// Disk space in bytes that is kept free, so that snapshots can still be written.
 const RESERVE: u64 = 1 << 20;
-/// Name of the file in the store's folder.
 const FILE: &str = "store.redb";
 
 /// Advice for a damaged store.
 const RESTORE: &str = "to restore a backup, put it into an empty folder as store.redb and pass that folder to --store";
 
-/// Entry of a stream in the store.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Described {
     pub name: String,
     pub id: u64,
-    /// Options, as JSON.
     pub options: Vec<u8>,
     /// Log position of the next order.
     pub next: u64,
@@ -82,7 +78,6 @@ impl Snapshot {
     }
 }
 
-/// File that contains all streams.
 pub struct Store {
     folder: PathBuf,
     cache: usize,
@@ -115,7 +110,6 @@ fn drop_guarded(database: Option<Database>) {
     });
 }
 
-/// Returns the range of keys that belong to a stream.
 fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
     (id, 0)..=(id, u64::MAX)
 }
@@ -184,7 +178,6 @@ impl Store {
         drop_guarded(self.write_lock().take());
     }
 
-    /// Runs `work` in a read transaction.
     fn read<T>(&self, work: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>) -> Result<T, String> {
         let outcome = guarded(|| {
             let begun = {

@@ -22,7 +22,6 @@ const WAITING: usize = 4096;
 /// Maximum size of a commit, in bytes. A single change may exceed it.
 const COMMIT_BYTES: u64 = 16 << 20;
 
-/// Change to the store.
 pub enum Action {
     /// Adds a stream, unless there are `most` already. The result is its id. If a stream has this name, nothing changes
     /// and the result is the id of that stream.
@@ -51,20 +50,17 @@ impl Action {
 /// Result of a change that is durable, or the problem of a change that was not made.
 type Applied = Result<u64, Problem>;
 
-/// Change with its callback.
 struct Op {
     action: Action,
     done: Box<dyn FnOnce(Applied) + Send>,
 }
 
-/// Counters of commits.
 #[derive(Debug, Default)]
 pub struct StoreCounts {
     pub commits: AtomicU64,
     pub orders: AtomicU64,
     pub bytes: AtomicU64,
     pub failures: AtomicU64,
-    /// Total time of all commits, in nanoseconds.
     pub nanoseconds: AtomicU64,
 }
 
@@ -126,14 +122,12 @@ impl StoreQueue {
 
 struct Writer {
     store: Arc<Store>,
-    /// Number of commits in the store.
     commits: u64,
     commit_file: CommitFile,
     /// True after an error of the disk that left the outcome of a transaction unknown.
     has_failed: bool,
     /// Log position of the next order, by stream.
     next: HashMap<u64, u64>,
-    /// Id of the next stream.
     next_id: u64,
     counts: Arc<StoreCounts>,
 }
@@ -224,7 +218,6 @@ struct Change {
 }
 
 impl Change {
-    /// Writes a change.
     fn apply(&mut self, write: &WriteTransaction, action: &mut Action) -> Result<Applied, redb::Error> {
         let gone = || Err(Problem::new(StatusCode::NOT_FOUND, "the stream was deleted"));
         match action {

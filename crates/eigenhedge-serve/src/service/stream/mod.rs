@@ -30,7 +30,6 @@ const BLINK: Duration = Duration::from_millis(10);
 /// Maximum number of waiting requests per stream.
 pub const WAITING: usize = 256;
 
-/// Resources shared by all streams.
 pub struct Shared {
     pub store: Arc<Store>,
     pub queue: StoreQueue,
@@ -40,7 +39,6 @@ pub struct Shared {
     pub memory: Memory,
     /// Streams whose learners are in memory, by id.
     loaded: Mutex<HashMap<u64, Weak<Handle>>>,
-    /// Counter of the uses of streams.
     clock: AtomicU64,
     /// Lock for work on large learners, so that the working space of only one is allocated at a time.
     large: Mutex<()>,
@@ -82,7 +80,6 @@ impl Shared {
     }
 }
 
-/// Counters of a stream, for the metrics.
 #[derive(Debug, Default)]
 pub struct StreamCounts {
     pub rows: AtomicU64,
@@ -98,7 +95,6 @@ pub struct StreamCounts {
     pub last_row: AtomicU64,
 }
 
-/// Stream with its learner and queue.
 pub struct Handle {
     pub id: u64,
     pub name: String,
@@ -249,7 +245,6 @@ impl Handle {
         bytes
     }
 
-    /// Returns an error if the state could not be loaded.
     pub fn check_loaded(&self) -> Result<(), Problem> {
         match &*lock(&self.failed) {
             None => Ok(()),
@@ -267,17 +262,14 @@ impl Handle {
         Err(Problem::conflict(sentence))
     }
 
-    /// Returns the columns, or `None` before the first row.
     pub fn shape(&self) -> Option<Arc<Shape>> {
         self.shape.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the number of waiting requests.
     pub fn waiting(&self) -> usize {
         self.waiting.load(Ordering::SeqCst)
     }
 
-    /// Marks the stream as deleted.
     pub fn delete(&self) {
         self.is_deleted.store(true, Ordering::Release);
         self.feed.close();

@@ -131,7 +131,6 @@ impl Slot {
         Ok(cached)
     }
 
-    /// Applies an order that is durable.
     pub fn carry_out(&mut self, handle: &Arc<Handle>, place: u64, bytes: u64, logged: &Logged) -> Reply {
         self.engine(handle)?;
         if self.applied >= place {

@@ -281,7 +281,6 @@ impl Tridiagonal {
 struct Factors {
     /// Multipliers of the elimination, and whether the two rows were exchanged.
     multipliers: Vec<(f64, bool)>,
-    /// Inverses of the pivots.
     inverses: Vec<f64>,
     /// Two diagonals above the pivots.
     above: Vec<[f64; 2]>,

@@ -112,7 +112,6 @@ impl Matrix {
         self.resize(rows, columns);
     }
 
-    /// Calls `change` with the index and the entries of each column.
     pub(crate) fn for_each_column(&mut self, mut change: impl FnMut(usize, &mut [f64])) {
         for j in 0..self.columns {
             change(j, self.column_mut(j));
@@ -123,7 +122,6 @@ impl Matrix {
         self.column(j).clone_into(out);
     }
 
-    /// Copies the columns listed in `order`.
     pub(crate) fn copy_columns(&self, order: &[usize], out: &mut Self) {
         out.resize(self.rows, order.len());
         order.iter().enumerate().for_each(|(c, j)| out.column_mut(c).copy_from_slice(self.column(*j)));

@@ -25,7 +25,6 @@ impl Matrix {
     }
 }
 
-/// Adds the lower triangle of `a b` to the lower triangle of `out`.
 pub(crate) fn add_lower_product(out: &mut Matrix, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     use faer::linalg::matmul::triangular::{BlockStructure, matmul};
     let (lower, whole) = (BlockStructure::TriangularLower, BlockStructure::Rectangular);

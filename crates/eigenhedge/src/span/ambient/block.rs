@@ -7,7 +7,6 @@ use crate::linalg::{Intake, WINDOW};
 /// Block of upcoming points, with their precomputed inner products.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Number of points in the block.
     points: usize,
     /// Column index of the first point.
     first: usize,
@@ -34,7 +33,6 @@ impl Block {
         self.since.resize(points * WINDOW, 0.0);
     }
 
-    /// Ends the block and discards its points.
     pub fn clear(&mut self) {
         (self.points, self.loaded, self.stored) = (0, 0, 0);
     }

@@ -29,7 +29,6 @@ pub(super) struct Deferred {
     pub(super) factors: Vec<f64>,
 }
 
-/// Scratch space of [`Deferred::refine`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Refinement {
     left: Vec<f64>,
@@ -37,7 +36,6 @@ pub(super) struct Refinement {
 }
 
 impl Deferred {
-    /// Returns the number of deferred columns.
     pub fn columns(&self) -> usize {
         self.combinations.columns()
     }

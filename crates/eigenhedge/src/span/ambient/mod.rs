@@ -63,7 +63,6 @@ pub struct Ambient {
     /// Columns and origin in the representation by sparse rows, or `None` for dense rows. With sparse rows, the matrix
     /// `columns` contains the dense vectors, and there are no deferred columns.
     sparse: Option<Box<Sparse>>,
-    /// Number of consecutive sparse rows.
     sparse_streak: usize,
     /// True if the columns are the unit vectors, so that coordinates are cells.
     standard: bool,
@@ -305,7 +304,6 @@ impl Ambient {
         vector
     }
 
-    /// Computes the coordinates of a vector with respect to the columns.
     pub(crate) fn coordinates_of(&self, vector: &[f64], coordinates: &mut Vec<f64>) {
         if let Some(sparse) = &self.sparse {
             let mut products = Vec::new();

@@ -18,7 +18,6 @@ use crate::state::{LARGEST, ensure, entries, length};
 use pulp::Arch;
 use serde::{Deserialize, Serialize};
 
-/// Number of sources.
 pub(crate) const SOURCES: usize = 5;
 /// Number of rows after which coordinates and inner products are computed anew.
 const RENEWED: u32 = 16;
@@ -91,12 +90,10 @@ fn products(vectors: &[Vec<f64>; SOURCES], point: &[f64]) -> [f64; SOURCES] {
 }
 
 impl Sources {
-    /// Returns the coordinates of offset `j` in the columns of the span.
     pub(crate) fn coordinates(&self, j: usize) -> &[f64] {
         &self.coordinates[j]
     }
 
-    /// Returns the inner products of the offsets.
     pub(crate) fn gram(&self) -> &[[f64; SOURCES]; SOURCES] {
         &self.gram
     }

@@ -432,7 +432,6 @@ impl<D: Dictionary> Feature<D> {
     }
 }
 
-/// Makes a matrix that is symmetric up to rounding exactly symmetric.
 fn make_symmetric(matrix: &mut Matrix) {
     for j in 0..matrix.columns() {
         for i in 0..j {

@@ -72,7 +72,6 @@ pub(in super::super) struct Leading {
     pub(super) frame: Frame,
     /// Products of the matrix with the directions.
     images: Matrix,
-    /// Trace of the matrix.
     trace: f64,
     #[serde(skip)]
     scratch: Scratch<Working>,
@@ -165,12 +164,10 @@ impl Leading {
         Self { sum, frame: Frame::new(dimension), images, trace: 0.0, scratch: Scratch::default() }
     }
 
-    /// Computes all eigenpairs.
     pub fn all(&self) -> Chained {
         Chained::of(self.sum.clone())
     }
 
-    /// Returns the trace of the matrix.
     pub fn trace(&self) -> f64 {
         self.trace
     }
