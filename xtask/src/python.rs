@@ -13,14 +13,12 @@ pub fn test(root: &Path) -> Result<(), String> {
     check(root)
 }
 
-/// Checks the Python sources, and installs a wheel built with the development profile. The test profile would build a
-/// test harness.
+/// Checks the Python sources, and installs a wheel of the development profile, without a test harness.
 pub fn prepare(root: &Path) -> Result<(), String> {
     let environment = environment(root)?;
     lint(root, &environment)?;
     install(root, &environment, "dev")?;
-    // The command is that of the tests, so that nothing is compiled twice and the program is never older than the
-    // package.
+    // This is the command of the tests: nothing is compiled twice, and the program is as new as the package.
     run(&mut cargo("test --workspace --no-run --locked"))
 }
 
@@ -34,8 +32,7 @@ pub fn check(root: &Path) -> Result<(), String> {
     run(pytest.current_dir(root).env("EIGENHEDGE_PROGRAM", root.join("target/debug/eigenhedge")))
 }
 
-/// Checks the style and imports of all Python code, and the types of the package, with the rules in
-/// `python/pyproject.toml`.
+/// Checks style and imports of all Python code, and types of the package, by `python/pyproject.toml`.
 fn lint(root: &Path, environment: &Path) -> Result<(), String> {
     for rules in ["check", "format --check"] {
         let ruff = format!("ruff {rules} --no-cache --config python/pyproject.toml python bench docs");

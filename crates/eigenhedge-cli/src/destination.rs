@@ -15,8 +15,7 @@ pub struct Destination {
 }
 
 impl Destination {
-    /// Checks the path of the option `option`, where `-` means standard output and `None` no output. The format follows from the
-    /// extension, unless `form` is given.
+    /// Checks the path of an option, where `-` means standard output. Its extension is the default of `form`.
     pub fn new(option: &str, path: Option<&Path>, form: Option<Form>) -> Result<Self, Usage> {
         let target = match path {
             None => Target::Nowhere,
@@ -80,8 +79,7 @@ pub fn coordinate_names(k: usize) -> Vec<String> {
     (0..k).map(|i| format!("z{i}")).collect()
 }
 
-/// Returns an error if an output is an input or another output, or if two outputs are `-`. The outputs for which the third
-/// value is false must be files.
+/// Returns an error if two outputs, or an input and an output, are the same. The third value allows `-`.
 pub fn judge_outputs<'a>(
     inputs: impl IntoIterator<Item = (&'a str, &'a Path)>,
     outputs: &[(&'a str, Option<&'a Path>, bool)],

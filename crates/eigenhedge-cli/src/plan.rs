@@ -52,8 +52,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Applies `--missing`, if given, to the saved model or models and to their options. Missing cells are a property
-    /// of the new table.
+    /// Applies `--missing`, a property of the new table, to the saved models and to their options.
     pub fn new_missing(
         &self,
         learner: Kind,

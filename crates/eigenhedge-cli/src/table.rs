@@ -80,8 +80,7 @@ pub fn say_times(stream: &Stream) {
     }
 }
 
-/// Opens a table with the columns of a model. Columns are matched by name if both have names. Otherwise both must have
-/// the same number of columns.
+/// Opens a table with the columns of a model: matched by name if both have names, otherwise by their number.
 pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Result<Stream> {
     let (names, spec) = (model.columns().names.clone(), model.spec());
     // A command without an option for missing cells gives no advice about it.
@@ -96,8 +95,7 @@ pub fn open_like(model: &Model, source: &Source, layout: &Layout) -> anyhow::Res
     Ok(stream)
 }
 
-/// Returns the source and the layout of a table for a command that uses a saved model. Returns an error if
-/// `--standardize` is given, because the model contains its scale.
+/// Returns the source and layout of a table for a saved model, whose scale excludes `--standardize`.
 pub fn open_for_model(command: &str, path: &Path, args: &TableArgs) -> Result<(Source, Layout), Usage> {
     match args.standardize {
         None => {

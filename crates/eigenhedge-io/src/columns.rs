@@ -15,8 +15,7 @@ pub(crate) struct Columns {
     pub selected: Vec<usize>,
     /// Positions of the columns whose cells are copied. The time column, if there is one, comes first.
     pub kept: Vec<usize>,
-    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column. The value is `None`
-    /// if [`Layout::keep`] names no column.
+    /// Index in `kept` of the first column named by [`Layout::keep`], which may be the time column.
     pub first_kept: Option<usize>,
     /// True if the first column of `kept` is the time column.
     pub has_time: bool,
@@ -32,14 +31,12 @@ pub(crate) struct Columns {
     pub units: Option<Vec<String>>,
 }
 
-/// Column in which each cell is a row. The column is also in `kept`, because readers return the texts of the columns in
-/// `kept`.
+/// Column in which each cell is a row. It is also in `kept`, because readers return the texts of those columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumn {
     pub position: usize,
     pub place: usize,
-    /// Number of leading columns in `kept` that are copied to the output. They include the text column only if
-    /// [`Layout::keep`] names it.
+    /// Number of leading columns in `kept` that are copied, with the text column only if [`Layout::keep`] names it.
     pub kept: usize,
 }
 
@@ -67,8 +64,7 @@ impl Columns {
         select(names, count, layout, "", holds_text).map_err(|fault| Error::at(input.name(), fault))
     }
 
-    /// Selects columns like [`Self::choose`]. In addition, the first column that no option names and for which `is_time`
-    /// returns true becomes the time column.
+    /// Selects like [`Self::choose`], with the first unnamed column for which `is_time` is true as the time column.
     pub fn choose_with_time(
         input: &InputSource,
         layout: &Layout,
@@ -85,8 +81,7 @@ impl Columns {
         Self::choose(input, &layout, names, count, holds_text)
     }
 
-    /// Restricts the selection to the columns of a model, in the order of the model. A table without column names keeps
-    /// its selection.
+    /// Restricts the selection to the columns of a model, in its order. A table without names keeps its selection.
     fn like_model(self, layout: &Layout) -> Result<Self, Fault> {
         let (Some(names), Some(wanted)) = (&self.names, &layout.model_columns) else { return Ok(self) };
         let mut places: HashMap<&str, (usize, bool)> = HashMap::new();
@@ -162,8 +157,7 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of a later table that correspond to those of this one. `names` contains the column names of
-    /// the later table. This table must have names too.
+    /// Returns the columns of a later table with these `names` that correspond to those of this one, which has names.
     pub fn of_later(&self, names: Vec<String>, layout: &Layout, list: &'static str) -> Result<Self, Fault> {
         if self.names.as_ref() == Some(&names) {
             return Ok(self.clone());

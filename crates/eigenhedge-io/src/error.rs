@@ -36,8 +36,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Place of a row: the source, and a line (counted from 1) or a row (counted from 0). It is formatted only when a
-/// message needs it.
+/// Source, and a line (from 1) or a row (from 0). It is formatted only when a message needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RowPlace {
     pub source: Arc<str>,

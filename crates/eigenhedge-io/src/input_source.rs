@@ -32,8 +32,7 @@ pub enum Progress {
 pub(crate) struct InputSource {
     source: Source,
     name: Arc<str>,
-    /// Size in bytes of a regular file or of bytes in memory. The value is `None` for a source that can be read only
-    /// once.
+    /// Size in bytes of a regular file or of bytes in memory, or `None` for a source that can be read only once.
     file_size: Option<u64>,
     packing: Packing,
     /// Sheet of a workbook, and the number of its sheets.
@@ -136,8 +135,7 @@ impl InputSource {
         self.file_size.is_none()
     }
 
-    /// Returns true if standard input has bytes available now or within a few milliseconds. Returns false for other
-    /// sources.
+    /// Returns true if standard input has bytes available now or within a few milliseconds.
     pub fn has_more(&self) -> bool {
         #[cfg(unix)]
         if self.source == Source::Standard {

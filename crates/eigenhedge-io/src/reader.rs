@@ -26,8 +26,7 @@ pub struct ReadPosition {
 }
 
 pub(crate) trait Reader {
-    /// Appends the selected cells of the next row to `row`, which must be empty. Returns false at the end. After an
-    /// error about a single row, the next call reads the following row.
+    /// Appends the next row to the empty `row`. Returns false at the end. After a bad row, the next call goes on.
     fn read(&mut self, row: &mut Vec<f64>) -> Result<bool, Error>;
     /// Reads the next row like [`Self::read`], as a sparse row if the format has such rows.
     fn read_row(&mut self, row: &mut Row) -> Result<bool, Error> {

@@ -19,8 +19,7 @@ impl Default for Dialect {
     }
 }
 
-/// Detected properties of a table. They are saved with a stream, so that a resumed stream reads the table in the same
-/// way.
+/// Detected properties of a table, saved with a stream so that a resumed one reads the table in the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reading {
     pub(crate) delimiter: u8,
@@ -89,8 +88,7 @@ impl TwoStates {
 }
 
 impl Reading {
-    /// Returns the signs for answers about the table: semicolons, and its decimal sign, if the table has semicolons or decimal
-    /// commas, and otherwise commas and points.
+    /// Returns the signs for answers about the table: semicolons and its decimal sign if it has semicolons or commas.
     pub fn dialect(&self) -> Dialect {
         match (self.delimiter, self.decimal) {
             (b';', decimal) | (_, decimal @ b',') => Dialect { delimiter: b';', decimal },

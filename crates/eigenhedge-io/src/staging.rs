@@ -55,8 +55,7 @@ impl Place {
         unwritable(&self.typed, error)
     }
 
-    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file. The name is hidden and fixed, so that a resumed run
-    /// finds it.
+    /// Returns the path `.NAME.eigenhedge-WHAT` next to the file, which is fixed so that a resumed run finds it.
     fn beside(&self, what: &str) -> PathBuf {
         let mut name = OsString::from(".");
         name.push(self.target.file_name().unwrap_or_default());
@@ -129,8 +128,7 @@ impl Staging {
         write(&mut self.out).map_err(|error| self.place.refuse(error))
     }
 
-    /// Syncs the file and its folder. Returns the size of the file in bytes. From then on the file is kept even if the
-    /// run fails.
+    /// Syncs the file and its folder. Returns its size. From then on the file is kept even if the run fails.
     pub fn sync(&mut self) -> Result<u64, Error> {
         let mut sync = || {
             self.out.flush()?;
@@ -188,8 +186,7 @@ impl Drop for Staging {
     }
 }
 
-/// Recreates the staging file from the first `bytes` of a complete target, if they consist of exactly `lines` whole
-/// lines.
+/// Recreates the staging file from the first `bytes` of a complete target, if they are exactly `lines` lines.
 pub(crate) fn cut_from_target(place: &Place, bytes: u64, lines: u64) -> Result<(), Error> {
     let part = place.beside("part");
     if fs::symlink_metadata(&part).is_ok() || !place.target.is_file() {
@@ -260,14 +257,12 @@ impl Write for WholeFile {
     }
 }
 
-/// Writes a file atomically: even after a power failure, it is either complete or unchanged. A device or other special
-/// file is written in place.
+/// Writes a file atomically: after a power failure it is complete or unchanged. A device is written in place.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, false)
 }
 
-/// Writes a file like [`write_whole`]. A new file can be read by its owner only. Saved models are written so, because they
-/// contain rows of the data.
+/// Writes a file like [`write_whole`] that only its owner may read: saved models contain rows of the data.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     write_at_once(path, bytes, true)
 }
@@ -294,8 +289,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Reserves a file that will be written more than once. Returns `None` for a device. Returns an error if another
-    /// run has reserved the file.
+    /// Reserves a file that is written more than once, or `None` for a device. Fails if another run has reserved it.
     pub fn of(path: &Path) -> Result<Option<Self>, Error> {
         match Place::look(path)? {
             Kind::Device(_) => Ok(None),
@@ -325,8 +319,7 @@ pub(crate) fn folder_of(target: &Path) -> &Path {
     }
 }
 
-/// Creates a new file with the permissions of its target, and locks it. A file left by an earlier run is removed,
-/// unless another run is still writing it.
+/// Creates and locks a file with the rights of its target. Removes an earlier one, unless it is being written.
 fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLockError> {
     loop {
         // The old file stays locked until the new file exists, so that two runs do not remove each other's file.
@@ -365,8 +358,7 @@ fn create_locked(path: &Path, place: &Place, wait: bool) -> Result<File, TryLock
     }
 }
 
-/// Opens and locks a file left by an earlier run, or creates one if `create` is true. If another run renames or removes
-/// the file in the meantime, opens the path again.
+/// Opens, or creates if `create`, and locks a file of an earlier run; again if another run renames it meanwhile.
 fn open_locked(path: &Path, create: bool) -> Result<File, TryLockError> {
     loop {
         let file = match open_existing(path) {
@@ -417,8 +409,7 @@ fn has_one_name(_: &fs::Metadata) -> bool {
     true
 }
 
-/// Restricts a new file, from the start, to the permissions of the file that it will replace, or to its owner if it is
-/// private.
+/// Restricts a new file, from the start, to the permissions of the file it will replace, or to its owner.
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, place: &Place) {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

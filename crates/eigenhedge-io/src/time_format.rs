@@ -133,8 +133,7 @@ impl TimeFormat {
         has_fields.then(|| Self(Kind::Pattern(text.to_owned(), items)))
     }
 
-    /// Parses a time to seconds since 1970-01-01 UTC. Returns `None` if it does not match. A time without a zone counts
-    /// as UTC.
+    /// Parses a time to seconds since 1970-01-01 UTC, if it matches. A time without a zone counts as UTC.
     pub(crate) fn seconds(&self, text: &str) -> Option<f64> {
         let text = text.trim();
         let text = text.strip_suffix(" UTC").or_else(|| text.strip_suffix(" GMT")).unwrap_or(text);
@@ -228,8 +227,7 @@ impl TimeFormat {
         }
     }
 
-    /// Returns the format for times since 1970, with the unit that fits the largest of them. Returns `None` if the
-    /// cells are not numbers.
+    /// Returns the format for times since 1970, in the unit that fits the largest of them, if all are numbers.
     fn epoch(cells: &[&str]) -> Option<Self> {
         let numbers = cells.iter().map(|cell| number(cell.trim())).collect::<Option<Vec<f64>>>()?;
         if numbers.iter().all(|number| EXCEL_DAYS.contains(number)) {
@@ -388,8 +386,7 @@ fn is_usual(seconds: f64) -> bool {
     (-970.0 * YEAR..8030.0 * YEAR).contains(&seconds)
 }
 
-/// Parses a time with these items. Returns seconds since 1970, or `None` if the text does not match. The time of day,
-/// or its minutes, may be missing.
+/// Parses a time to seconds since 1970, if it matches. The time of day, or its minutes, may be missing.
 fn of_items(text: &str, items: &[Item<'static>]) -> Option<f64> {
     let mut parsed = Parsed::new();
     parse(&mut parsed, text, items.iter()).ok()?;

@@ -100,8 +100,7 @@ impl TimeOrder {
         if key.is_empty() { self.in_order(time) } else { time }
     }
 
-    /// Describes irregular times, for example `3 go back, 12 are doubled, longest gap 30 days before row 501`. Returns
-    /// `None` if all times are regular.
+    /// Describes irregular times, such as `3 go back, 12 are doubled, longest gap 30 days before row 501`, if any.
     pub fn sentence(&self) -> Option<String> {
         let usual = self.usual();
         let mut parts = Vec::new();

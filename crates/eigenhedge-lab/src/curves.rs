@@ -9,8 +9,7 @@ use std::borrow::Borrow;
 
 /// Learner over plain rows whose state can be inspected.
 pub trait Observed: for<'a> Learner<Instance<'a, [f64]>> + Clone {
-    /// Returns the number of explicit columns. Computing the loss of a row may add a column that was unknown when the
-    /// choice was made.
+    /// Returns the number of explicit columns, to which the loss of a row may add one.
     fn columns(&self) -> usize;
     /// Returns the expected squared length of the part of a unit vector that is kept.
     fn kept_of(&self, direction: &[f64]) -> Result<f64, LabError>;
@@ -99,8 +98,7 @@ impl Totals {
     }
 }
 
-/// Runs a learner once, with `draws` random draws per row. The learned state does not depend on the draws, so they can
-/// share one learner.
+/// Runs a learner once, with `draws` draws per row, which share the learner because its state is independent of them.
 pub fn totals(
     mut learner: impl Observed,
     stream: &[Vec<f64>],

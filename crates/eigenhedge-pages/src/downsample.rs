@@ -65,8 +65,7 @@ impl Downsampler {
         self.width
     }
 
-    /// Records a row. Missing values become NaN. Values beyond the width are ignored, and so are rows whose number does
-    /// not increase.
+    /// Records a row, with NaN for missing values. Ignores values beyond the width and rows that do not increase.
     pub fn push(&mut self, row: u64, values: &[f64]) {
         let first = match self.ends {
             Some((_, last)) if row <= last => return,
@@ -99,8 +98,7 @@ impl Downsampler {
         }
     }
 
-    /// Returns true if this row would start a bucket and be kept whatever its values. With [`Keep::First`],
-    /// only such rows and the last one need to be pushed.
+    /// Returns true if this row starts a bucket. With [`Keep::First`], only such rows and the last need a push.
     pub fn would_keep(&self, row: u64) -> bool {
         let Some((first, last)) = self.ends else { return true };
         let bucket = |row: u64| (row - first) >> self.shift;

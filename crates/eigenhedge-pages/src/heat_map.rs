@@ -28,8 +28,7 @@ pub struct HeatMap {
     pub x_label: String,
     /// True if the horizontal axis shows times, in seconds since 1970.
     pub dated_x: bool,
-    /// Start positions of the cells, in increasing order. A cell ends where the next one starts. The last cell has no
-    /// width.
+    /// Increasing start positions of the cells. A cell ends where the next one starts, and the last has no width.
     pub places: Vec<f64>,
     pub lines: Vec<(String, Vec<f64>)>,
     /// Largest value that is left blank, and smallest value with the darkest shade.

@@ -36,8 +36,7 @@ pub fn fit(text: &str, size: f64, room: f64) -> String {
     fitted.trim_end().to_string() + "…"
 }
 
-/// Shortens the text if it does not fit: keeps its first letters and as much of its end as fits, with an ellipsis
-/// between them. This suits names with a common start.
+/// Shortens a text that does not fit: keeps its first letters and its end, for names with a common start.
 pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     const FIRST: usize = 4;
     if width(text, size) <= room {
@@ -53,8 +52,7 @@ pub fn fit_ends(text: &str, size: f64, room: f64) -> String {
     start + "…" + end.into_iter().rev().collect::<String>().trim_start()
 }
 
-/// Wraps the text between words into at most `most` lines. The last line ends with an ellipsis if some text does not
-/// fit.
+/// Wraps the text between words into at most `most` lines, the last with an ellipsis if text remains.
 pub fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

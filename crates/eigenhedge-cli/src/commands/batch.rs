@@ -76,8 +76,7 @@ fn all_rows(mut stream: ScaledStream, by_pairs: bool) -> Result<Rows> {
     Ok(Rows { names: stream.columns().to_vec(), rows, kept, source: stream.source() })
 }
 
-/// Starts the display of a computation over all pairs of `rows` rows of `length` numbers, with this number of passes over the
-/// matrix of pairs.
+/// Shows the progress of a computation over all pairs of `rows` rows of `length` numbers, in `passes` passes.
 fn working(what: &str, rows: usize, length: usize, passes: usize) -> Working {
     /// Seconds per number of a pair, and per pair and pass, measured on one processor.
     const COST: f64 = 2e-10;
@@ -222,8 +221,7 @@ fn without(mut rows: Vec<Vec<f64>>, column: usize) -> Vec<Vec<f64>> {
     rows
 }
 
-/// Reads the rows to predict for. Their columns are found by name, as in `transform`. If a table has no names, columns are matched
-/// by position, and the target may be among them.
+/// Reads the rows to predict for. Without names, columns match by position, and the target may be among them.
 fn asked(
     args: &KernelRidgeArgs,
     path: &Path,

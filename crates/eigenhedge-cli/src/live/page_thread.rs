@@ -15,8 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Minimum time between two pages.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Ratio of the pause after a page to the time for building the page. Building pages therefore takes at most about a
-/// tenth of the time.
+/// Ratio of the pause after a page to the time for building it, which is thus about a tenth of all time.
 const REST: u32 = 10;
 /// Maximum pause between two pages.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -67,8 +66,7 @@ impl Live {
         self.thread = None;
     }
 
-    /// Publishes the last page and waits for a signal. Returns without waiting if `exit` is true or a signal has
-    /// arrived.
+    /// Publishes the last page and waits for a signal, unless `exit` is true or a signal has arrived.
     pub fn end(mut self, page: &Page, rows: u64, exit: bool, signal: &StopSignal) {
         self.thread = None;
         let note =

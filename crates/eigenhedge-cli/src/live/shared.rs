@@ -78,8 +78,7 @@ impl<'a, T> Wish<'a, T> {
 impl<T> Drop for Wish<'_, T> {
     fn drop(&mut self) {
         self.0.is_wanted.store(false, Ordering::SeqCst);
-        // Taking the lock ensures that the stream either has not checked the mark yet or is waiting and will be
-        // notified.
+        // With the lock taken, the stream either has not checked the mark yet or is waiting and will be notified.
         drop(self.0.hold());
         self.0.turn.notify_all();
     }

@@ -45,8 +45,7 @@ impl Output {
         Self(Kind::Direct(Box::new(answers)))
     }
 
-    /// Creates an output that writes on a separate thread. Answers that must be flushed before the next row is read,
-    /// and answers without a target, are still written immediately.
+    /// Creates an output that writes on a separate thread, except answers that must be flushed or have no target.
     pub fn behind(answers: Answers) -> Self {
         if answers.at_once || answers.is_nowhere() {
             return Self::direct(answers);

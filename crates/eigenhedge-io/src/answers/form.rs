@@ -43,8 +43,7 @@ impl Form {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// Returns the format for the extension of a file name. An unknown extension means CSV. Returns `None` if the
-    /// extension names a kind of file that is not an output format.
+    /// Returns the format of a file extension, CSV if it is unknown, or `None` for a kind of file that is no output.
     pub fn of_path(path: &Path) -> Option<Self> {
         const OTHERS: [&str; 12] =
             ["gz", "zst", "bz2", "xz", "xlsx", "xls", "xlsm", "xlsb", "ods", "html", "htm", "svg"];
@@ -123,8 +122,7 @@ impl Form {
         }
     }
 
-    /// Returns the number of lines in a file with this many answers, including a header. Returns `None` for formats
-    /// without lines.
+    /// Returns the number of lines of a file with this many answers and its header, or `None` without lines.
     pub(crate) fn lines(self, answers: u64) -> Option<u64> {
         match self {
             Self::Csv | Self::Tsv => Some(answers + 1),

@@ -46,8 +46,7 @@ pub struct Table {
     fills: bool,
 }
 
-/// Selects the columns to read. Returns these columns, and the positions of the columns to decode, in file order.
-/// Returns an error if a column has an unsupported type.
+/// Returns the columns to read and the positions to decode, in file order, or an error for an unsupported type.
 pub fn choose(input: &InputSource, layout: &Layout, schema: &Schema) -> Result<(Columns, Vec<usize>), Error> {
     let names = schema.fields().iter().map(|field| field.name().clone()).collect();
     let holds_text = |position: usize| !is_number(schema.field(position).data_type());
@@ -169,8 +168,7 @@ impl Table {
     }
 }
 
-/// Copies a numeric column to every `width`-th cell. Missing values become NaN. Returns false if the column is not
-/// numeric.
+/// Copies a column to every `width`-th cell, missing values as NaN. Returns false if it is not numeric.
 fn spread(array: &ArrayRef, cells: &mut [f64], width: usize) -> bool {
     macro_rules! as_double {
         ($type:ty, $convert:expr) => {{

@@ -17,8 +17,7 @@ use parquet::file::metadata::FileMetaData;
 use parquet::schema::types::{SchemaDescriptor, Type};
 use std::sync::Arc;
 
-/// Returns the columns with their array types. Columns that contain neither numbers nor strings are included, so that
-/// messages can name them.
+/// Returns the columns with their array types, also those without numbers or strings, which messages name.
 pub fn schema_of(file: &FileMetaData) -> Schema {
     let told = told_schema(file);
     let duration = |name: &str| {
@@ -35,8 +34,7 @@ pub fn schema_of(file: &FileMetaData) -> Schema {
     Schema::new(file.schema_descr().root_schema().get_fields().iter().map(field).collect::<Vec<_>>())
 }
 
-/// Returns the Arrow schema embedded in the file, if there is one. It identifies durations, which Parquet stores as
-/// integers.
+/// Returns the embedded Arrow schema, if any. It identifies durations, which Parquet stores as integers.
 fn told_schema(file: &FileMetaData) -> Option<Schema> {
     let told = file.key_value_metadata()?.iter().find(|pair| pair.key == "ARROW:schema")?;
     arrow_ipc::convert::try_schema_from_ipc_buffer(&from_base64(told.value.as_ref()?)?).ok()

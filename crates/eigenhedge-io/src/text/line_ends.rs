@@ -17,8 +17,7 @@ pub struct Lines<R> {
     is_over: bool,
     /// Number of bytes that may be returned before [`Lines::allow`] is called again.
     left: u64,
-    /// Delimiter of cells, if they are counted. In a line longer than [`LONG`], each cell counts as [`CELL`] more
-    /// bytes.
+    /// Delimiter, if cells are counted: each adds [`CELL`] bytes to a line longer than [`LONG`].
     delimiter: Option<u8>,
     since_allowed: u64,
 }

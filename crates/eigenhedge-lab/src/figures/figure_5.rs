@@ -25,8 +25,7 @@ struct Transition {
 }
 
 impl Transition {
-    /// Returns the number of rows after the change until the learner has switched, or the length of a segment
-    /// if it never does.
+    /// Returns the number of rows until the learner has switched, or the length of a segment if it never does.
     fn rows(&self) -> f64 {
         self.new[BEFORE..].iter().position(|share| *share >= TURNED).unwrap_or(SEGMENT) as f64
     }

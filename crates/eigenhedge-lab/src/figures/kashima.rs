@@ -68,8 +68,7 @@ impl Task {
         Ok(angles)
     }
 
-    /// Returns the angle in degrees between a weight vector and its component. The vector is a combination of the
-    /// features of the points drawn so far.
+    /// Returns the angle in degrees between a weight vector, over the points drawn so far, and its component.
     fn angle(&self, learner: &Hebbian<FeatureWeights<Vectors>>, component: usize, drawn: &[usize]) -> f64 {
         let mut vector = vec![0.0; POINTS];
         for (coefficient, index) in learner.weights().coefficients(component).zip(drawn) {

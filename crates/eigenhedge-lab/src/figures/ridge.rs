@@ -80,8 +80,7 @@ fn least(ridge: &KernelRidge<Vectors>, process: &Process, random: &mut Random) -
     Claim::less("objective of the solution", process.objective(solution), &than, rival)
 }
 
-/// Returns the claims that the fit is closer to the curve than the targets are, and that its variance is smaller near
-/// points than far from them.
+/// Claims that the fit is closer to the curve than the targets, and its variance smaller near points.
 fn fit(ridge: &mut KernelRidge<Vectors>, points: &[Vec<f64>], targets: &[f64]) -> Result<[Claim; 2], LabError> {
     let (mut error, mut noise) = (0.0, 0.0);
     for ((x, y), found) in points.iter().zip(targets).zip(ridge.predict(points)?.column(0)) {

@@ -86,8 +86,7 @@ impl Recorder {
         self.totals.curve("no learning", 1).map(|energy| energy * chance(run))
     }
 
-    /// Plots the kept share of the energy in percent: in segments of rows, cumulative, for the best fixed directions, and
-    /// for random directions.
+    /// Plots the kept share of energy in percent: in segments, cumulative, of the best fixed and of random directions.
     fn kept_share(&self, run: &Model) -> Chart {
         let (lost, energy) = (self.totals("so far"), self.totals.curve("", 1));
         let recent = gains("lately", &thinned(lost.clone()), |from, to| energy.at(to) - energy.at(from));
@@ -125,8 +124,7 @@ impl Recorder {
         chart
     }
 
-    /// Plots cumulative losses with the bound. The axis is logarithmic, because the bound may be far above the losses.
-    /// On a linear axis, the bound is left out.
+    /// Plots cumulative losses on a logarithmic axis, with the bound, which a linear axis leaves out.
     fn total_loss(&self, run: &Model, unit: &str) -> Chart {
         let caption = format!("Cumulative loss, in {unit}. {TOTAL}");
         let mut chart = over_rows("In all, and the guarantee", "total loss", caption);
@@ -254,8 +252,7 @@ fn thinned(curve: Curve) -> Curve {
     Curve { rows: some(curve.rows), values: some(curve.values), ..curve }
 }
 
-/// Returns the increase of a curve between consecutive rows. Each increase is divided by `over`, a function of the two
-/// rows.
+/// Returns the increase of a curve between consecutive rows, divided by `over` of the two rows.
 fn gains(name: &str, curve: &Curve, over: impl Fn(f64, f64) -> f64) -> Curve {
     let pairs = curve.rows.windows(2).zip(curve.values.windows(2));
     let gain = |(rows, values): (&[f64], &[f64])| (values[1] - values[0]) / over(rows[0], rows[1]);

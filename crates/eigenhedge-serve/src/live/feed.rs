@@ -82,8 +82,7 @@ impl Feed {
         self.interest().wanted()
     }
 
-    /// Waits until a browser connects after version `seen`, until [`Self::wake`] is called, or until `time` has passed.
-    /// Returns the summary of the connected browsers.
+    /// Waits for a browser after version `seen`, for [`Self::wake`], or for `time`. Returns the connected browsers.
     pub fn wait(&self, seen: u64, time: Duration) -> Watch {
         let interest = self.interest();
         let waited = self.0.changed.wait_timeout_while(interest, time, |interest| interest.version <= seen);

@@ -77,8 +77,7 @@ impl Core {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Creates a stream, or returns the existing one if its options are equal. The flag is true for a new
-    /// stream.
+    /// Creates a stream, or returns the existing one with equal options. The flag is true for a new stream.
     pub async fn create(self: &Arc<Self>, name: &str, options: StreamOptions) -> Result<(Arc<Handle>, bool), Problem> {
         check_name(name)?;
         self.check_webhook(&options)?;
@@ -148,8 +147,7 @@ impl Core {
         }
     }
 
-    /// Returns `Ok` once all streams have been loaded from the store. Otherwise tries again to load the first that
-    /// failed.
+    /// Returns `Ok` once all streams have been loaded, and otherwise tries again to load the first that failed.
     pub fn check_ready(&self) -> Result<(), Problem> {
         self.all().iter().try_for_each(|handle| match handle.was_loaded() {
             true => handle.check_loaded().inspect_err(|_| handle.load_soon()),
@@ -168,8 +166,7 @@ impl Core {
         let _ = tokio::time::timeout(time, saved).await;
     }
 
-    /// Carries out the submitted changes, then stops the threads and closes the store. Call this when no requests are
-    /// left.
+    /// Carries out the submitted changes, stops the threads and closes the store, once no requests are left.
     pub async fn close(self: Arc<Self>) {
         self.shared.outbox.end();
         self.shared.queue.close().await;

@@ -78,8 +78,7 @@ impl Feed {
         state.notices = engine.notices().after(0).map(FeedEvent::notice).collect();
     }
 
-    /// Sends the notices with ids above `before`, and a point if at least [`PAUSE`] has passed since the most recent
-    /// point.
+    /// Sends the notices with ids above `before`, and a point if [`PAUSE`] has passed since the last one.
     pub fn publish(&self, engine: &Engine, before: u64, order: &Order, outcome: &Outcome) {
         let mut state = self.lock();
         for notice in engine.notices().after(before) {
@@ -110,8 +109,7 @@ impl Feed {
         }
     }
 
-    /// Returns the notices after id `after`, and a receiver of later events. Without `after`, all stored points and
-    /// notices are returned. Returns `None` once the stream is deleted.
+    /// Returns notices after id `after`, or all stored events, and a receiver of later ones; `None` once deleted.
     pub fn listen(&self, after: Option<u64>) -> Option<(Vec<FeedEvent>, Receiver<FeedEvent>)> {
         let mut state = self.lock();
         if state.is_closed {

@@ -29,8 +29,7 @@ pub struct StreamOptions {
     layout: Layout,
 }
 
-/// Options of both models and monitors, apart from those of notices: the kind of learner, the number of directions, and the
-/// layout of tables.
+/// Options of models and monitors but those of notices: kind of learner, directions, layout of tables.
 pub const OF_ALL: [&str; 12] = [
     "kind",
     "by",
@@ -126,8 +125,7 @@ impl StreamOptions {
         Ok(Self { given, learner, by, standardize, rules, layout })
     }
 
-    /// Returns the table layout for a request in this format. If `shape` is given, the layout selects the columns of
-    /// the stream.
+    /// Returns the table layout for a request, with the columns of the stream if `shape` is given.
     pub fn layout(&self, format: Format, shape: Option<&Shape>, max_memory: MaxMemory) -> Layout {
         let is_text = matches!(format, Format::Csv | Format::Tsv);
         let plain = self.layout.clone();

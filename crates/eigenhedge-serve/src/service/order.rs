@@ -37,8 +37,7 @@ impl Logged {
         Self { key, at: now(), order }
     }
 
-    /// Applies the order to the learner. The outcome depends only on the learner's state and on the order, so replaying the
-    /// log gives the same result.
+    /// Applies the order. The outcome depends only on the state and the order, so a replay gives the same.
     pub fn carry_out(&self, engine: &mut Engine) -> Outcome {
         let done = |outcome: Result<(), Problem>| Outcome { refused: outcome.err(), ..Outcome::default() };
         match &self.order {

@@ -75,8 +75,7 @@ impl Problem {
     }
 }
 
-/// Returns a sentence of at most [`LONGEST`] characters. The middle of a longer one, which is a value of the request, is
-/// replaced by `…`.
+/// Replaces the middle of a sentence longer than [`LONGEST`], a value of the request, by `…`.
 pub fn cut(sentence: &str) -> Cow<'_, str> {
     if sentence.chars().nth(LONGEST).is_none() {
         return sentence.into();

@@ -31,8 +31,7 @@ impl RequestKey {
     }
 }
 
-/// Returns the FNV-1a hash of a body. It detects that a key was reused by mistake, but not a deliberate
-/// collision.
+/// Returns the FNV-1a hash of a body, which detects keys reused by mistake, not deliberate collisions.
 fn digest(body: &[u8]) -> u64 {
     body.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -112,8 +112,7 @@ impl Rows {
         8 * (self.cells.len() + self.times.len() + self.numbers.len()) + texts
     }
 
-    /// Reads the body of a request, and reserves the memory for it. If no shape is given, the rows are the first of
-    /// their stream.
+    /// Reads the body of a request, and reserves its memory. Without a shape, the rows are the first of the stream.
     pub fn read(
         options: &StreamOptions,
         shape: Option<&Shape>,
@@ -195,8 +194,7 @@ fn refused(error: &Error, stream: Option<&Stream>) -> Problem {
     Problem::unsound(of_request(&format!("{error:#}"))).at(row, error.column())
 }
 
-/// Converts a JSON body to lines with one row each. The body is a single row (an object, or an array of scalars) or an
-/// array of rows.
+/// Converts a JSON body, a single row (an object or an array of scalars) or an array of rows, to lines.
 fn lines_of(body: &[u8]) -> Result<Vec<u8>, Problem> {
     serde_json::from_slice::<IgnoredAny>(body)
         .map_err(|error| Problem::malformed(format!("the request must be JSON: {error}")))?;

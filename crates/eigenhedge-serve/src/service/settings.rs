@@ -78,8 +78,7 @@ impl Settings {
         }
     }
 
-    /// Returns an error with advice if other machines could reach the service without a token, or if the service cannot
-    /// work with its memory.
+    /// Returns an error if others could reach the service without a token, or if its memory is too small.
     pub fn check(&self) -> Result<(), String> {
         if self.max_memory < LEAST_MEMORY {
             let (least, found) = (LEAST_MEMORY >> 20, self.max_memory);

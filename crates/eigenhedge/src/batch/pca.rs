@@ -164,8 +164,7 @@ fn narrow(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     of_scatter(&scatter, kept)
 }
 
-/// Returns the `kept` largest eigenvalues of a scatter matrix, which has at least as many rows, with their eigenvectors.
-/// Only the lower triangle is read.
+/// Returns the `kept` largest eigenpairs of a scatter matrix of at least as many rows, from its lower triangle.
 pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let (mut values, mut components) = largest(scatter, kept);
     values.iter_mut().for_each(|value| *value = value.max(0.0));
@@ -175,8 +174,7 @@ pub(crate) fn of_scatter(scatter: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     (values, components)
 }
 
-/// Returns the `kept` largest eigenvalues of `X Xᵀ`, where X has at least as many columns, with their eigenvectors. These are
-/// `X u / √λ` for eigenvectors u of the Gram matrix.
+/// Returns the `kept` largest eigenpairs of `X Xᵀ`: `X u / √λ` for eigenvectors u of the Gram matrix.
 pub(crate) fn of_factor(columns: &Matrix, kept: usize) -> (Vec<f64>, Matrix) {
     let mut gram = Matrix::zeros(columns.columns(), columns.columns());
     add_lower_product(&mut gram, columns.view().transpose(), columns.view());

@@ -84,8 +84,7 @@ impl BestSubspace {
         uncharged
     }
 
-    /// Returns the energy (the sum of squares after centering) of all rows along each of these unit vectors,
-    /// and in total. Rows whose losses do not count are included.
+    /// Returns the energy (after centering) of all rows, counted or not, along these unit vectors, and in total.
     pub fn energies(&self, directions: &Matrix) -> (Vec<f64>, f64) {
         let mut found = self.charged.energies(directions);
         let mut add = |vector: &[f64]| {

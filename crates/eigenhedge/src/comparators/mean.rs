@@ -75,8 +75,7 @@ impl Mean {
         Some(way)
     }
 
-    /// Moves to the mean of both sets of rows. Returns the contribution of the displacement to the scatter, as
-    /// [`Self::between`] does. Returns `None` if either set has no rows.
+    /// Moves to the mean of both sets. Returns what the displacement adds to the scatter, if both have rows.
     pub fn merge(&mut self, other: &Self) -> Option<Vec<f64>> {
         let between = self.between(other);
         match self.way_to(other) {

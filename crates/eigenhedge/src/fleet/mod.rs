@@ -149,8 +149,7 @@ impl<T: FleetMember> Fleet<T> {
         self.slots.len()
     }
 
-    /// Applies `work` to the template, to the member that learns the rows of all keys, and to the member of every key.
-    /// If `work` fails for a key, the keys after it stay unchanged.
+    /// Applies `work` to the template, the common member and every key. After a failure, later keys are unchanged.
     pub fn change(&mut self, work: impl Fn(&mut T) -> Result<(), Error>) -> Result<(), Error> {
         work(&mut self.fresh)?;
         self.common.as_mut().map_or(Ok(()), &work)?;

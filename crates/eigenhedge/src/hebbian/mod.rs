@@ -285,8 +285,7 @@ impl<W: Weights> Hebbian<W> {
         Ok(self.coordinates())
     }
 
-    /// Computes the outputs and the squared norm of a point. Both are set to zero if the squared norm underflows and
-    /// the point is negligible compared with earlier points.
+    /// Computes outputs and squared norm of a point: zero if it underflows and is negligible next to earlier points.
     fn meet(&mut self, point: &W::Point) -> Result<(), Error> {
         let Working { outputs, square, is_loaded, .. } = &mut self.scratch.0;
         *is_loaded = false;

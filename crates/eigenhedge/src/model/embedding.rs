@@ -213,8 +213,7 @@ impl Embedding {
         }
     }
 
-    /// Returns the row with these coordinates. For kernel features, returns a pre-image: a row whose features are near
-    /// the point with these coordinates.
+    /// Returns the row with these coordinates, or for kernel features a pre-image, whose features are near it.
     pub fn reconstruct(&mut self, coordinates: &[f64]) -> Result<Vec<f64>, Error> {
         let mut row = Vec::new();
         if self.basis.dictionary.is_some() {
@@ -300,8 +299,7 @@ impl Embedding {
     }
 }
 
-/// A linear model as plain numbers. The coordinates of a row `x` are `components · ((x - mean) / scale)`, and the row with
-/// coordinates `z` is `mean + scale · (componentsᵀ z)`.
+/// A linear model: coordinates are `components · ((x - mean) / scale)`, rows `mean + scale · (componentsᵀ z)`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinearMap {
     /// Names of the columns, or `None` if the columns are unnamed.

@@ -101,8 +101,7 @@ impl Model {
         self.totals.rows > 0 && self.totals.charged() == 0 && self.totals.first_row_loss.is_none()
     }
 
-    /// Returns true if [`Self::learn_set`] is possible: the learned state depends on the set of rows only, rows are kernel
-    /// features, and no comparator needs their order.
+    /// Returns true if [`Self::learn_set`] is possible: kernel features, and no dependence on the order of rows.
     pub fn learns_sets(&self) -> bool {
         let Spec { kernel, learner, budget, max_rank, .. } = &self.spec;
         let fixed_scale = !matches!(self.columns.standardizer.how(), Standardize::Running);

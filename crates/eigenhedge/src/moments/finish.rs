@@ -16,8 +16,7 @@ use crate::subspace::{Learned, LearnedScatter, NormBound, SLACK};
 pub(super) struct Asked {
     pub scatter: LearnedScatter,
     pub energy: f64,
-    /// Upper bounds on the energy that the sketch misses along each column. The list is empty for an exact scatter
-    /// matrix.
+    /// Upper bounds on the energy that the sketch misses along each column, or empty if the matrix is exact.
     slack: Vec<f64>,
     /// Standard deviation of each column, or `None` for original units.
     deviations: Option<Vec<f64>>,
@@ -38,8 +37,7 @@ impl Moments {
         }
     }
 
-    /// Returns the scatter matrix around the mean or zero, in standard or original units. A whole matrix is in the lower
-    /// triangle.
+    /// Returns the scatter matrix around the mean or zero, in standard or original units; whole in the lower triangle.
     pub(super) fn asked(&self, centered: bool, standardized: bool) -> Asked {
         let (weight, mean) = (self.weight(), self.mean());
         // In standard units the mean is zero.

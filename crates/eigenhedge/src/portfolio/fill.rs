@@ -20,8 +20,7 @@ impl Portfolio<Ambient> {
         self.members.first().map_or(0.0, |member| member.first_value(column))
     }
 
-    /// Fills in the missing cells of the row, and prepares its trial. The caller then runs the trial or
-    /// cancels it.
+    /// Fills in the missing cells and prepares the trial, which the caller then runs or cancels.
     pub(crate) fn fill(&mut self, row: &[f64], scales: Scales, filled: &mut Vec<f64>) {
         let Filling { working, own, rows, errors, variances, products, normal, weights, losses, squares, deviations } =
             &mut self.scratch.0.filling;

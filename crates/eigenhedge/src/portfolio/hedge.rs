@@ -51,8 +51,7 @@ impl AdaHedge {
         weights.iter_mut().for_each(|weight| *weight /= sum);
     }
 
-    /// Adds the losses of a row. The mix loss is computed from totals, because weights can underflow, which
-    /// would make the mixability gap too small.
+    /// Adds the losses of a row. The mix loss comes from totals, because underflown weights would lower the gap.
     pub fn learn(&mut self, losses: &[f64], working: &mut Vec<f64>) {
         let rate = self.rate();
         let least = smallest(losses);

@@ -35,8 +35,7 @@ pub struct Trust {
     leaders: Vec<RecentLeader>,
     top: AdaHedge,
     ranges: RecentMedian,
-    /// Largest loss so far. If its square would overflow or underflow, all fields below and in the rules are divided by
-    /// a power of two of about this size.
+    /// Largest loss so far. If its square is out of range, the fields below are divided by a power of two near it.
     largest_loss: f64,
     /// Excess of the loss over that of the careful rule (AdaHedge on the original losses).
     owed: f64,
@@ -198,8 +197,7 @@ impl Trust {
         self.scratch.0.weights.clear();
     }
 
-    /// Returns an upper bound on how much the loss so far exceeds that of any member. It is negative if the
-    /// loss is less than that of all members.
+    /// Bounds how much the loss exceeds that of any member. Negative if it is less than that of all.
     pub fn regret(&self) -> f64 {
         (self.owed + self.rounded + self.careful.regret()) * unit(self.largest_loss)
     }

@@ -49,8 +49,7 @@ impl Lot {
     }
 }
 
-/// Lets each learner learn all rows, on all processors. `first` is the number of the first row. Returns the first row that a
-/// learner rejects, with its error.
+/// Lets each learner learn all rows, on all processors. Returns the first row that a learner rejects, with its error.
 pub fn learn_lot(
     contestants: &mut [Contestant],
     rows: &[Vec<f64>],

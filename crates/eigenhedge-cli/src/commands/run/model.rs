@@ -300,8 +300,7 @@ impl Lot {
         Self { rows: fewest.min(most), fewest, most: most.max(fewest) }
     }
 
-    /// Doubles the block size as long as a block takes little time. Signals and progress wait for the end of
-    /// a block.
+    /// Doubles the block size while a block takes little time: signals and progress wait for the end of a block.
     fn adapt(&mut self, rows: usize, time: Duration) {
         if time > LONG {
             self.rows = self.fewest;
@@ -318,8 +317,7 @@ const MOST_NUMBERS: usize = 1 << 16;
 /// Target for the maximum time per block.
 const LONG: Duration = Duration::from_millis(20);
 
-/// Returns true if reading and writing use threads of their own. This is not the case with `--threads 1` or a
-/// single processor.
+/// Returns true if reading and writing use their own threads: not with `--threads 1` or a single processor.
 fn has_threads(plan: &Plan) -> bool {
     let count = plan.keep.threads.or_else(|| std::thread::available_parallelism().ok());
     count.is_some_and(|count| count.get() > 1)

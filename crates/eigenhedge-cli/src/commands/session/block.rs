@@ -17,8 +17,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Reads at most `most` rows. An error after the first row is returned by the next call, so that the rows before it
-    /// are learned first.
+    /// Reads at most `most` rows. The next call returns an error after the first row, so that earlier rows are learned.
     pub fn read(&mut self, stream: &mut Stream, most: usize) -> Result<(), Error> {
         self.len = 0;
         if let Some(error) = self.failure.take() {
@@ -44,8 +43,7 @@ impl Block {
         Ok(())
     }
 
-    /// Reads the warm-up rows, from which the model estimates the scale of its columns. The model learns the rows
-    /// afterwards.
+    /// Reads the warm-up rows, from which the model estimates the scale of its columns before it learns them.
     pub fn read_warm_up(&mut self, stream: &mut Stream, model: &mut Model) -> anyhow::Result<()> {
         let mut warm = Self::default();
         self.len = 0;
@@ -77,8 +75,7 @@ impl Block {
     }
 }
 
-/// Runs a trial for each row: sparse rows one by one, all others in blocks. Calls `each` and returns errors like
-/// [`Model::step_each`].
+/// Runs a trial for each row, sparse rows one by one and others in blocks, like [`Model::step_each`].
 pub fn step_rows(
     model: &mut Model,
     rows: &[Delivered],
@@ -105,8 +102,7 @@ enum Rows<'a> {
     Dense(&'a [&'a [f64]]),
 }
 
-/// Calls `learn` with the rows in order, as single sparse rows and blocks of dense rows. Stops at the first error, and
-/// returns it with the position of its row.
+/// Calls `learn` with single sparse rows and blocks of dense rows, in order. An error has the position of its row.
 fn in_blocks<E>(
     rows: &[Delivered],
     mut learn: impl FnMut(Rows<'_>) -> Result<(), (usize, E)>,

@@ -33,8 +33,7 @@ pub trait Engine {
         Ok(block.read(stream, most)?)
     }
 
-    /// Learns from the rows of a block and writes their results. Rows that the engine cannot learn are reported to the
-    /// stream, which skips them or returns an error.
+    /// Learns from a block and writes the results. The stream skips a row that cannot be learned, or returns an error.
     fn learn(&mut self, rows: &[Delivered], stream: &mut Stream) -> Result<()>;
 
     /// Returns the current totals in a few words, for the progress display.
@@ -136,8 +135,7 @@ impl<'a, E: Engine> Session<'a, E> {
         Ok(true)
     }
 
-    /// Saves a snapshot if `--snapshot` is given. The results are synced to disk first, so that the snapshot never refers to
-    /// missing bytes.
+    /// Saves a snapshot if requested. Results are synced first, so that it never refers to missing bytes.
     fn save(&mut self, ended: bool) -> Result<()> {
         let Some(path) = self.snapshots.path else { return Ok(()) };
         let seconds = self.elapsed().as_secs_f64();

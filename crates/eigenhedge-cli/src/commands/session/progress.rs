@@ -27,8 +27,7 @@ enum Shown {
 }
 
 impl Progress {
-    /// Starts the display. `target` is the destination of the results, and `rows` the number of rows of earlier parts
-    /// of the run.
+    /// Starts the display. `rows` is the number of rows of earlier parts of the run.
     pub fn new(quiet: bool, target: &Target, rows: u64) -> Self {
         // A bar and results on one terminal would overwrite each other.
         let shares_terminal = *target == Target::Standard && io::stdout().is_terminal();

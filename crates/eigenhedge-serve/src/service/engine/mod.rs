@@ -117,8 +117,7 @@ impl Engine {
         self.look_for_silence(None, at);
     }
 
-    /// Adds notices of keys that have become silent: in the time of the stream, and also by the clock if `since` is the time
-    /// since when rows can have come.
+    /// Adds notices of silent keys, in stream time and by the clock if `since` is when rows can first have come.
     pub fn look_for_silence(&mut self, since: Option<f64>, at: f64) {
         let Some(after) = self.options.rules.silent_after else { return };
         let opened = self.notices.silences.look(after, since.map(|since| (at, since)));

@@ -69,8 +69,7 @@ impl Notices {
         open.into_iter().map(|(_, sentence)| sentence).collect()
     }
 
-    /// Adds the notices of a row: `opened` once an incident is severe and long enough, `worse` when its grade rises, `closed`
-    /// if it was told.
+    /// Adds notices: `opened` once an incident is severe and long, `worse` at a higher grade, `closed` if told.
     pub fn see(
         &mut self,
         rules: &NoticeRules,

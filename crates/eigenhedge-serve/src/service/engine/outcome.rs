@@ -44,8 +44,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Appends an error line for a rejected row. `row` is its number in the stream, and `in_request` is its number in
-    /// the request.
+    /// Appends an error line for row `row` of the stream, which is row `in_request` of the request.
     pub fn refuse(&mut self, row: u64, in_request: u64, sentence: &str, column: Option<String>) {
         let line = serde_json::json!({ "row": row, "error": cut(sentence) });
         self.answers.extend_from_slice(line.to_string().as_bytes());
@@ -53,8 +52,7 @@ impl Outcome {
         self.refused.get_or_insert_with(|| Problem::unsound(sentence).at(Some(in_request), column.as_deref()));
     }
 
-    /// Appends an error line for row `i` of a request, which the learner rejects. `first` is the number of the request's
-    /// first row in the stream.
+    /// Appends an error line for row `i` of a request, whose first row is number `first` of the stream.
     pub fn refuse_row(&mut self, error: &Error, (rows, i, first): (&Rows, usize, u64), shape: &Shape) {
         let column = match error {
             Error::Entry { what: "row", index, .. } => Some(shape.name(*index)),

@@ -129,8 +129,7 @@ impl Silences {
         silence
     }
 
-    /// Returns the keys that have become silent: in the time of the stream, and by the clock if `clock` has the wall-clock time
-    /// and the time since when rows can have come.
+    /// Returns the silent keys, in stream time and by `clock`: now, and the time since when rows can have come.
     pub fn look(&mut self, after: SilentAfter, clock: Option<(f64, f64)>) -> Vec<Occurrence> {
         if self.clock < self.due[0] && clock.is_none_or(|(now, _)| now < self.due[1]) {
             return Vec::new();

@@ -64,8 +64,7 @@ pub fn working_space() -> u64 {
     WORKING_SPACE.load(Ordering::Relaxed).max(0).cast_unsigned()
 }
 
-/// Runs `work` and returns the bytes that it has allocated in this thread and not freed, without the working space of the
-/// thread.
+/// Runs `work` and returns the bytes that it has allocated in this thread and kept, without working space.
 pub fn measured<R>(work: impl FnOnce() -> R) -> (R, i64) {
     if !IS_PREPARED.replace(true) {
         let before = OF_THREAD.get();

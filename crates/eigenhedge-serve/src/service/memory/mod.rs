@@ -106,8 +106,7 @@ impl Memory {
         learners.saturating_sub(self.limit / 4)
     }
 
-    /// Returns an error with the limit if the learners and one of `more` bytes exceed their share by half, although idle
-    /// ones are unloaded.
+    /// Returns an error if the learners and `more` bytes exceed their share by half, with idle ones unloaded.
     pub fn check_learners(&self, more: u64) -> Result<(), Problem> {
         if self.excess(more) <= self.limit / 8 {
             return Ok(());

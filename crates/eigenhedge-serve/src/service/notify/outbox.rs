@@ -270,8 +270,7 @@ impl Host {
                 if let Some(sent) = line.work(transport, templates) {
                     is_idle = false;
                     let bytes = postcard::to_stdvec(&sent).unwrap_or_default();
-                    // The state is durable before the next notice is sent, so that a crash repeats one notice at most. If the
-                    // store cannot be written, the next state is stored.
+                    // The state is durable before the next notice is sent: a crash repeats one notice at most.
                     let (done, is_stored) = sync_channel(1);
                     let stored = queue.send(Action::Sent { id: line.stream.0, bytes }, move |_| _ = done.send(()));
                     let _ = stored.map(|()| is_stored.recv_timeout(COMMIT));

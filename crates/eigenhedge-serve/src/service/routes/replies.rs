@@ -57,8 +57,7 @@ impl hyper::body::Body for Held {
     }
 }
 
-/// Reads a body of at most `most` bytes, and reserves its memory as it arrives. Returns an error if the body is
-/// compressed or exceeds the limits on size, time and memory.
+/// Reads at most `most` bytes, and reserves their memory as they arrive. A compressed body is an error.
 pub async fn read_body(
     app: &App,
     headers: &HeaderMap,

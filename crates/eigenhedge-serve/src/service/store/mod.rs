@@ -115,8 +115,7 @@ fn all_of(id: u64) -> RangeInclusive<(u64, u64)> {
 }
 
 impl Store {
-    /// Opens the store in a folder, or creates it. Reads every page, and returns an error if the file is damaged or if
-    /// commits are missing. Only the owner may access its file.
+    /// Opens or creates the store of a folder, for its owner only. Damage and missing commits are errors.
     pub fn open(folder: &Path, cache: usize) -> Result<Self, String> {
         let name = printable_path(folder);
         private_folder(folder).map_err(|error| format!("{name} cannot be made: {error}"))?;
@@ -166,8 +165,7 @@ impl Store {
         Ok(Database::builder().set_cache_size(self.cache).create_file(file)?)
     }
 
-    /// Closes the file after an error and opens it again. Without this, the database would accept no further
-    /// transactions.
+    /// Closes and reopens the file after an error, without which the database would accept no transactions.
     fn reopen(&self) {
         let mut database = self.write_lock();
         drop_guarded(database.take());
@@ -211,8 +209,7 @@ impl Store {
         })
     }
 
-    /// Returns the snapshot of a stream, if there is one. A learner that consists of one part is read into
-    /// memory, and a larger one into an unnamed file.
+    /// Returns the snapshot of a stream, if any: one part is read into memory, more into an unnamed file.
     pub fn snapshot(&self, id: u64) -> Result<Option<Snapshot>, String> {
         self.read(|read| {
             let state = read.open_table(STATE)?;
@@ -241,8 +238,7 @@ impl Store {
         })
     }
 
-    /// Returns logged orders after position `after`, oldest first, each with its position: all of them, or the first
-    /// ones up to about [`PART`] bytes.
+    /// Returns the logged orders after `after`, oldest first, with positions: at most about [`PART`] bytes.
     pub fn orders(&self, id: u64, after: u64) -> Result<Vec<(u64, Vec<u8>)>, String> {
         self.read(|read| {
             let (mut orders, mut bytes) = (Vec::new(), 0);

@@ -60,8 +60,7 @@ impl Shared {
         Self { store, queue, pool, places, outbox, memory, loaded, clock, large, trial }
     }
 
-    /// Unloads the least recently used idle streams until a learner of this size fits into memory. Returns false if no
-    /// stream is idle.
+    /// Unloads idle streams, least recently used first, until this size fits. Returns false if none is idle.
     fn make_room(&self, bytes: u64) -> bool {
         let excess = self.memory.excess(bytes);
         if excess == 0 {
@@ -395,8 +394,7 @@ impl Handle {
         *self.shape.write().unwrap_or_else(PoisonError::into_inner) = engine.shape();
     }
 
-    /// Publishes the state after an order, and lets new notices of incidents wait to be sent. `before` is the number of notices
-    /// before the order.
+    /// Publishes the state after an order, and queues the notices after the first `before`.
     fn publish(&self, engine: &Engine, before: u64) {
         let (counts, notices) = (engine.counts(), engine.notices());
         let of_stream = &self.counts;

@@ -69,8 +69,7 @@ impl Slot {
         self.engine.as_mut().ok_or_else(ended)
     }
 
-    /// Reads the most recent snapshot and replays the orders after it. Returns the bytes by which the cache of the store has
-    /// grown, which are not those of the learner.
+    /// Reads the last snapshot and replays later orders. Returns the bytes by which the store's cache has grown.
     fn load(&mut self, handle: &Arc<Handle>) -> Result<i64, String> {
         let Shared { store, places, memory, .. } = &*handle.shared;
         *self = Self::default();
@@ -176,8 +175,7 @@ impl Slot {
         reply
     }
 
-    /// Sends a snapshot to the store, unless other snapshots take the memory for it. Calls `saved` when the write has
-    /// succeeded or failed.
+    /// Sends a snapshot to the store, unless its memory is taken. Calls `saved` when the write has ended.
     pub fn save(&mut self, handle: &Arc<Handle>, saved: impl FnOnce() + Send + 'static) {
         // The second copy is the learner that is read back.
         let size = handle.bytes();

@@ -142,8 +142,7 @@ fn subtract_means(rows: &mut Matrix) -> Vec<f64> {
         .collect()
 }
 
-/// Returns the weights of the pivots for linear combinations of coordinates. The coordinates ℓ of a point
-/// solve `L_P ℓ = κ`, so `cᵀℓ` is `(L_P^{-T} c)ᵀ κ`.
+/// Returns the weights of the pivots for combinations c of coordinates: as `L_P ℓ = κ`, `cᵀℓ` is `(L_P^{-T} c)ᵀ κ`.
 fn on_pivots(cholesky: &PivotedCholesky, mut combinations: Matrix) -> Matrix {
     let block = cholesky.pivot_block();
     solve_upper_triangular_in_place(block.view().transpose(), combinations.view_mut(), Par::Seq);

@@ -162,8 +162,7 @@ impl<D: Dictionary> KernelPca<D> {
         &self.scores
     }
 
-    /// Returns the mean of the features. After [`Solver::Cholesky`], this is the projection of the mean on the span of
-    /// the pivots. Returns `None` without centering.
+    /// Returns the mean of the features, projected on the pivots' span after [`Solver::Cholesky`], if centered.
     pub fn mean(&self) -> Option<&Expansion> {
         self.mean.as_ref()
     }

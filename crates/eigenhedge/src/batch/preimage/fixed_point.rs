@@ -102,8 +102,7 @@ impl<'a> Search<'a> {
         Self { weights, point, value, target, next, size: 1.0, halvings: 0, steps: 0, converged: false, done: false }
     }
 
-    /// Continues after f was evaluated at `next`. `sizes` is the sum of the absolute terms of f, and `combined` the
-    /// combination of the atoms with these terms.
+    /// Continues after f was evaluated at `next`: `sizes` sums its absolute terms, `combined` combines the atoms.
     fn advance(&mut self, reached: f64, sizes: f64, combined: &[f64], stop: Stop) {
         if !self.value.is_nan() {
             let arrived = stop.reached(&self.point, &self.next);

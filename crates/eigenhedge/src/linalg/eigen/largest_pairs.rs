@@ -38,8 +38,7 @@ const RESIDUAL: f64 = 1e-13;
 /// Negligible error of a sum of eigenvalues, as a share of the largest eigenvalue.
 const ROUNDING: f64 = 1e-15;
 
-/// Returns the k largest eigenvalues in descending order, with their eigenvectors. Returns `None` if a full
-/// decomposition is faster. Only the lower triangle is read.
+/// Returns the k largest eigenpairs, descending, from the lower triangle, or `None` if a full one is faster.
 pub(crate) fn largest_pairs(matrix: &Matrix, kept: usize) -> Option<(Vec<f64>, Matrix)> {
     if 4 * kept > matrix.rows() {
         return None;

@@ -286,8 +286,7 @@ impl Matrix {
         }
     }
 
-    /// Makes column `j` orthogonal to the earlier ones and normalizes it. Returns the share of its length that remained
-    /// before normalization.
+    /// Makes column `j` orthogonal to the earlier ones, and unit. Returns the share of its length that remained.
     fn remove_earlier(&mut self, j: usize) -> f64 {
         let mut share = 1.0;
         for _ in 0..2 {

@@ -277,8 +277,7 @@ impl Combinations {
         }
     }
 
-    /// Checks a deserialized state against the matrix of the dense vectors. `largest` bounds the coefficients of
-    /// vectors at unit length.
+    /// Checks a deserialized state against the dense vectors. `largest` bounds the coefficients at unit length.
     pub fn check_state(&self, dense: &Matrix, largest: f64) -> Result<(), Error> {
         let (vectors, columns) = (self.vectors(), self.columns());
         self.sparse.check_state(dense.rows())?;

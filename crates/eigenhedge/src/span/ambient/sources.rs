@@ -98,8 +98,7 @@ impl Sources {
         &self.gram
     }
 
-    /// Returns the inner products of the row, relative to the mean, with the offsets, and its squared norm. The coefficients are
-    /// those of the origin.
+    /// Returns the products of the row, relative to the mean, with the offsets, and its squared norm.
     pub(crate) fn with_row(&self, coefficients: &[f64; SOURCES]) -> ([f64; SOURCES], f64) {
         let (along, square) = &self.along.0;
         let own = self.gram.map(|row| combination(coefficients, &row));

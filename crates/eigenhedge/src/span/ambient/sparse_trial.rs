@@ -48,8 +48,7 @@ impl Ambient {
         self.scratch.0.residual_norm
     }
 
-    /// Computes the coordinates of a sparse point. Returns the squared norm of its residual; `None` if the residual must be
-    /// computed.
+    /// Computes coordinates of a sparse point. Returns its squared residual, or `None` if it must be computed.
     fn project_cells(&mut self, coordinates: &mut Vec<f64>) -> Option<f64> {
         let Self { sparse: Some(sparse), scratch, .. } = self else { return None };
         let Working { sparse: working, square: centered, .. } = &mut scratch.0;

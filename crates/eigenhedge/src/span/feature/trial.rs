@@ -109,8 +109,7 @@ impl<D: Dictionary> Span for Feature<D> {
         let energy = *square + self.origin.as_ref().map_or(0.0, |origin| origin.square);
         // ⟨residual, φ(x)⟩ = k(x, x) - (μ + A c)·κ
         let own_overlap = own + dot(expansion, row);
-        // The same number is computed a second time. If the dictionary is nearly complete, both results are rounding
-        // errors, and their column would have an arbitrary length.
+        // Computed twice: in a nearly complete dictionary both are rounding errors, of a column of arbitrary length.
         let same = dot(expansion, residual) + own_overlap;
         let Some((size, error)) = self.resolve(own, residual_square) else { return 0.0 };
         let difference = (same - residual_square).abs();

@@ -42,8 +42,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const EXTRA: usize = 16;
 /// Number of these pairs in a dense part of the spectrum.
 const EXTRA_IF_DENSE: usize = 32;
-/// Distance between the k-th eigenvalue and the smallest one that is stored, as a share of the former, below which the
-/// spectrum is dense.
+/// Relative distance from the k-th to the smallest stored eigenvalue below which the spectrum is dense.
 const DENSE: f64 = 0.3;
 /// Minimum number of columns for which a dense part of the spectrum is treated differently, because products are slow.
 const LARGE: usize = 512;
@@ -123,8 +122,7 @@ impl Leading {
         Some(Self::of_pairs(sum.clone(), values[first..].iter().copied(), directions, dimension, values.iter().sum()))
     }
 
-    /// Creates the `stored` leading pairs of a sum without recent rows. Returns the sum if all pairs take as long, or if the
-    /// stored ones are tied with others.
+    /// Creates the `stored` leading pairs, or returns the sum if all take as long or the stored ones are tied.
     pub(super) fn of_sum(mut sum: RowSum, stored: usize, dimension: Multiplicity) -> Result<Self, Box<RowSum>> {
         let matrix = sum.collect();
         let trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
@@ -184,8 +182,7 @@ impl Leading {
         self.images.resize(columns, self.images.columns());
     }
 
-    /// Computes `C ← forget · C + Σ w z zᵀ`. The last dyad must be the most recently observed point. Returns true if the
-    /// `kept` leading pairs are accurate.
+    /// Computes `C ← forget · C + Σ w z zᵀ`, the observed point last. Returns true if the leading pairs are accurate.
     pub fn add(&mut self, forget: f64, instance: &Observed, kept: usize) -> bool {
         if forget != 1.0 {
             self.sum.fade(forget);
@@ -286,8 +283,7 @@ impl Leading {
         accurate
     }
 
-    /// Updates the matrix after the span has lost columns: `C ← Rᵀ C R` for R = `rotation`. Returns true if the leading
-    /// pairs are accurate.
+    /// Computes `C ← Rᵀ C R` after the span has lost columns. Returns true if the leading pairs are accurate.
     pub fn reduce(&mut self, rotation: &Matrix, kept: usize) -> bool {
         let matrix = self.sum.reduce(rotation);
         self.trace = (0..matrix.columns()).map(|j| matrix.column(j)[j]).sum();
